@@ -1,0 +1,152 @@
+/*
+ * bus.h - typed messages between workers: call, serve, publish, subscribe.
+ *
+ * The only user of nng (design: architecture, "Rules of the bus"; measured traps: supervision 3.1-3.5).
+ * Everything happens on the worker's own libevent loop; each callback runs exactly once.
+ *
+ * Calls go to methods of proto/methods.def over req/rep. Calls made in one turn of the loop to the same
+ * worker travel together in one nng message where the method allows it (METHOD_BATCH), and so do their
+ * replies: a burst costs one wake-up. REQ never resends by itself; the bus repeats a call after a reset
+ * or while the owner is away, until its deadline, only when the method says that is safe:
+ *   METHOD_READ   changes nothing: repeated freely
+ *   METHOD_KEYED  changes something, once per key: repeated with the same key
+ *   METHOD_ONCE   never repeated
+ *
+ * Events are numbered by their publisher within an epoch; a subscriber that sees a gap is told.
+ *
+ * On the wire a message is a sequence of records, each a line of text and a JSON body:
+ *   call     "C <id> <method> <deadline ms left> <key or -> <body bytes>\n" body
+ *   reply    "R <id> ok <body bytes>\n" body   |   "R <id> error <body bytes>\n" {"code","message","context"?}
+ *   event    "<topic>|<epoch> <seq> <body bytes>\n" body
+ */
+#ifndef PAIGE_COMMON_BUS_H
+#define PAIGE_COMMON_BUS_H
+
+#include "common/arena.h"
+#include "common/clock.h"
+#include "common/str.h"
+#include "proto/codec.h"
+#include "proto/methods.h"
+#include "proto/workers.h"
+#include <event2/event.h>
+
+struct bus;
+
+/* `self` listens at RUNTIME_DIR/<name>.rep and .pub. NULL with errno on failure (path too long, …). */
+struct bus *bus_open(struct event_base *base, enum worker_id self, const char *runtime_dir, uint64_t epoch);
+/* Starts to answer calls; before it they wait. */
+void bus_start_serving(struct bus *bus);
+/* Stops taking calls, answers those in flight, flushes; calls `done` within 500 ms at most. */
+void bus_drain(struct bus *bus, void (*done)(void *arg), void *arg);
+
+/* ---- calling ---- */
+
+enum bus_status {
+	BUS_OK,
+	BUS_ERROR,   /* the owner answered with an error: code, message, context */
+	BUS_TIMEOUT, /* no answer before the deadline */
+	BUS_RESET,   /* the owner went away before answering, and the call may not be repeated */
+	BUS_REFUSED, /* too many calls in flight (BUS_MAX_CALLS per owner) */
+	BUS_TOO_BIG, /* request or reply over the method's limit */
+};
+
+#define BUS_MAX_CALLS 4096
+
+/* Borrowed until the callback returns. For a status other than BUS_OK, code and message are set: the
+ * owner's own, or a fixed text that names the owner ("The file worker did not answer in time"). */
+struct bus_reply {
+	enum bus_status status;
+	struct str body;    /* JSON, on BUS_OK */
+	struct str code;    /* enum error_code name, "FILE_ERROR" */
+	struct str message;
+	struct str context; /* JSON object or absent */
+};
+
+typedef void bus_reply_fn(void *arg, const struct bus_reply *reply);
+
+/*
+ * Calls a method with a JSON body (copied before return). `key`: for METHOD_KEYED, a UUID made by the
+ * caller, absent otherwise. `deadline_ms` 0 takes the method's. on_reply may be NULL for METHOD_KEYED
+ * and METHOD_ONCE. The callback never runs inside this call.
+ */
+void bus_call(struct bus *bus, enum method method, struct str key, struct str body, int64_t deadline_ms,
+	bus_reply_fn *on_reply, void *arg);
+/* The same, encoding the method's request type. */
+void bus_call_message(struct bus *bus, enum method method, struct str key, const void *request,
+	int64_t deadline_ms, bus_reply_fn *on_reply, void *arg);
+/* From another thread of the same process (llm's flows): blocks; the result is in the arena. */
+struct bus_reply bus_call_wait(struct bus *bus, enum method method, struct str key, const void *request,
+	int64_t deadline_ms, struct arena *arena);
+/* Decodes a reply body by the method's reply type. 0, or -EINVAL with *error. The document is kept in
+ * the arena's keeping (freed with it). */
+int bus_reply_decode(enum method method, const struct bus_reply *reply, struct arena *arena, void *out,
+	struct proto_error *error) __attribute__((warn_unused_result));
+
+/*
+ * Calls to one owner are answered in the order in which they were made where both are METHOD_BATCH, also
+ * across a restart of the owner. True when more than BUS_CONGESTED_CALLS or BUS_CONGESTED_BYTES wait for
+ * `owner`: the caller should stop reading from whoever makes it call. `on_relief` (one per bus) is told
+ * when that is over.
+ */
+#define BUS_CONGESTED_CALLS 1024
+#define BUS_CONGESTED_BYTES (16u * 1024 * 1024)
+bool bus_congested(const struct bus *bus, enum worker_id owner);
+void bus_on_relief(struct bus *bus, void (*on_relief)(void *arg, enum worker_id owner), void *arg);
+
+/* ---- serving ---- */
+
+/* One call being served. The arena and everything decoded live until it is answered. Exactly one
+ * bus_answer_… must follow, at once or later. */
+struct bus_request {
+	enum method method;
+	struct str key;       /* absent unless METHOD_KEYED */
+	struct str body;      /* JSON as received */
+	yyjson_val *json;     /* the body, parsed */
+	struct mono deadline; /* an answer after it is thrown away */
+	struct arena arena;
+	struct bus *bus;
+	struct bus_request_private *private_;
+};
+
+/* `message` is the decoded request type of the method (a wrong one was answered INVALID_MESSAGE by the
+ * bus itself), or NULL when the method has none. */
+typedef void bus_serve_fn(void *arg, struct bus_request *request, const void *message);
+
+void bus_serve(struct bus *bus, enum method method, bus_serve_fn *fn, void *arg);
+void bus_answer(struct bus_request *request, struct str body);
+/* Encodes the method's reply type. */
+void bus_answer_message(struct bus_request *request, const void *reply);
+/* `context` is a JSON object or absent. */
+void bus_answer_error(struct bus_request *request, const char *code, struct str context,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* ---- events ---- */
+
+/* Topic and JSON body are copied. Never blocks, never fails; counts what is dropped. */
+void bus_publish(struct bus *bus, const char *topic, struct str body);
+
+struct bus_event {
+	enum worker_id from;
+	struct str topic;
+	struct str body;
+	uint64_t epoch;
+	uint64_t seq;
+};
+
+typedef void bus_event_fn(void *arg, const struct bus_event *event);
+typedef void bus_gap_fn(void *arg, enum worker_id from, uint64_t missed);
+
+/* All topics of `from` that begin with `prefix`. Call during init, before the loop runs. */
+void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix, bus_event_fn *fn, void *arg);
+/* Told when events of `from` were missed or `from` was started anew: ask it for a snapshot. */
+void bus_on_gap(struct bus *bus, enum worker_id from, bus_gap_fn *fn, void *arg);
+
+/* ---- looking ---- */
+
+struct bus_stats {
+	uint64_t calls, replies, timeouts, resets, repeats, published, received, gaps, deaf_relistens;
+	size_t in_flight;
+};
+void bus_get_stats(const struct bus *bus, struct bus_stats *out);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * log.h - one line per event, in logfmt, to stderr.
+ *
+ *   ts=2026-11-27T12:00:00.000Z level=info worker=store msg="database opened" path=/x/paige.db ms=12
+ *
+ * The supervisor reads every worker's stderr and files it. Values are quoted when needed, control
+ * characters escaped, a line is at most LOG_LINE_MAX bytes. Never log secrets or file contents.
+ * The function that handles an error logs it, once; functions that return it do not log.
+ */
+#ifndef PAIGE_COMMON_LOG_H
+#define PAIGE_COMMON_LOG_H
+
+#include <stdbool.h>
+
+enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
+
+#define LOG_LINE_MAX 8192
+
+/* `worker` is borrowed for the life of the process. */
+void log_init(const char *worker, enum log_level level);
+void log_set_level(enum log_level level);
+bool log_enabled(enum log_level level);
+
+/*
+ * Fields are pairs of name and printf format with its arguments, ended by NULL:
+ *   log_info("file saved", "path", "%s", path, "bytes", "%zu", n, NULL);
+ */
+void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
+#define log_debug(...) log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_info(...) log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_warn(...) log_line(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * str.h - a counted, borrowed piece of text.
+ *
+ * The one string type that crosses a module boundary. `ptr` need not be NUL-terminated. A null `ptr`
+ * means "absent", an empty string has a non-null `ptr` and `len` 0. A str never owns memory: who made
+ * the bytes (an arena, a received message, a literal) says in its header how long they live.
+ */
+#ifndef PAIGE_COMMON_STR_H
+#define PAIGE_COMMON_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+	const char *ptr;
+	size_t len;
+};
+
+/* For printf: printf("%.*s", STR_ARG(s)). */
+#define STR_ARG(s) (int)(s).len, ((s).ptr ? (s).ptr : "")
+#define STR_LIT(literal) ((struct str){(literal), sizeof(literal) - 1})
+
+static inline struct str str_of(const char *text)
+{
+	return text ? (struct str){text, strlen(text)} : (struct str){NULL, 0};
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool str_is(struct str a, const char *b)
+{
+	return str_eq(a, str_of(b));
+}
+
+static inline bool str_starts(struct str a, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return a.len >= n && memcmp(a.ptr, prefix, n) == 0;
+}
+
+#endif

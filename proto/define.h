@@ -1,0 +1,29 @@
+/*
+ * define.h - how a .def file of this folder is read.
+ *
+ * A .def file lists enumerations and types:
+ *
+ *   ENUMERATION(hint_level, "How much help the learner wants.")
+ *   NAME(NONE, "none")
+ *   ...
+ *   END_ENUMERATION(hint_level)
+ *
+ *   TYPE(file_open, "Open a file in the editor.")
+ *   STRING(path, "path", REQUIRED, 1, 4096, "Project-relative or absolute path.")
+ *   OBJECT(cursor, "cursorPosition", OPTIONAL, position, "Where the cursor is.")
+ *   END_TYPE(file_open)
+ *
+ * It is included three times by messages.h (enum constants, structs, accessors) and once by
+ * messages.c (tables). This header is for use there alone; every .def file has no include guard.
+ *
+ *   member kinds        arguments
+ *   STRING STRINGS      (member, wire, flags, min, max, doc)          bytes; items
+ *   INT NUMBER          (member, wire, flags, min, max, doc)
+ *   BOOL JSON           (member, wire, flags, doc)
+ *   ENUM LEVEL          (member, wire, flags, enumeration, doc)
+ *   OBJECT              (member, wire, flags, type, doc)
+ *   OBJECTS             (member, wire, flags, type, min, max, doc)
+ *
+ * flags: REQUIRED, OPTIONAL, NULLABLE (optional, null accepted and sent), REQUIRED_NULLABLE.
+ * NO_MAX where there is no upper bound.
+ */

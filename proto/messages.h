@@ -1,0 +1,36 @@
+/*
+ * messages.h - C structs, constants and tables of every message, made from the .def files.
+ *
+ * For a type `file_open` there are: `struct file_open`, and `const struct type *file_open_type(void)`.
+ * For an enumeration `hint_level`: constants HINT_LEVEL_<NAME>... as written in NAME, and
+ * `const struct enumeration *hint_level_enumeration(void)`.
+ */
+#ifndef PAIGE_PROTO_MESSAGES_H
+#define PAIGE_PROTO_MESSAGES_H
+
+#include "proto/codec.h"
+
+#define PROTO_DEF "proto/all.def"
+
+/* Pass 1: constants. */
+#define PASS_CONSTANTS
+#include "proto/pass.h"
+#include PROTO_DEF
+#include "proto/pass_end.h"
+#undef PASS_CONSTANTS
+
+/* Pass 2: structs. */
+#define PASS_STRUCTS
+#include "proto/pass.h"
+#include PROTO_DEF
+#include "proto/pass_end.h"
+#undef PASS_STRUCTS
+
+/* Pass 3: accessors. */
+#define PASS_ACCESSORS
+#include "proto/pass.h"
+#include PROTO_DEF
+#include "proto/pass_end.h"
+#undef PASS_ACCESSORS
+
+#endif

@@ -1,0 +1,21 @@
+/* methods.c - the table behind methods.h. */
+#include "proto/methods.h"
+#include "proto/messages.h"
+
+#define NONE_type NULL
+
+const struct method_info method_infos[METHOD_COUNT] = {
+#define METHOD(symbol, name_, owner_, flags_, deadline, request_, reply_, doc_) \
+	[METHOD_##symbol] = {.name = name_, .owner = WORKER_##owner_, .flags = flags_, \
+		.deadline_ms = deadline, .request = request_##_type, .reply = reply_##_type, .doc = doc_},
+#include "proto/methods.def"
+#undef METHOD
+};
+
+int method_by_name(struct str name)
+{
+	for (int i = 0; i < METHOD_COUNT; i++)
+		if (str_is(name, method_infos[i].name))
+			return i;
+	return -1;
+}

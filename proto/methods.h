@@ -1,0 +1,41 @@
+/*
+ * methods.h - the methods of methods.def as an enumeration with a table.
+ *
+ *   METHOD(symbol, name, owner, flags, deadline ms, request type or NONE, reply type or NONE, doc)
+ */
+#ifndef PAIGE_PROTO_METHODS_H
+#define PAIGE_PROTO_METHODS_H
+
+#include "proto/codec.h"
+#include "proto/workers.h"
+
+enum method {
+#define METHOD(symbol, ...) METHOD_##symbol,
+#include "proto/methods.def"
+#undef METHOD
+	METHOD_COUNT
+};
+
+enum method_flags {
+	METHOD_READ = 1 << 0,
+	METHOD_KEYED = 1 << 1,
+	METHOD_ONCE = 1 << 2,
+	METHOD_BATCH = 1 << 3, /* answered quickly: may travel with others in one message */
+};
+
+struct method_info {
+	const char *name; /* "fs.open" */
+	enum worker_id owner;
+	unsigned flags;
+	int deadline_ms;
+	const struct type *(*request)(void); /* NULL: the body is not decoded */
+	const struct type *(*reply)(void);   /* NULL: the body is opaque JSON */
+	const char *doc;
+};
+
+extern const struct method_info method_infos[METHOD_COUNT];
+
+/* The method of a name, or -1. */
+int method_by_name(struct str name);
+
+#endif

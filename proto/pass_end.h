@@ -1,0 +1,23 @@
+/* pass_end.h - forgets the macros of pass.h. No include guard: read per pass. */
+#undef REQUIRED
+#undef OPTIONAL
+#undef NULLABLE
+#undef REQUIRED_NULLABLE
+#undef NO_MAX
+#undef ENUMERATION
+#undef NAME
+#undef END_ENUMERATION
+#undef TYPE
+#undef STRING
+#undef STRINGS
+#undef INT
+#undef NUMBER
+#undef BOOL
+#undef JSON
+#undef ENUM
+#undef LEVEL
+#undef OBJECT
+#undef OBJECTS
+#undef END_TYPE
+#undef FIELD_SCALAR_
+#undef FIELD_NAMED_

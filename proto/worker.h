@@ -1,0 +1,66 @@
+/*
+ * worker.h - all it takes to write a worker: what the supervisor gives it and expects of it.
+ *
+ * A worker is a program started by paiged with
+ *
+ *   fd 0  /dev/null
+ *   fd 1  the same as fd 2
+ *   fd 2  a pipe to the supervisor, which files every line in DATA_DIR/logs/<worker>.log
+ *   fd 3  a SOCK_SEQPACKET socket to the supervisor; EOF means that the supervisor is gone:
+ *         finish within WORKER_ORPHAN_MS and exit
+ *   fd 4… the gateway only: the listening sockets, PAIGE_LISTEN_FDS of them
+ *
+ * and these environment variables, beside every setting of config/settings.def with its resolved value
+ * (secrets only for workers that need them):
+ *
+ *   PAIGE_WORKER       its name
+ *   PAIGE_GENERATION   16 hexadecimal digits, new for every process; echoed in every packet
+ *   PAIGE_RUNTIME_DIR  where sockets go (mode 0700, short path)
+ *   PAIGE_EPOCH        16 hexadecimal digits, the same for all workers until the daemon starts anew
+ *   PAIGE_TOKEN        the gateway only: the access token of this run
+ *   PAIGE_LISTEN_FDS   the gateway only
+ *
+ * common/worker does all of this; a worker's main.c is a table of methods and an init function.
+ */
+#ifndef PAIGE_PROTO_WORKER_H
+#define PAIGE_PROTO_WORKER_H
+
+#include "proto/workers.h"
+#include <stdint.h>
+
+#define WORKER_CONTROL_FD 3
+#define WORKER_LISTEN_FD 4
+#define WORKER_HEARTBEAT_MS 2000
+#define WORKER_ORPHAN_MS 3000
+#define WORKER_PACKET_MAX 16384
+
+/* Packets on fd 3. Numbers are never reused. */
+enum worker_packet_type {
+	/* worker to supervisor */
+	WORKER_PACKET_READY = 1,     /* once, when it serves */
+	WORKER_PACKET_HEARTBEAT = 2, /* every WORKER_HEARTBEAT_MS from its main loop; no body */
+	WORKER_PACKET_STATUS = 3,    /* body: JSON of type worker_status, when it changes */
+	/* supervisor to worker */
+	WORKER_PACKET_STOP = 100,   /* finish and exit 0 */
+	WORKER_PACKET_RELOAD = 101, /* body: JSON object of the settings that changed */
+	WORKER_PACKET_FLEET = 102,  /* the gateway only; body: JSON of type fleet, when it changes */
+};
+
+struct worker_packet_header {
+	uint16_t type;
+	uint16_t reserved;
+	uint32_t body_bytes;
+	uint64_t generation;
+};
+
+/* Exit codes. */
+enum worker_exit {
+	WORKER_EXIT_OK = 0,
+	WORKER_EXIT_USAGE = 64,      /* parked */
+	WORKER_EXIT_DEPENDENCY = 69, /* something outside is missing; restarted with backoff */
+	WORKER_EXIT_INTERNAL = 70,   /* a broken invariant; restarted with backoff */
+	WORKER_EXIT_CONFIG = 78,     /* cannot work with this configuration or data: parked, and at the
+					first start of the daemon fatal, with its last lines shown */
+};
+
+#endif

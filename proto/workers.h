@@ -1,0 +1,28 @@
+/* workers.h - the workers of workers.def as an enumeration with names. */
+#ifndef PAIGE_PROTO_WORKERS_H
+#define PAIGE_PROTO_WORKERS_H
+
+#include "common/str.h"
+
+enum worker_id {
+#define WORKER(symbol, ...) WORKER_##symbol,
+#include "proto/workers.def"
+#undef WORKER
+	WORKER_COUNT
+};
+
+struct worker_info {
+	const char *name;          /* "guard-engine"; the program is "paige-" and this */
+	int start_deadline_ms;     /* from exec to READY */
+	int stop_grace_ms;         /* from STOP to KILL */
+	int stop_stage;
+	bool needs_api_key;
+	const char *does;
+};
+
+extern const struct worker_info worker_infos[WORKER_COUNT];
+
+/* The worker of a name, or -1. */
+int worker_by_name(struct str name);
+
+#endif
