@@ -1,0 +1,167 @@
+/* The small things everything stands on: arena, buf, clock, ids, log. */
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/log.h"
+#include <check.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+START_TEST(arena_gives_aligned_zeroed_memory)
+{
+	struct arena a = {0};
+
+	for (size_t size = 0; size < 5000; size = size * 2 + 1) {
+		unsigned char *p = arena_alloc(&a, size);
+
+		ck_assert_uint_eq((uintptr_t)p % _Alignof(max_align_t), 0);
+		for (size_t i = 0; i < size; i++)
+			ck_assert_uint_eq(p[i], 0);
+		memset(p, 0xAA, size);
+	}
+	arena_reset(&a);
+	ck_assert_str_eq(arena_printf(&a, "%d-%s", 7, "x").ptr, "7-x");
+	ck_assert_ptr_null(arena_str(&a, (struct str){0}).ptr);
+	arena_alloc(&a, 3u * 1024 * 1024);
+	arena_reset(&a);
+	arena_free(&a);
+	ck_assert_ptr_null(a.blocks);
+}
+END_TEST
+
+START_TEST(buf_escapes_json)
+{
+	static const struct {
+		const char *what, *in, *out;
+		size_t len;
+	} cases[] = {
+		{"plain", "abc", "\"abc\"", 3},
+		{"empty", "", "\"\"", 0},
+		{"quotes and backslash", "a\"b\\c", "\"a\\\"b\\\\c\"", 5},
+		{"controls", "\n\r\t\x01\x1f", "\"\\n\\r\\t\\u0001\\u001f\"", 5},
+		{"NUL inside", "a\0b", "\"a\\u0000b\"", 3},
+		{"two, three, four bytes", "\xC5\xBE\xE2\x82\xAC\xF0\x9F\xA6\x84",
+			"\"\xC5\xBE\xE2\x82\xAC\xF0\x9F\xA6\x84\"", 9},
+		{"surrogate half", "\xED\xA0\x80",
+			"\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"", 3},
+		{"overlong", "\xC0\xAF", "\"\xEF\xBF\xBD\xEF\xBF\xBD\"", 2},
+		{"cut at the end", "a\xE2\x82", "\"a\xEF\xBF\xBD\xEF\xBF\xBD\"", 3},
+		{"beyond Unicode", "\xF4\x90\x80\x80",
+			"\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"", 4},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct buf b = {0};
+
+		buf_add_json_string(&b, (struct str){cases[i].in, cases[i].len});
+		ck_assert_msg(str_is(buf_str(&b), cases[i].out), "%s: %.*s",
+			cases[i].what, STR_ARG(buf_str(&b)));
+		buf_free(&b);
+	}
+}
+END_TEST
+
+START_TEST(wall_time_prints_and_parses)
+{
+	static const struct {
+		int64_t us;
+		const char *text;
+	} cases[] = {
+		{0, "1970-01-01T00:00:00.000Z"},
+		{1709164800123999, "2024-02-29T00:00:00.123Z"},
+		{-1000, "1969-12-31T23:59:59.999Z"},
+		{253402300799999000, "9999-12-31T23:59:59.999Z"},
+	};
+	static const char *const wrong[] = {"", "2024-02-30T00:00:00.000Z",
+		"2024-02-29T00:00:00Z", "2024-02-29 00:00:00.000Z",
+		"2024-02-29T25:00:00.000Z", "2024-02-29T00:00:00.000z",
+		"2024-02-29T00:00:00.0x0Z"};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[WALL_ISO_SIZE];
+		struct wall back;
+
+		wall_iso((struct wall){cases[i].us}, text);
+		ck_assert_str_eq(text, cases[i].text);
+		ck_assert_int_eq(wall_parse(str_of(text), &back), 0);
+		ck_assert_int_eq(
+			wall_ms(back), (cases[i].us - (cases[i].us % 1000)) / 1000);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct wall out = {42};
+
+		ck_assert_msg(wall_parse(str_of(wrong[i]), &out) < 0, "%s", wrong[i]);
+		ck_assert_int_eq(out.us, 42);
+	}
+}
+END_TEST
+
+START_TEST(uuid7_increases_even_within_a_millisecond)
+{
+	char before[UUID_SIZE], now[UUID_SIZE];
+
+	uuid7((struct wall){1700000000000000}, before);
+	for (int i = 0; i < 100000; i++) {
+		/* The clock stands still, steps on and jumps back. */
+		uuid7((struct wall){1700000000000000 + (i % 7) * 1000 - (i % 3) * 5000},
+			now);
+		ck_assert_int_lt(strcmp(before, now), 0);
+		ck_assert(uuid_valid(str_of(now)));
+		ck_assert_int_eq(now[14], '7');
+		ck_assert_ptr_nonnull(strchr("89ab", now[19]));
+		memcpy(before, now, sizeof(now));
+	}
+	ck_assert(!uuid_valid(str_of("not-a-uuid")));
+	uuid4(now);
+	ck_assert_int_eq(now[14], '4');
+}
+END_TEST
+
+START_TEST(log_lines_are_logfmt)
+{
+	char name[] = "/tmp/paige-log-XXXXXX", text[4096];
+	int fd = mkstemp(name), saved = dup(STDERR_FILENO);
+	ssize_t n;
+
+	unlink(name);
+	dup2(fd, STDERR_FILENO);
+	log_init("store", LOG_LEVEL_INFO);
+	log_debug("not shown", NULL);
+	log_info("file \"saved\"", "path", "%s", "a b\n", "bytes", "%zu", (size_t)7,
+		"share", "%.1f", 0.5, "cut", "%.*s", 2, "xyz", "big", "%" PRId64,
+		(int64_t)1 << 40, "last", "%s", "end", NULL);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	ck_assert_int_gt(n, 0);
+	text[n] = '\0';
+	ck_assert_ptr_null(strstr(text, "not shown"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "Z level=info worker=store msg=\"file \\\"saved\\\"\" "
+			     "path=\"a b\\n\" bytes=7 share=0.5 cut=xy "
+			     "big=1099511627776 last=end\n"));
+	close(fd);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("base");
+	TCase *tcase = tcase_create("base");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(tcase, arena_gives_aligned_zeroed_memory);
+	tcase_add_test(tcase, buf_escapes_json);
+	tcase_add_test(tcase, wall_time_prints_and_parses);
+	tcase_add_test(tcase, uuid7_increases_even_within_a_millisecond);
+	tcase_add_test(tcase, log_lines_are_logfmt);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
