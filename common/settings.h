@@ -1,9 +1,12 @@
 /*
- * settings.h - the settings of config/settings.def: read, checked, printed (contract section 2).
+ * settings.h - the settings of config/settings.def: read, checked, printed (contract
+ * section 2).
  *
- * Precedence: environment, then .env in the current directory, then --config FILE, then the default.
- * Every file is KEY=value lines as in systemd's EnvironmentFile: comments (#, ;), blank lines, single and
- * double quotes, `export ` tolerated. Unknown keys in files are warnings that name the nearest setting.
+ * Precedence: environment, then .env in the current directory, then --config FILE, then
+ * the default. Every file is KEY=value lines (envfile.h). A value that is empty or only
+ * blanks stands for the default, and still wins over the sources below it. Unknown keys
+ * and malformed lines of --config FILE are reported; .env may be shared with other
+ * programs, so there only what looks like a misspelt setting is.
  */
 #ifndef PAIGE_COMMON_SETTINGS_H
 #define PAIGE_COMMON_SETTINGS_H
@@ -12,9 +15,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum setting_flags { SETTING_REQUIRED = 1, SETTING_SECRET = 2, SETTING_RELOAD = 4 };
-enum setting_kind { SETTING_INT, SETTING_NUMBER, SETTING_TEXT, SETTING_PATH, SETTING_CHOICE };
-enum setting_source { SETTING_DEFAULT, SETTING_CONFIG_FILE, SETTING_DOTENV, SETTING_ENVIRONMENT };
+enum setting_flags {
+	SETTING_REQUIRED = 1,
+	SETTING_SECRET = 2, /* masked wherever it is shown, kept from workers that do not
+			       need it */
+	SETTING_RELOAD = 4, /* applied by SIGHUP without a restart of workers */
+	SETTING_URL = 8,    /* begins with http:// or https:// */
+};
+enum setting_kind {
+	SETTING_INT,
+	SETTING_NUMBER,
+	SETTING_TEXT,
+	SETTING_PATH,
+	SETTING_CHOICE
+};
+enum setting_source {
+	SETTING_DEFAULT,
+	SETTING_CONFIG_FILE,
+	SETTING_DOTENV,
+	SETTING_ENVIRONMENT
+};
 
 enum memory_kind { MEMORY_CHROMA, MEMORY_EMBEDDED };
 
@@ -29,6 +49,7 @@ struct settings {
 #include "config/settings.def"
 #undef SETTING
 	unsigned char *sources; /* enum setting_source by setting id */
+	struct buf warnings;	/* lines about what was ignored, for the caller to log */
 };
 
 enum setting_id {
@@ -49,27 +70,42 @@ struct setting_info {
 };
 
 const struct setting_info *setting_info(enum setting_id id);
+/* The setting of a name, or -1. */
+int setting_by_name(struct str name);
 
 /*
- * Reads everything; `config_file` may be NULL. 0, or -EINVAL with *problems holding one line for each
- * problem, each naming its variable, the value (secrets masked) and the rule. Checks of the file system
- * (PROJECT_DIR exists and is a directory; FR-005, FR-006, P1.4) are part of it.
+ * Reads everything; `config_file` may be NULL. 0, or -EINVAL with *problems holding one
+ * line for each problem, each naming its variable, the value (secrets masked) and the
+ * rule. Checks of the file system (PROJECT_DIR exists and is a directory; FR-005, FR-006,
+ * P1.4) are part of it. On failure *s still holds every value that is right and the
+ * default of the others, so that a tool may go on with DATA_DIR. PROJECT_DIR becomes its
+ * real path; DATA_DIR too as far as it exists. Free with settings_fini in any case.
  */
 int settings_load(struct settings *s, const char *config_file, struct buf *problems)
 	__attribute__((warn_unused_result));
-/* The worker's side: reads the resolved values that the supervisor put into the environment. Secrets may
- * be absent there. */
-int settings_load_environment(struct settings *s, struct buf *problems) __attribute__((warn_unused_result));
+/* The worker's side: reads the resolved values that the supervisor put into the
+ * environment. Secrets may be absent there. */
+int settings_load_environment(struct settings *s, struct buf *problems)
+	__attribute__((warn_unused_result));
 /* The value as text, secrets as "********" unless `reveal`. */
-void settings_print(const struct settings *s, enum setting_id id, bool reveal, struct buf *out);
+void settings_print(
+	const struct settings *s, enum setting_id id, bool reveal, struct buf *out);
+/* Whether the values differ; both were loaded. */
+bool settings_differ(
+	const struct settings *a, const struct settings *b, enum setting_id id);
 enum setting_source settings_source(const struct settings *s, enum setting_id id);
 const char *setting_source_name(enum setting_source source);
 void settings_fini(struct settings *s);
 
 /*
- * Where sockets go: $RUNTIME_DIRECTORY, else $XDG_RUNTIME_DIR/paige-<hash of DATA_DIR>, else
- * /tmp/paige-<uid>-<hash> (contract section 1). Writes the path; does not make it. 0 or -ENAMETOOLONG.
+ * Where sockets go: $RUNTIME_DIRECTORY, else $XDG_RUNTIME_DIR/paige-<hash of DATA_DIR>,
+ * else /tmp/paige-<uid>-<hash> (contract section 1). A directory whose path leaves too
+ * little room for the sockets in it (SETTINGS_RUNTIME_DIR_MAX) is passed over. Writes the
+ * path; does not make it. Always the same for the same environment and DATA_DIR, whether
+ * DATA_DIR exists or not.
  */
-int settings_runtime_dir(const struct settings *s, char out[108]) __attribute__((warn_unused_result));
+#define SETTINGS_RUNTIME_DIR_MAX                                                         \
+	75 /* a socket path has at most 107 bytes, ours stay below 100 */
+void settings_runtime_dir(const struct settings *s, char out[108]);
 
 #endif
