@@ -1,6 +1,7 @@
 /*
- * Memories are found by meaning and by words. The figures need the sentence model (EMBEDDING_MODEL_DIR, or
- * where scripts/setup puts it); without it the feature hash alone is judged.
+ * Memories are found by meaning and by words. The figures need the sentence model
+ * (EMBEDDING_MODEL_DIR, or where scripts/setup puts it); without it the feature hash
+ * alone is judged.
  */
 #include "common/buf.h"
 #include "common/log.h"
@@ -29,12 +30,14 @@ static float cosine(struct embedder *e, const char *a, const char *b)
 
 START_TEST(every_text_has_a_vector_of_length_one)
 {
-	static const char *const texts[] = {"", " ", "a", "?!", "OAuth", "\xC5\xBElu\xC5\xA5ou\xC4\x8Dk\xC3\xBD",
-		"\xF0\x9F\xA6\x84", "\xFF\xFE not UTF-8"};
+	static const char *const texts[] = {"", " ", "a", "?!", "OAuth",
+		"\xC5\xBElu\xC5\xA5ou\xC4\x8Dk\xC3\xBD", "\xF0\x9F\xA6\x84",
+		"\xFF\xFE not UTF-8"};
 	struct embedder *e = embedder_open(model_dir);
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		ck_assert_msg(fabsf(cosine(e, texts[i], texts[i]) - 1) < 1e-4f, "\"%s\"", texts[i]);
+		ck_assert_msg(fabsf(cosine(e, texts[i], texts[i]) - 1) < 1e-4f, "\"%s\"",
+			texts[i]);
 	embedder_close(e);
 }
 END_TEST
@@ -81,7 +84,8 @@ START_TEST(the_related_memory_is_nearer)
 END_TEST
 
 /* Rank of the right document for a query, 1 for the first. */
-static int rank_of(const float *query, const float *docs, size_t count, int size, size_t right)
+static int rank_of(
+	const float *query, const float *docs, size_t count, int size, size_t right)
 {
 	int rank = 1;
 	float best = 0;
@@ -109,9 +113,9 @@ static size_t index_of(yyjson_val *docs, const char *id)
 	size_t i, max;
 	yyjson_val *one;
 
-	yyjson_arr_foreach(docs, i, max, one)
-		if (strcmp(yyjson_get_str(yyjson_arr_get(one, 0)), id) == 0)
-			return i;
+	yyjson_arr_foreach(docs, i, max,
+		one) if (strcmp(yyjson_get_str(yyjson_arr_get(one, 0)), id) ==
+			 0) return i;
 	ck_abort_msg("no document %s", id);
 	return 0;
 }
@@ -128,7 +132,8 @@ static void judge(struct embedder *e, double *recall, double *mrr)
 
 	ck_assert_uint_gt(n, 20);
 	yyjson_arr_foreach(docs, i, max, one)
-		embed(e, str_of(yyjson_get_str(yyjson_arr_get(one, 1))), vectors + i * (size_t)size);
+		embed(e, str_of(yyjson_get_str(yyjson_arr_get(one, 1))),
+			vectors + i * (size_t)size);
 	yyjson_arr_foreach(queries, i, max, one)
 	{
 		yyjson_val *rights = yyjson_arr_get(one, 1), *right;
@@ -183,7 +188,8 @@ int main(void)
 	if (dir)
 		snprintf(model_dir, sizeof(model_dir), "%s", dir);
 	else
-		snprintf(model_dir, sizeof(model_dir), "%s/.cache/paige/use-lite", home ? home : "");
+		snprintf(model_dir, sizeof(model_dir), "%s/.cache/paige/use-lite",
+			home ? home : "");
 	log_init("test", LOG_LEVEL_ERROR);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, every_text_has_a_vector_of_length_one);

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Shares of meaning and identifiers in the squared length; anything from 0.9/0.1 to 0.5/0.5 ranks alike. */
+/* Shares of meaning and identifiers in the squared length; anything from 0.9/0.1 to
+ * 0.5/0.5 ranks alike. */
 #define MEANING_SHARE 0.7f
 #define HASH_SHARE 0.3f
 
@@ -24,8 +25,10 @@ struct embedder *embedder_open(const char *model_dir)
 	if (model_dir)
 		e->encoder = sentence_encoder_open(model_dir, &reason);
 	if (!e->encoder)
-		log_warn("sentence model not available: memories are found by words alone", "dir", "%s",
-			model_dir ? model_dir : "", "reason", "%s", reason, NULL);
+		log_warn(
+			"sentence model not available: memories are found by words alone",
+			"dir", "%s", model_dir ? model_dir : "", "reason", "%s", reason,
+			NULL);
 	return e;
 }
 

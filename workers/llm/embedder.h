@@ -1,9 +1,10 @@
 /*
- * embedder.h - text to the vector under which a memory is kept and found (rulings 004.3, P8.1, P8.8).
+ * embedder.h - text to the vector under which a memory is kept and found (rulings 004.3,
+ * P8.1, P8.8).
  *
- * With the sentence encoder's model: meaning and identifiers in one vector of 1024. Without it: the
- * feature hash alone, 512. Vectors of different embedders must not be mixed: a collection carries the
- * embedder's name and size.
+ * With the sentence encoder's model: meaning and identifiers in one vector of 1024.
+ * Without it: the feature hash alone, 512. Vectors of different embedders must not be
+ * mixed: a collection carries the embedder's name and size.
  */
 #ifndef PAIGE_LLM_EMBEDDER_H
 #define PAIGE_LLM_EMBEDDER_H
@@ -15,7 +16,8 @@
 struct embedder;
 
 /*
- * `model_dir` may be NULL. A model that cannot be opened is logged once and done without. Never NULL.
+ * `model_dir` may be NULL. A model that cannot be opened is logged once and done without.
+ * Never NULL.
  */
 struct embedder *embedder_open(const char *model_dir);
 void embedder_close(struct embedder *e);

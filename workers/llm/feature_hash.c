@@ -12,25 +12,29 @@
 
 static uint64_t hash_points(const utf8proc_int32_t *points, size_t n, uint64_t seed)
 {
-	uint64_t h = 14695981039346656037u ^ seed; /* FNV-1a, then a finaliser to spread it */
+	uint64_t h =
+		14695981039346656037u ^ seed; /* FNV-1a, then a finaliser to spread it */
 
 	for (size_t i = 0; i < n; i++)
 		for (int shift = 0; shift < 32; shift += 8)
-			h = (h ^ (uint64_t)((points[i] >> shift) & 0xFF)) * 1099511628211u;
+			h = (h ^ (uint64_t)((points[i] >> shift) & 0xFF)) *
+			    1099511628211u;
 	h ^= h >> 33;
 	h *= 0xff51afd7ed558ccdu;
 	h ^= h >> 33;
 	return h;
 }
 
-static void add_feature(const utf8proc_int32_t *points, size_t n, uint64_t seed, float weight, float *out)
+static void add_feature(
+	const utf8proc_int32_t *points, size_t n, uint64_t seed, float weight, float *out)
 {
 	uint64_t h = hash_points(points, n, seed);
 
 	out[h % FEATURE_HASH_SIZE] += (h >> 63) ? weight : -weight;
 }
 
-/* `word` has room for a mark on either side, so that beginnings and ends differ from middles. */
+/* `word` has room for a mark on either side, so that beginnings and ends differ from
+ * middles. */
 static void add_word(utf8proc_int32_t *word, size_t n, float *out)
 {
 	if (n == 0)
@@ -43,21 +47,12 @@ static void add_word(utf8proc_int32_t *word, size_t n, float *out)
 			add_feature(word + i, size, 2, 1.0f, out);
 }
 
+/* Letters and numbers of any script. */
 static bool is_word(utf8proc_int32_t point)
 {
-	switch (utf8proc_category(point)) {
-	case UTF8PROC_CATEGORY_LU:
-	case UTF8PROC_CATEGORY_LL:
-	case UTF8PROC_CATEGORY_LT:
-	case UTF8PROC_CATEGORY_LM:
-	case UTF8PROC_CATEGORY_LO:
-	case UTF8PROC_CATEGORY_ND:
-	case UTF8PROC_CATEGORY_NL:
-	case UTF8PROC_CATEGORY_NO:
-		return true;
-	default:
-		return false;
-	}
+	const char *category = utf8proc_category_string(point);
+
+	return category[0] == 'L' || category[0] == 'N';
 }
 
 void feature_hash(struct str text, float out[FEATURE_HASH_SIZE])
@@ -71,7 +66,8 @@ void feature_hash(struct str text, float out[FEATURE_HASH_SIZE])
 	memset(out, 0, sizeof(float) * FEATURE_HASH_SIZE);
 	if (text.len == 0)
 		return;
-	len = utf8proc_map((const utf8proc_uint8_t *)text.ptr, (utf8proc_ssize_t)text.len, &folded,
+	len = utf8proc_map((const utf8proc_uint8_t *)text.ptr, (utf8proc_ssize_t)text.len,
+		&folded,
 		UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
 	while (at < len) {
 		utf8proc_int32_t point;

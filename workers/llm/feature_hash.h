@@ -1,8 +1,9 @@
 /*
  * feature_hash.h - text to a vector by hashing its words and parts of words.
  *
- * Knows no meaning but finds exact identifiers and their variants: every word, and every run of 3 to 5
- * characters of a word, adds or subtracts at a place that its hash names. Deterministic on every machine.
+ * Knows no meaning but finds exact identifiers and their variants: every word, and every
+ * run of 3 to 5 characters of a word, adds or subtracts at a place that its hash names.
+ * Deterministic on every machine.
  */
 #ifndef PAIGE_LLM_FEATURE_HASH_H
 #define PAIGE_LLM_FEATURE_HASH_H
@@ -11,7 +12,8 @@
 
 #define FEATURE_HASH_SIZE 512
 
-/* The vector of `text` (UTF-8), of length 1; all zeros when it holds no letter and no digit. */
+/* The vector of `text` (UTF-8), of length 1; all zeros when it holds no letter and no
+ * digit. */
 void feature_hash(struct str text, float out[FEATURE_HASH_SIZE]);
 
 #endif

@@ -16,7 +16,7 @@ struct piece {
 };
 
 struct pieces {
-	yyjson_doc *doc; /* owns the texts */
+	yyjson_doc *doc;     /* owns the texts */
 	struct piece *table; /* open addressing, `size` is a power of two */
 	size_t size;
 	size_t longest; /* bytes */
@@ -51,13 +51,17 @@ static int load_entries(struct pieces *p, yyjson_val *entries)
 	size_t id, max;
 	yyjson_val *entry;
 
-	yyjson_arr_foreach(entries, id, max, entry) {
-		yyjson_val *text = yyjson_arr_get(entry, 0), *score = yyjson_arr_get(entry, 1);
+	yyjson_arr_foreach(entries, id, max, entry)
+	{
+		yyjson_val *text = yyjson_arr_get(entry, 0),
+			   *score = yyjson_arr_get(entry, 1);
 		struct str s = {yyjson_get_str(text), yyjson_get_len(text)};
 		size_t length;
 
-		/* The vocabulary as shipped has null for some scores; the reference counts them as 0. */
-		if (!s.ptr || s.len == 0 || !(yyjson_is_num(score) || yyjson_is_null(score)))
+		/* The vocabulary as shipped has null for some scores; the reference
+		 * counts them as 0. */
+		if (!s.ptr || s.len == 0 ||
+			!(yyjson_is_num(score) || yyjson_is_null(score)))
 			return -1;
 		length = count_code_points(s);
 		if (length > UINT8_MAX)
@@ -65,7 +69,8 @@ static int load_entries(struct pieces *p, yyjson_val *entries)
 		p->code_points[id] = (unsigned char)length;
 		if (id < FIRST_PIECE)
 			continue;
-		p->table[slot_of(p, s)] = (struct piece){s, (float)yyjson_get_num(score), (int)id};
+		p->table[slot_of(p, s)] =
+			(struct piece){s, (float)yyjson_get_num(score), (int)id};
 		if (s.len > p->longest)
 			p->longest = s.len;
 	}
@@ -98,7 +103,8 @@ struct pieces *pieces_new(struct str vocabulary_json)
 		pieces_free(p);
 		return NULL;
 	}
-	/* The unknown symbol is written out in the vocabulary but stands for one code point. */
+	/* The unknown symbol is written out in the vocabulary but stands for one code
+	 * point. */
 	p->code_points[UNKNOWN] = 1;
 	return p;
 }
@@ -122,8 +128,9 @@ size_t pieces_count(const struct pieces *p)
 static struct str normalise(struct str text, struct arena *arena)
 {
 	utf8proc_uint8_t *nfkc = NULL;
-	utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text.ptr, (utf8proc_ssize_t)text.len,
-		&nfkc, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+	utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text.ptr,
+		(utf8proc_ssize_t)text.len, &nfkc,
+		UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 	struct str in = n < 0 ? text : (struct str){(const char *)nfkc, (size_t)n};
 	char *out = arena_alloc(arena, 3 * in.len + 4);
 	size_t len = 3;
@@ -149,8 +156,8 @@ struct lattice {
 };
 
 /*
- * As in the reference, a score of exactly 0 counts as "not reached yet", and of equal scores the later
- * one wins: both decide ties, and the vectors must match.
+ * As in the reference, a score of exactly 0 counts as "not reached yet", and of equal
+ * scores the later one wins: both decide ties, and the vectors must match.
  */
 static void offer(struct lattice *l, size_t end, double score, int id)
 {
@@ -165,8 +172,10 @@ static void forward(const struct pieces *p, struct str s, struct lattice *l)
 	for (size_t start = 0; start < l->n; start++) {
 		bool any = false;
 
-		for (size_t end = start + 1; end <= l->n && l->at[end] - l->at[start] <= p->longest; end++) {
-			struct str candidate = {s.ptr + l->at[start], l->at[end] - l->at[start]};
+		for (size_t end = start + 1;
+			end <= l->n && l->at[end] - l->at[start] <= p->longest; end++) {
+			struct str candidate = {
+				s.ptr + l->at[start], l->at[end] - l->at[start]};
 			const struct piece *found = &p->table[slot_of(p, candidate)];
 
 			if (!found->text.ptr)
@@ -179,7 +188,8 @@ static void forward(const struct pieces *p, struct str s, struct lattice *l)
 	}
 }
 
-size_t pieces_split(const struct pieces *p, struct str text, struct arena *arena, int ids[PIECES_MAX_TOKENS])
+size_t pieces_split(const struct pieces *p, struct str text, struct arena *arena,
+	int ids[PIECES_MAX_TOKENS])
 {
 	struct lattice l = {0};
 	size_t found = 0, n = 0;

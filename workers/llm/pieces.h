@@ -1,8 +1,9 @@
 /*
  * pieces.h - SentencePiece unigram tokeniser with a fixed vocabulary.
  *
- * Splits text into the vocabulary's pieces so that the sum of their scores is greatest (Viterbi), the way
- * the reference implementation of the sentence encoder does. Pure once loaded.
+ * Splits text into the vocabulary's pieces so that the sum of their scores is greatest
+ * (Viterbi), the way the reference implementation of the sentence encoder does. Pure once
+ * loaded.
  */
 #ifndef PAIGE_LLM_PIECES_H
 #define PAIGE_LLM_PIECES_H
@@ -15,15 +16,17 @@
 
 struct pieces;
 
-/* Reads `[["piece", score], ...]`. Returns new, or NULL when the text is not of that form. */
+/* Reads `[["piece", score], ...]`. Returns new, or NULL when the text is not of that
+ * form. */
 struct pieces *pieces_new(struct str vocabulary_json);
 void pieces_free(struct pieces *p);
 /* Number of entries; ids are below it. */
 size_t pieces_count(const struct pieces *p);
 /*
- * Token ids of `text` (valid UTF-8; NFKC-normalised here), at most PIECES_MAX_TOKENS: the rest of a longer
- * text is left out. Returns how many; 0 for empty text.
+ * Token ids of `text` (valid UTF-8; NFKC-normalised here), at most PIECES_MAX_TOKENS: the
+ * rest of a longer text is left out. Returns how many; 0 for empty text.
  */
-size_t pieces_split(const struct pieces *p, struct str text, struct arena *arena, int ids[PIECES_MAX_TOKENS]);
+size_t pieces_split(const struct pieces *p, struct str text, struct arena *arena,
+	int ids[PIECES_MAX_TOKENS]);
 
 #endif

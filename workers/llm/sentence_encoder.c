@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WIDTH 512       /* of a token from layer 0's output on */
+#define WIDTH 512	/* of a token from layer 0's output on */
 #define FIRST_WIDTH 256 /* of a token's embedding */
 #define FFN_WIDTH 1536
 #define HEADS 4
@@ -51,14 +51,15 @@ struct sentence_encoder {
 
 /* ---- opening ---- */
 
-static bool get(const struct weights *w, const char *name, size_t count, const float **out)
+static bool get(
+	const struct weights *w, const char *name, size_t count, const float **out)
 {
 	*out = weights_find(w, name, count);
 	return *out != NULL;
 }
 
-static bool get_dense(const struct weights *w, const char *weights, const char *bias, int in, int out,
-	struct dense *d)
+static bool get_dense(const struct weights *w, const char *weights, const char *bias,
+	int in, int out, struct dense *d)
 {
 	d->in = in;
 	d->out = out;
@@ -66,30 +67,35 @@ static bool get_dense(const struct weights *w, const char *weights, const char *
 	       get(w, bias, (size_t)out, &d->bias);
 }
 
-static bool get_norm(const struct weights *w, const char *place, int layer, int width, struct norm *n)
+static bool get_norm(
+	const struct weights *w, const char *place, int layer, int width, struct norm *n)
 {
 	char scale[160], bias[160];
 
 	snprintf(scale, sizeof(scale),
-		"Layer_%d/TransformerLayer/%slayer_prepostprocess/layer_norm/layer_norm_scale/"
+		"Layer_%d/TransformerLayer/%slayer_prepostprocess/layer_norm/"
+		"layer_norm_scale/"
 		"ConcatPartitions/concat",
 		layer, place);
 	snprintf(bias, sizeof(bias),
-		"Layer_%d/TransformerLayer/%slayer_prepostprocess/layer_norm/layer_norm_bias/"
+		"Layer_%d/TransformerLayer/%slayer_prepostprocess/layer_norm/"
+		"layer_norm_bias/"
 		"ConcatPartitions/concat",
 		layer, place);
 	n->width = width;
-	return get(w, scale, (size_t)width, &n->scale) && get(w, bias, (size_t)width, &n->bias);
+	return get(w, scale, (size_t)width, &n->scale) &&
+	       get(w, bias, (size_t)width, &n->bias);
 }
 
-static bool get_layer_dense(const struct weights *w, int layer, const char *part, const char *kernel, int in,
-	int out, struct dense *d)
+static bool get_layer_dense(const struct weights *w, int layer, const char *part,
+	const char *kernel, int in, int out, struct dense *d)
 {
 	char weights[160], bias[160];
 
-	snprintf(weights, sizeof(weights), "Layer_%d/TransformerLayer/%s/%s", layer, part, kernel);
-	snprintf(bias, sizeof(bias), "Layer_%d/TransformerLayer/%s/bias/ConcatPartitions/concat", layer,
-		part);
+	snprintf(weights, sizeof(weights), "Layer_%d/TransformerLayer/%s/%s", layer, part,
+		kernel);
+	snprintf(bias, sizeof(bias),
+		"Layer_%d/TransformerLayer/%s/bias/ConcatPartitions/concat", layer, part);
 	return get_dense(w, weights, bias, in, out, d);
 }
 
@@ -99,12 +105,14 @@ static bool get_layer(const struct weights *w, int i, struct layer *l)
 
 	return get_norm(w, "", i, width, &l->before_attention) &&
 	       get_norm(w, "FFN/", i, WIDTH, &l->before_ffn) &&
-	       get_layer_dense(w, i, "MultiheadAttention/qkv_transform_single", "kernel/part_0", width,
-		       3 * width, &l->qkv) &&
-	       get_layer_dense(w, i, "MultiheadAttention/output_transform_single", "kernel/part_0",
-		       width, WIDTH, &l->attention_out) &&
-	       get_layer_dense(w, i, "FFN/conv1", "Tensordot/Reshape_1", WIDTH, FFN_WIDTH, &l->ffn_in) &&
-	       get_layer_dense(w, i, "FFN/conv2", "Tensordot/Reshape_1", FFN_WIDTH, WIDTH, &l->ffn_out);
+	       get_layer_dense(w, i, "MultiheadAttention/qkv_transform_single",
+		       "kernel/part_0", width, 3 * width, &l->qkv) &&
+	       get_layer_dense(w, i, "MultiheadAttention/output_transform_single",
+		       "kernel/part_0", width, WIDTH, &l->attention_out) &&
+	       get_layer_dense(w, i, "FFN/conv1", "Tensordot/Reshape_1", WIDTH, FFN_WIDTH,
+		       &l->ffn_in) &&
+	       get_layer_dense(w, i, "FFN/conv2", "Tensordot/Reshape_1", FFN_WIDTH, WIDTH,
+		       &l->ffn_out);
 }
 
 static bool get_all(struct sentence_encoder *e)
@@ -114,12 +122,16 @@ static bool get_all(struct sentence_encoder *e)
 	for (int i = 0; i < LAYERS; i++)
 		if (!get_layer(w, i, &e->layers[i]))
 			return false;
-	return get(w, "module/Embeddings_en", pieces_count(e->pieces) * FIRST_WIDTH, &e->embeddings) &&
-	       get(w, "AddTimingSignal/TimingSignal/ExpandDims_1", FIRST_WIDTH / 2, &e->timing) &&
-	       get_dense(w, "Layer_0/TransformerLayer/dense/kernel/ConcatPartitions/concat",
-		       "Layer_0/TransformerLayer/dense/bias/ConcatPartitions/concat", FIRST_WIDTH,
-		       WIDTH, &e->residual) &&
-	       get_dense(w, "tanh_layer_0/weights", "tanh_layer_0/bias", WIDTH, WIDTH, &e->last);
+	return get(w, "module/Embeddings_en", pieces_count(e->pieces) * FIRST_WIDTH,
+		       &e->embeddings) &&
+	       get(w, "AddTimingSignal/TimingSignal/ExpandDims_1", FIRST_WIDTH / 2,
+		       &e->timing) &&
+	       get_dense(w,
+		       "Layer_0/TransformerLayer/dense/kernel/ConcatPartitions/concat",
+		       "Layer_0/TransformerLayer/dense/bias/ConcatPartitions/concat",
+		       FIRST_WIDTH, WIDTH, &e->residual) &&
+	       get_dense(w, "tanh_layer_0/weights", "tanh_layer_0/bias", WIDTH, WIDTH,
+		       &e->last);
 }
 
 struct sentence_encoder *sentence_encoder_open(const char *dir, const char **reason)
@@ -167,11 +179,12 @@ typedef float lanes __attribute__((vector_size(16), aligned(4)));
 #define STEP 4 /* columns of x at a time */
 
 /*
- * Adds `STEP` columns of x, times their rows of weights, to `rows` rows of y. The weights are read in the
- * order in which they stand and once for all of the rows: they do not fit the caches, so that matters more
- * than the arithmetic.
+ * Adds `STEP` columns of x, times their rows of weights, to `rows` rows of y. The weights
+ * are read in the order in which they stand and once for all of the rows: they do not fit
+ * the caches, so that matters more than the arithmetic.
  */
-static inline void add_products(const float *x, int rows, const struct dense *d, int k, float *y)
+static inline void add_products(
+	const float *x, int rows, const struct dense *d, int k, float *y)
 {
 	const float *w = d->weights + k * d->out;
 
@@ -205,7 +218,8 @@ static void multiply_rows(const float *x, int rows, const struct dense *d, float
 static void dense_apply(const struct dense *d, const float *x, int rows, float *y)
 {
 	for (int i = 0; i < rows; i += ROWS)
-		multiply_rows(x + i * d->in, rows - i < ROWS ? rows - i : ROWS, d, y + i * d->out);
+		multiply_rows(x + i * d->in, rows - i < ROWS ? rows - i : ROWS, d,
+			y + i * d->out);
 }
 
 static void norm_apply(const struct norm *n, const float *x, int rows, float *y)
@@ -254,7 +268,8 @@ static void softmax(float *scores, int n)
 		scores[i] /= sum;
 }
 
-/* `qkv` holds query, key and value of each token, side by side; `out` is one width wide. */
+/* `qkv` holds query, key and value of each token, side by side; `out` is one width wide.
+ */
 static void attend(const float *qkv, int tokens, int width, float *out)
 {
 	const int head_width = width / HEADS, stride = 3 * width;
@@ -270,11 +285,13 @@ static void attend(const float *qkv, int tokens, int width, float *out)
 
 			for (int j = 0; j < tokens; j++)
 				scores[j] = factor * dot(query,
-							     qkv + j * stride + width + head * head_width,
+							     qkv + j * stride + width +
+								     head * head_width,
 							     head_width);
 			softmax(scores, tokens);
 			for (int j = 0; j < tokens; j++) {
-				const float *value = qkv + j * stride + 2 * width + head * head_width;
+				const float *value =
+					qkv + j * stride + 2 * width + head * head_width;
 
 				for (int k = 0; k < head_width; k++)
 					sum[k] += scores[j] * value[k];
@@ -324,7 +341,8 @@ static void embed_tokens(const struct sentence_encoder *e, const int *ids, int t
 	}
 }
 
-void sentence_encode(struct sentence_encoder *e, struct str text, float out[SENTENCE_VECTOR_SIZE])
+void sentence_encode(
+	struct sentence_encoder *e, struct str text, float out[SENTENCE_VECTOR_SIZE])
 {
 	float mean[WIDTH] = {0}, length = 0;
 	struct arena arena = {0};

@@ -44,9 +44,10 @@ static int map_shard(struct weights *w, const char *dir, const char *name)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && st.st_size > 0 && (size_t)st.st_size <= MAX_BYTES - w->bytes) {
-		at = mmap(w->base + w->bytes, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_FIXED,
-			fd, 0);
+	if (fstat(fd, &st) == 0 && st.st_size > 0 &&
+		(size_t)st.st_size <= MAX_BYTES - w->bytes) {
+		at = mmap(w->base + w->bytes, (size_t)st.st_size, PROT_READ,
+			MAP_PRIVATE | MAP_FIXED, fd, 0);
 		if (at != MAP_FAILED) {
 			w->bytes += (size_t)st.st_size;
 			result = 0;
@@ -65,9 +66,9 @@ static int map_shards(struct weights *w, const char *dir)
 
 	if (yyjson_arr_size(paths) == 0 || yyjson_arr_size(paths) > MAX_SHARDS)
 		return -1;
-	yyjson_arr_foreach(paths, i, max, path)
-		if (!yyjson_is_str(path) || map_shard(w, dir, yyjson_get_str(path)) < 0)
-			return -1;
+	yyjson_arr_foreach(paths, i, max,
+		path) if (!yyjson_is_str(path) ||
+			  map_shard(w, dir, yyjson_get_str(path)) < 0) return -1;
 	return 0;
 }
 
@@ -82,7 +83,8 @@ struct weights *weights_open(const char *dir, const char **reason)
 		*reason = "model.json is missing or not JSON";
 		goto fail;
 	}
-	w->base = mmap(NULL, MAX_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	w->base = mmap(NULL, MAX_BYTES, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (w->base == MAP_FAILED) {
 		w->base = NULL;
 		*reason = "no address space for the weights";
@@ -146,7 +148,9 @@ const float *weights_find(const struct weights *w, const char *suffix, size_t co
 		if (!name || n == 0 || n * sizeof(float) > w->bytes - offset)
 			return NULL;
 		if (ends_in(name, suffix))
-			return n >= count ? (const float *)(const void *)(w->base + offset) : NULL;
+			return n >= count
+				       ? (const float *)(const void *)(w->base + offset)
+				       : NULL;
 		offset += n * sizeof(float); /* integers, too, take four bytes */
 	}
 	return NULL;
