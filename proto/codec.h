@@ -1,12 +1,13 @@
 /*
  * codec.h - one codec over tables of fields.
  *
- * Every message that crosses a process or reaches a client is a table (`struct type`), written once in
- * a .def file of this folder (see define.h). From the table come the C struct, decoding with exact
- * errors, encoding, JSON Schema, TypeScript and the reference pages.
+ * Every message that crosses a process or reaches a client is a table (`struct type`),
+ * written once in a .def file of this folder (see define.h). From the table come the C
+ * struct, decoding with exact errors, encoding, JSON Schema, TypeScript and the reference
+ * pages.
  *
- * Decoding borrows: strings of a decoded message point into the yyjson document, which must outlive it;
- * arrays come from the arena. Encoding borrows until the call returns.
+ * Decoding borrows: strings of a decoded message point into the yyjson document, which
+ * must outlive it; arrays come from the arena. Encoding borrows until the call returns.
  */
 #ifndef PAIGE_PROTO_CODEC_H
 #define PAIGE_PROTO_CODEC_H
@@ -23,22 +24,32 @@
 #define PROTO_MAX_NESTING 64
 
 enum field_kind {
-	FIELD_STRING,  /* struct str */
-	FIELD_INT,     /* int64_t; accepts 5 and 5.0, nothing that has a fraction or is beyond 2^53 */
+	FIELD_STRING, /* struct str */
+	FIELD_INT, /* int64_t; accepts 5 and 5.0, nothing that has a fraction or is beyond
+		      2^53 */
 	FIELD_NUMBER,  /* double, finite */
 	FIELD_BOOL,    /* bool */
 	FIELD_ENUM,    /* int, index into a struct enumeration; a string on the wire */
-	FIELD_LEVEL,   /* int, index into a struct enumeration; an integer on the wire, names accepted */
+	FIELD_LEVEL,   /* int, index into a struct enumeration; an integer on the wire,
+			  names accepted */
 	FIELD_OBJECT,  /* embedded struct of another type */
 	FIELD_STRINGS, /* struct strs */
 	FIELD_OBJECTS, /* { struct <type> *items; size_t count; } of another type */
-	FIELD_JSON,    /* struct json: any value, handed on as it is */
+	FIELD_JSON,    /* struct json: a value of a shape, handed on as it is */
+};
+
+/* What a FIELD_JSON accepts. */
+enum json_shape {
+	JSON_SHAPE_ANY,
+	JSON_SHAPE_OBJECT,
+	JSON_SHAPE_ARRAY,
 };
 
 enum field_flags {
 	FIELD_OPTIONAL = 0,
 	FIELD_REQUIRED = 1 << 0,
-	FIELD_NULLABLE = 1 << 1, /* null is accepted and means absent; on encoding an absent field is written as null */
+	FIELD_NULLABLE = 1 << 1, /* null is accepted and means absent; on encoding an
+				    absent field is written as null */
 };
 
 struct strs {
@@ -46,7 +57,8 @@ struct strs {
 	size_t count;
 };
 
-/* A value handed on unread. Encoding takes `raw` (JSON text) when its ptr is set, else `val`. */
+/* A value handed on unread. Encoding takes `raw` (JSON text) when its ptr is set, else
+ * `val`. */
 struct json {
 	yyjson_val *val;
 	struct str raw;
@@ -65,11 +77,14 @@ struct field {
 	const char *wire; /* name on the wire */
 	enum field_kind kind;
 	unsigned flags;
-	size_t offset;     /* of the member */
-	size_t has_offset; /* of its `bool has_<member>`; strings, arrays and JSON use a null pointer instead */
-	double min, max;   /* value of numbers, bytes of strings, items of arrays; min > max: no bound */
-	const struct type *(*type)(void);           /* OBJECT, OBJECTS */
+	size_t offset;	   /* of the member */
+	size_t has_offset; /* of its `bool has_<member>`; strings, arrays and JSON use a
+			      null pointer instead */
+	double min, max;   /* value of numbers, bytes of strings, items of arrays; min >
+			      max: no bound */
+	const struct type *(*type)(void);		/* OBJECT, OBJECTS */
 	const struct enumeration *(*enumeration)(void); /* ENUM, LEVEL */
+	enum json_shape shape;				/* JSON */
 	const char *doc;
 };
 
@@ -81,33 +96,41 @@ struct type {
 	const char *doc;
 };
 
-/* "payload.hints[2].path: expected a string": path, then the rule, and the value where it is short. */
+/* "payload.hints[2].path: expected a string": path, then the rule, and the value where it
+ * is short. */
 struct proto_error {
 	char text[256];
 };
 
 enum decode_mode {
 	DECODE_LENIENT, /* unknown fields are ignored (contract section 4) */
-	DECODE_STRICT,  /* unknown fields are errors that name the nearest known one (MCP arguments) */
+	DECODE_STRICT,	/* unknown fields are errors that name the nearest known one (MCP
+			   arguments) */
 };
 
 /*
- * Parses JSON text: UTF-8, at most PROTO_MAX_NESTING deep (checked before any recursion), no trailing
- * bytes. The document is the caller's to free. NULL on failure with *error filled.
+ * Parses JSON text: UTF-8, at most PROTO_MAX_NESTING deep (checked before any recursion),
+ * no trailing bytes. The document is the caller's to free. NULL on failure with *error
+ * filled.
  */
-yyjson_doc *proto_parse(struct str text, struct proto_error *error) __attribute__((warn_unused_result));
+yyjson_doc *proto_parse(struct str text, struct proto_error *error)
+	__attribute__((warn_unused_result));
 
 /*
- * Decodes the object `val` into `out` (type->size bytes, zeroed first). `at` names it in errors
+ * Decodes the object `val` into `out` (type->size bytes, zeroed first). `at` names it in
+ * errors
  * ("payload", "arguments"). 0, or -EINVAL with *error filled.
  */
-int proto_decode(const struct type *type, yyjson_val *val, const char *at, enum decode_mode mode,
-	struct arena *arena, void *out, struct proto_error *error) __attribute__((warn_unused_result));
+int proto_decode(const struct type *type, yyjson_val *val, const char *at,
+	enum decode_mode mode, struct arena *arena, void *out, struct proto_error *error)
+	__attribute__((warn_unused_result));
 
-/* Appends the message as compact JSON with fields in table order. Absent optional fields are omitted. */
+/* Appends the message as compact JSON with fields in table order. Absent optional fields
+ * are omitted. */
 void proto_encode(const struct type *type, const void *message, struct buf *out);
 
-/* Appends the JSON Schema (2020-12 subset; object root, additionalProperties per mode). */
+/* Appends the JSON Schema (2020-12 subset; object root, additionalProperties per mode).
+ */
 void proto_schema(const struct type *type, enum decode_mode mode, struct buf *out);
 
 /* Index of a name, or -1. */

@@ -228,6 +228,19 @@ static int decode_string(const struct decoder *d, const struct field *f, yyjson_
 	return 0;
 }
 
+static int decode_json(const struct decoder *d, const struct field *f, yyjson_val *val,
+	const struct path *at, void *member)
+{
+	if (f->shape == JSON_SHAPE_OBJECT && !yyjson_is_obj(val))
+		return path_fail(at, d->error, "expected an object");
+	if (f->shape == JSON_SHAPE_ARRAY && !yyjson_is_arr(val))
+		return path_fail(at, d->error, "expected an array");
+	if (!val)
+		return path_fail(at, d->error, "expected a value");
+	*(struct json *)member = (struct json){.val = val};
+	return 0;
+}
+
 static int decode_value(const struct decoder *d, const struct field *f, yyjson_val *val,
 	const struct path *at, void *member)
 {
@@ -253,10 +266,7 @@ static int decode_value(const struct decoder *d, const struct field *f, yyjson_v
 	case FIELD_OBJECTS:
 		return decode_objects(d, f, val, at, member);
 	case FIELD_JSON:
-		if (!val)
-			return path_fail(at, d->error, "expected a value");
-		*(struct json *)member = (struct json){.val = val};
-		return 0;
+		return decode_json(d, f, val, at, member);
 	}
 	assert(!"a kind of field that is not in enum field_kind");
 	return -EINVAL;

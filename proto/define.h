@@ -19,7 +19,9 @@
  *   member kinds        arguments
  *   STRING STRINGS      (member, wire, flags, min, max, doc)          bytes; items
  *   INT NUMBER          (member, wire, flags, min, max, doc)
- *   BOOL JSON           (member, wire, flags, doc)
+ *   BOOL                (member, wire, flags, doc)
+ *   JSON JSON_OBJECT JSON_ARRAY
+ *                       (member, wire, flags, doc)                    any value; an object; an array
  *   ENUM LEVEL          (member, wire, flags, enumeration, doc)
  *   OBJECT              (member, wire, flags, type, doc)
  *   OBJECTS             (member, wire, flags, type, min, max, doc)

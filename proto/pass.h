@@ -17,6 +17,8 @@
 #define NUMBER(member, wire, flags, min, max, doc)
 #define BOOL(member, wire, flags, doc)
 #define JSON(member, wire, flags, doc)
+#define JSON_OBJECT(member, wire, flags, doc)
+#define JSON_ARRAY(member, wire, flags, doc)
 #define ENUM(member, wire, flags, enumeration, doc)
 #define LEVEL(member, wire, flags, enumeration, doc)
 #define OBJECT(member, wire, flags, type, doc)
@@ -36,6 +38,8 @@
 #define NUMBER(member, wire, flags, min, max, doc) double member; bool has_##member;
 #define BOOL(member, wire, flags, doc) bool member; bool has_##member;
 #define JSON(member, wire, flags, doc) struct json member;
+#define JSON_OBJECT(member, wire, flags, doc) struct json member;
+#define JSON_ARRAY(member, wire, flags, doc) struct json member;
 #define ENUM(member, wire, flags, enumeration, doc) int member; bool has_##member;
 #define LEVEL(member, wire, flags, enumeration, doc) int member; bool has_##member;
 #define OBJECT(member, wire, flags, type, doc) struct type member; bool has_##member;
@@ -54,6 +58,8 @@
 #define NUMBER(member, wire, flags, min, max, doc)
 #define BOOL(member, wire, flags, doc)
 #define JSON(member, wire, flags, doc)
+#define JSON_OBJECT(member, wire, flags, doc)
+#define JSON_ARRAY(member, wire, flags, doc)
 #define ENUM(member, wire, flags, enumeration, doc)
 #define LEVEL(member, wire, flags, enumeration, doc)
 #define OBJECT(member, wire, flags, type, doc)
@@ -92,9 +98,14 @@
 #define NUMBER(member, wire_, flags_, min_, max_, doc_) \
 	FIELD_SCALAR_(FIELD_NUMBER, member, wire_, flags_, min_, max_, doc_)
 #define BOOL(member, wire_, flags_, doc_) FIELD_SCALAR_(FIELD_BOOL, member, wire_, flags_, 1, 0, doc_)
-#define JSON(member, wire_, flags_, doc_) \
+#define FIELD_JSON_(shape_, member, wire_, flags_, doc_) \
 	{.wire = wire_, .kind = FIELD_JSON, .flags = flags_, .offset = offsetof(self, member), \
-		.min = 1, .max = 0, .doc = doc_},
+		.min = 1, .max = 0, .shape = shape_, .doc = doc_},
+#define JSON(member, wire_, flags_, doc_) FIELD_JSON_(JSON_SHAPE_ANY, member, wire_, flags_, doc_)
+#define JSON_OBJECT(member, wire_, flags_, doc_) \
+	FIELD_JSON_(JSON_SHAPE_OBJECT, member, wire_, flags_, doc_)
+#define JSON_ARRAY(member, wire_, flags_, doc_) \
+	FIELD_JSON_(JSON_SHAPE_ARRAY, member, wire_, flags_, doc_)
 #define FIELD_NAMED_(kind_, member, wire_, flags_, enumeration_, doc_) \
 	{.wire = wire_, .kind = kind_, .flags = flags_, .offset = offsetof(self, member), \
 		.has_offset = offsetof(self, has_##member), .min = 1, .max = 0, \

@@ -14,10 +14,13 @@
 #undef NUMBER
 #undef BOOL
 #undef JSON
+#undef JSON_OBJECT
+#undef JSON_ARRAY
 #undef ENUM
 #undef LEVEL
 #undef OBJECT
 #undef OBJECTS
 #undef END_TYPE
 #undef FIELD_SCALAR_
+#undef FIELD_JSON_
 #undef FIELD_NAMED_

@@ -1,0 +1,28 @@
+/* actions.h - the types of the action log, actions.def, as an enumeration with a table.
+ */
+#ifndef PAIGE_PROTO_ACTIONS_H
+#define PAIGE_PROTO_ACTIONS_H
+
+#include "proto/codec.h"
+
+enum action {
+#define ACTION(symbol, ...) ACTION_##symbol,
+#include "proto/actions.def"
+#undef ACTION
+	ACTION_COUNT
+};
+
+struct action_info {
+	const char *name;   /* "file_open", as it stands in action_log.action_type */
+	bool user_activity; /* the learner did it: counts for flow and against idleness
+			       (P10.2) */
+	bool observer;	    /* the Observer hears of it (FR-048) */
+	const struct type *(*data)(void);
+};
+
+extern const struct action_info action_infos[ACTION_COUNT];
+
+/* The action of a name, or -1. */
+int action_by_name(struct str name);
+
+#endif

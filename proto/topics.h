@@ -1,0 +1,23 @@
+/* topics.h - what is published on the bus, topics.def, as an enumeration with a table. */
+#ifndef PAIGE_PROTO_TOPICS_H
+#define PAIGE_PROTO_TOPICS_H
+
+#include "common/str.h"
+#include "proto/workers.h"
+
+enum topic {
+#define TOPIC(symbol, ...) TOPIC_##symbol,
+#include "proto/topics.def"
+#undef TOPIC
+	TOPIC_COUNT
+};
+
+struct topic_info {
+	const char *prefix; /* the topic itself, or its beginning where it ends in "/" */
+	enum worker_id publisher;
+	const char *doc;
+};
+
+extern const struct topic_info topic_infos[TOPIC_COUNT];
+
+#endif

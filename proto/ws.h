@@ -1,0 +1,30 @@
+/*
+ * ws.h - the WebSocket messages of ws.def as tables.
+ *
+ * Every message is an envelope {type, payload, id?, timestamp} (FR-049); what the daemon
+ * sends also has `seq`. `type` names a row, `payload` has the type of the row.
+ */
+#ifndef PAIGE_PROTO_WS_H
+#define PAIGE_PROTO_WS_H
+
+#include "proto/codec.h"
+
+struct ws_info {
+	const char *name; /* "file:open" */
+	const struct type *(*payload)(void);
+	bool unsent; /* of the daemon's messages: declared, but nothing sends it (P5.12,
+			P5.18) */
+	const char *doc;
+};
+
+extern const struct ws_info ws_client_infos[]; /* editor to daemon */
+extern const size_t ws_client_count;
+extern const struct ws_info ws_server_infos[]; /* daemon to editor */
+extern const size_t ws_server_count;
+
+/* Index of a name in ws_client_infos, or -1. */
+int ws_client_by_name(struct str name);
+/* Index of a name in ws_server_infos, or -1. */
+int ws_server_by_name(struct str name);
+
+#endif

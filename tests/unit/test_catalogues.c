@@ -1,0 +1,210 @@
+/* Tests of the catalogues: complete, without double names, and with schemas that every
+ * client takes. */
+#include "proto/actions.h"
+#include "proto/mcp_tools.h"
+#include "proto/messages.h"
+#include "proto/topics.h"
+#include "proto/ws.h"
+#include <check.h>
+#include <stdlib.h>
+
+static size_t unsent_count(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ws_server_count; i++)
+		n += ws_server_infos[i].unsent;
+	return n;
+}
+
+/* 25 and 37 of seed 004 (P5.2, P5.3), the guards' two and three, 14 tools (SC-038), 28
+ * actions (P4.1). */
+START_TEST(catalogues_are_complete)
+{
+	ck_assert_uint_eq(ws_client_count, 25 + 2);
+	ck_assert_uint_eq(ws_server_count, 37 + 3);
+	ck_assert_uint_eq(unsent_count(), 5);
+	ck_assert_int_eq(MCP_TOOL_COUNT, 14);
+	ck_assert_int_eq(ACTION_COUNT, 28);
+}
+END_TEST
+
+START_TEST(names_are_found_and_unique)
+{
+	for (size_t i = 0; i < ws_client_count; i++)
+		ck_assert_int_eq(
+			ws_client_by_name(str_of(ws_client_infos[i].name)), (int)i);
+	for (size_t i = 0; i < ws_server_count; i++)
+		ck_assert_int_eq(
+			ws_server_by_name(str_of(ws_server_infos[i].name)), (int)i);
+	for (int i = 0; i < MCP_TOOL_COUNT; i++)
+		ck_assert_int_eq(mcp_tool_by_name(str_of(mcp_tool_infos[i].name)), i);
+	for (int i = 0; i < ACTION_COUNT; i++)
+		ck_assert_int_eq(action_by_name(str_of(action_infos[i].name)), i);
+	for (int i = 0; i < METHOD_COUNT; i++)
+		ck_assert_int_eq(method_by_name(str_of(method_infos[i].name)), i);
+	ck_assert_int_eq(ws_client_by_name(STR_LIT("galaxy:explode")), -1);
+	ck_assert_int_eq(ws_server_by_name(STR_LIT("")), -1);
+	ck_assert_int_eq(mcp_tool_by_name(STR_LIT("paige_get")), -1);
+	ck_assert_int_eq(action_by_name(STR_LIT("file_opened")), -1);
+	ck_assert_int_eq(method_by_name(STR_LIT("fs.")), -1);
+}
+END_TEST
+
+START_TEST(tools_fit_their_methods)
+{
+	for (int i = 0; i < MCP_TOOL_COUNT; i++) {
+		const struct mcp_tool_info *tool = &mcp_tool_infos[i];
+		const struct method_info *method = &method_infos[tool->method];
+
+		ck_assert_msg(method->request == tool->input,
+			"%s and %s differ in their input", tool->name, method->name);
+		ck_assert_msg(!tool->output || method->reply == tool->output,
+			"%s and %s differ in their output", tool->name, method->name);
+	}
+}
+END_TEST
+
+static bool key_is_plain(const char *key, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567"
+			    "89_.-",
+			    key[i]))
+			return false;
+	return len >= 1 && len <= 64;
+}
+
+/* The dialect of mcp.md, symptom 15, at every depth of a schema. */
+static void lint(const char *name, yyjson_val *schema, bool root)
+{
+	static const char *const forbidden[] = {
+		"$ref", "$defs", "anyOf", "oneOf", "allOf"};
+	yyjson_val *key, *val, *properties = yyjson_obj_get(schema, "properties");
+	size_t i, max;
+
+	ck_assert_msg(yyjson_is_obj(schema), "%s: a schema is an object", name);
+	for (size_t f = 0; f < sizeof(forbidden) / sizeof(forbidden[0]); f++)
+		ck_assert_msg(!yyjson_obj_get(schema, forbidden[f]), "%s: %s", name,
+			forbidden[f]);
+	if (root)
+		ck_assert_msg(yyjson_equals_str(yyjson_obj_get(schema, "type"), "object"),
+			"%s: the root is an object", name);
+	if (yyjson_equals_str(yyjson_obj_get(schema, "type"), "array")) {
+		yyjson_val *items = yyjson_obj_get(schema, "items");
+
+		ck_assert_msg(items != NULL, "%s: an array without items", name);
+		lint(name, items, false);
+	}
+	yyjson_obj_foreach(properties, i, max, key, val)
+	{
+		ck_assert_msg(key_is_plain(yyjson_get_str(key), yyjson_get_len(key)),
+			"%s: key %s", name, yyjson_get_str(key));
+		lint(name, val, false);
+	}
+}
+
+static yyjson_doc *schema_of(const struct type *type, enum decode_mode mode)
+{
+	struct buf out = {0};
+	struct proto_error error = {{0}};
+	yyjson_doc *doc;
+
+	proto_schema(type, mode, &out);
+	doc = proto_parse(buf_str(&out), &error);
+	ck_assert_msg(doc != NULL, "%s: %s", type->name, error.text);
+	buf_free(&out);
+	return doc;
+}
+
+START_TEST(tools_have_portable_schemas)
+{
+	const struct mcp_tool_info *tool = &mcp_tool_infos[_i];
+	yyjson_doc *doc = schema_of(tool->input(), DECODE_STRICT);
+	yyjson_val *root = yyjson_doc_get_root(doc);
+
+	ck_assert(key_is_plain(tool->name, strlen(tool->name)));
+	ck_assert_uint_gt(strlen(tool->description), 0);
+	ck_assert_uint_gt(strlen(tool->title), 0);
+	lint(tool->name, root, true);
+	ck_assert(yyjson_is_false(yyjson_obj_get(root, "additionalProperties")));
+	yyjson_doc_free(doc);
+	if (!tool->output)
+		return;
+	doc = schema_of(tool->output(), DECODE_LENIENT);
+	lint(tool->name, yyjson_doc_get_root(doc), true);
+	yyjson_doc_free(doc);
+}
+END_TEST
+
+static void check_schema(const struct type *type, enum decode_mode mode, const char *want)
+{
+	struct buf out = {0};
+
+	proto_schema(type, mode, &out);
+	buf_add_char(&out, '\0');
+	ck_assert_str_eq(out.data, want);
+	buf_free(&out);
+}
+
+START_TEST(schemas_say_what_the_decoder_checks)
+{
+	check_schema(empty_type(), DECODE_STRICT,
+		"{\"type\":\"object\",\"additionalProperties\":false}");
+	check_schema(empty_type(), DECODE_LENIENT, "{\"type\":\"object\"}");
+	check_schema(tool_get_buffer_input_type(), DECODE_STRICT,
+		"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\","
+		"\"minLength\":1,"
+		"\"maxLength\":8192,\"description\":\"Project-relative or absolute path "
+		"of the file.\"}},"
+		"\"required\":[\"path\"],\"additionalProperties\":false}");
+	check_schema(session_start_type(), DECODE_LENIENT,
+		"{\"type\":\"object\",\"properties\":{\"issueNumber\":{\"type\":["
+		"\"integer\",\"null\"],"
+		"\"minimum\":0,\"description\":\"Number of the issue.\"}}}");
+	check_schema(guard_event_type(), DECODE_LENIENT,
+		"{\"type\":\"object\",\"properties\":{"
+		"\"kind\":{\"type\":\"string\",\"enum\":[\"session-guard\",\"breakloop\","
+		"\"interview\",\"idle\"],"
+		"\"description\":\"Which of the four.\"},"
+		"\"id\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":128,"
+		"\"description\":\"Which instance.\"},"
+		"\"event\":{\"type\":\"object\",\"description\":\"{type, clientEventId?, "
+		"expectedCursor?, ...}; the "
+		"fields of a type stand in contract section "
+		"5.\"}},\"required\":[\"kind\",\"id\",\"event\"]}");
+}
+END_TEST
+
+START_TEST(hint_levels_are_numbers_and_names_in_a_schema)
+{
+	yyjson_doc *doc = schema_of(hints_level_change_type(), DECODE_LENIENT);
+	yyjson_val *level = yyjson_ptr_get(yyjson_doc_get_root(doc), "/properties/level");
+	char *text = yyjson_val_write(yyjson_obj_get(level, "enum"), 0, NULL);
+
+	ck_assert_str_eq(text, "[0,1,2,3,\"none\",\"file\",\"region\",\"line\"]");
+	free(text);
+	yyjson_doc_free(doc);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("catalogues");
+	TCase *tc = tcase_create("catalogues");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tc, catalogues_are_complete);
+	tcase_add_test(tc, names_are_found_and_unique);
+	tcase_add_test(tc, tools_fit_their_methods);
+	tcase_add_loop_test(tc, tools_have_portable_schemas, 0, MCP_TOOL_COUNT);
+	tcase_add_test(tc, schemas_say_what_the_decoder_checks);
+	tcase_add_test(tc, hint_levels_are_numbers_and_names_in_a_schema);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
