@@ -1,0 +1,106 @@
+/* prompts.c - the kinds of call and their system prompts (prompts.h). */
+#include "workers/llm/prompts.h"
+#include "common/buf.h"
+#include "common/log.h"
+#include "proto/messages.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PROMPT_MAX_BYTES 65536
+#define PLACEHOLDER "{dreyfus_stage}"
+
+#define CALL(symbol, name, ...)                                                          \
+	extern const char prompt_##name[];                                               \
+	extern const size_t prompt_##name##_len;
+#include "prompts/calls.def"
+#undef CALL
+
+const struct call_info call_infos[CALL_KINDS] = {
+#define CALL(symbol, name_, tier_, request_, response_, searches_)                       \
+	[CALL_##symbol] = {.name = #name_,                                               \
+		.tier = MODEL_##tier_,                                                   \
+		.request = request_##_type,                                              \
+		.response = response_##_type,                                            \
+		.searches = searches_},
+#include "prompts/calls.def"
+#undef CALL
+};
+
+/* Texts read from the override directory. They are kept for the life of the process: a
+ * flow may still be reading the one before. */
+static struct str overrides[CALL_KINDS];
+
+static struct str built_in(enum call_kind kind)
+{
+	switch (kind) {
+#define CALL(symbol, name, ...)                                                          \
+	case CALL_##symbol:                                                              \
+		return (struct str){prompt_##name, prompt_##name##_len};
+#include "prompts/calls.def"
+#undef CALL
+	case CALL_KINDS:
+		break;
+	}
+	abort();
+}
+
+static void load_one(const char *dir, enum call_kind kind)
+{
+	char path[4096], *text;
+	size_t len;
+	FILE *f;
+
+	overrides[kind] = (struct str){NULL, 0};
+	if (snprintf(path, sizeof(path), "%s/%s.md", dir, call_infos[kind].name) >=
+		(int)sizeof(path))
+		return;
+	f = fopen(path, "re");
+	if (!f) {
+		if (errno != ENOENT)
+			log_warn("prompt not readable, the one compiled in is used",
+				"path", "%s", path, "error", "%s", strerror(errno), NULL);
+		return;
+	}
+	text = malloc(PROMPT_MAX_BYTES);
+	if (!text)
+		abort();
+	len = fread(text, 1, PROMPT_MAX_BYTES, f);
+	fclose(f);
+	if (len == 0 || len == PROMPT_MAX_BYTES) {
+		log_warn("prompt is empty or too long, the one compiled in is used",
+			"path", "%s", path, NULL);
+		free(text);
+		return;
+	}
+	overrides[kind] = (struct str){text, len};
+	log_info("prompt read", "path", "%s", path, NULL);
+}
+
+void prompts_load(const char *dir)
+{
+	for (int kind = 0; kind < CALL_KINDS; kind++) {
+		if (dir && *dir)
+			load_one(dir, (enum call_kind)kind);
+		else
+			overrides[kind] = (struct str){NULL, 0};
+	}
+}
+
+struct str prompt_text(enum call_kind kind, struct str dreyfus_stage, struct arena *arena)
+{
+	const size_t mark = sizeof(PLACEHOLDER) - 1;
+	struct str text = overrides[kind].ptr ? overrides[kind] : built_in(kind), result;
+	const char *end = text.ptr + text.len, *at = text.ptr, *hit;
+	struct buf b = {0};
+
+	while ((hit = memmem(at, (size_t)(end - at), PLACEHOLDER, mark)) != NULL) {
+		buf_add(&b, at, (size_t)(hit - at));
+		buf_add_str(&b, dreyfus_stage);
+		at = hit + mark;
+	}
+	buf_add(&b, at, (size_t)(end - at));
+	result = arena_str(arena, buf_str(&b));
+	buf_free(&b);
+	return result;
+}
