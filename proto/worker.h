@@ -53,14 +53,11 @@ struct worker_packet_header {
 	uint64_t generation;
 };
 
-/* Exit codes. */
+/* Exit codes, exits.def: WORKER_EXIT_OK, WORKER_EXIT_CONFIG, ... */
 enum worker_exit {
-	WORKER_EXIT_OK = 0,
-	WORKER_EXIT_USAGE = 64,      /* parked */
-	WORKER_EXIT_DEPENDENCY = 69, /* something outside is missing; restarted with backoff */
-	WORKER_EXIT_INTERNAL = 70,   /* a broken invariant; restarted with backoff */
-	WORKER_EXIT_CONFIG = 78,     /* cannot work with this configuration or data: parked, and at the
-					first start of the daemon fatal, with its last lines shown */
+#define WORKER_EXIT(symbol, code, ...) WORKER_EXIT_##symbol = code,
+#include "proto/exits.def"
+#undef WORKER_EXIT
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* Tests of the catalogues: complete, without double names, and with schemas that every
  * client takes. */
 #include "proto/actions.h"
+#include "proto/errors.h"
 #include "proto/mcp_tools.h"
 #include "proto/messages.h"
 #include "proto/topics.h"
@@ -43,6 +44,8 @@ START_TEST(names_are_found_and_unique)
 		ck_assert_int_eq(action_by_name(str_of(action_infos[i].name)), i);
 	for (int i = 0; i < METHOD_COUNT; i++)
 		ck_assert_int_eq(method_by_name(str_of(method_infos[i].name)), i);
+	for (int i = 0; i < ERROR_CODE_COUNT; i++)
+		ck_assert_int_eq(error_code_by_name(str_of(error_code_infos[i].name)), i);
 	ck_assert_int_eq(ws_client_by_name(STR_LIT("galaxy:explode")), -1);
 	ck_assert_int_eq(ws_server_by_name(STR_LIT("")), -1);
 	ck_assert_int_eq(mcp_tool_by_name(STR_LIT("paige_get")), -1);
