@@ -14,41 +14,6 @@ static inline uint64_t load8(const unsigned char *p)
 	return word;
 }
 
-static inline bool continues(unsigned char c)
-{
-	return (c & 0xC0) == 0x80;
-}
-
-/* Table 3-7 of the Unicode standard: which second bytes a first byte allows. */
-static inline size_t char_len(const unsigned char *p, size_t room)
-{
-	unsigned char c = p[0];
-
-	if (c < 0x80)
-		return 1;
-	if (c < 0xC2 || c > 0xF4)
-		return 0;
-	if (c < 0xE0)
-		return room >= 2 && continues(p[1]) ? 2 : 0;
-	if (room < 3 || !continues(p[1]) || !continues(p[2]))
-		return 0;
-	if (c < 0xF0) {
-		if ((c == 0xE0 && p[1] < 0xA0) || (c == 0xED && p[1] > 0x9F))
-			return 0;
-		return 3;
-	}
-	if (room < 4 || !continues(p[3]))
-		return 0;
-	if ((c == 0xF0 && p[1] < 0x90) || (c == 0xF4 && p[1] > 0x8F))
-		return 0;
-	return 4;
-}
-
-size_t utf8_char_len(struct str s)
-{
-	return s.len == 0 ? 0 : char_len((const unsigned char *)s.ptr, s.len);
-}
-
 bool utf8_valid(struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.ptr;
@@ -63,7 +28,7 @@ bool utf8_valid(struct str s)
 		}
 		if (left == 0)
 			break;
-		n = char_len(p, left);
+		n = utf8_char_len((struct str){(const char *)p, left});
 		if (n == 0)
 			return false;
 		p += n;
@@ -97,7 +62,7 @@ static size_t count_valid(struct str s)
 			units += 8;
 	}
 	for (; i < s.len; i++)
-		units += (continues(p[i]) ? 0 : 1) + (p[i] >= 0xF0 ? 1 : 0);
+		units += (utf8_continues(p[i]) ? 0 : 1) + (p[i] >= 0xF0 ? 1 : 0);
 	return units;
 }
 
@@ -125,7 +90,7 @@ struct str utf8_cut(struct str s, size_t max_bytes)
 	if (s.len <= max_bytes)
 		return s;
 	/* A character starts at most three bytes before the cut. */
-	while (back < 3 && back < n && continues((unsigned char)s.ptr[n - back]))
+	while (back < 3 && back < n && utf8_continues((unsigned char)s.ptr[n - back]))
 		back++;
 	if (utf8_char_len((struct str){s.ptr + n - back, s.len - n + back}) > back)
 		n -= back;

@@ -10,9 +10,42 @@
 
 #include "common/str.h"
 
-/* Length in bytes (1 to 4) of the character that `s` starts with; 0 when s is empty or
- * starts with bytes that are no character. */
-size_t utf8_char_len(struct str s);
+/* A byte that no character starts with: 10xxxxxx. */
+static inline bool utf8_continues(unsigned char c)
+{
+	return (c & 0xC0) == 0x80;
+}
+
+/*
+ * Length in bytes (1 to 4) of the character that `s` starts with; 0 when s is empty or
+ * starts with bytes that are no character (table 3-7 of the Unicode standard).
+ */
+static inline size_t utf8_char_len(struct str s)
+{
+	const unsigned char *p = (const unsigned char *)s.ptr;
+
+	if (s.len == 0)
+		return 0;
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] < 0xC2 || p[0] > 0xF4)
+		return 0;
+	if (p[0] < 0xE0)
+		return s.len >= 2 && utf8_continues(p[1]) ? 2 : 0;
+	if (s.len < 3 || !utf8_continues(p[1]) || !utf8_continues(p[2]))
+		return 0;
+	if (p[0] < 0xF0) {
+		bool overlong = p[0] == 0xE0 && p[1] < 0xA0;
+		bool surrogate = p[0] == 0xED && p[1] > 0x9F;
+
+		return overlong || surrogate ? 0 : 3;
+	}
+	if (s.len < 4 || !utf8_continues(p[3]))
+		return 0;
+	if ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F))
+		return 0;
+	return 4;
+}
 
 bool utf8_valid(struct str s);
 

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""tally.py TESTLOG.JSON - counts the tests of one run of `meson test`, for scripts/test.
+
+Prints "PASSED FAILED SKIPPED" and then the name of each program that failed, one a line. A program that says how
+many checks it made (Check and node do) counts as that many, any other one as one.
+"""
+import json
+import re
+import sys
+
+CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", re.M)
+NODE = re.compile(r"^\S+ pass (\d+)$.*?^\S+ fail (\d+)$.*?^\S+ skipped (\d+)$", re.M | re.S)
+
+
+def counts(test):
+    """(passed, failed, skipped) of one program. One that failed has at least one failure, whatever it said."""
+    failed = test["result"] not in ("OK", "EXPECTEDFAIL", "SKIP")
+    said = test.get("stdout", "")
+    if test["result"] == "SKIP":
+        return 0, 0, 1
+    if check := CHECK.findall(said):
+        bad = sum(int(failures) + int(errors) for _, failures, errors in check)
+        good = sum(int(checks) for checks, _, _ in check) - bad
+        return good, max(bad, int(failed)), 0
+    if node := NODE.search(said):
+        good, bad, skipped = map(int, node.groups())
+        return good, max(bad, int(failed)), skipped
+    return int(not failed), int(failed), 0
+
+
+def main(path):
+    with open(path, encoding="utf-8") as log:
+        tests = [json.loads(line) for line in log]
+    rows = [(test["name"], counts(test)) for test in tests]
+    print(*(sum(row[i] for _, row in rows) for i in range(3)))
+    for name, (_, failed, _) in rows:
+        if failed:
+            print(name)
+
+
+main(sys.argv[1])

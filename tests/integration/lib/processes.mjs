@@ -1,0 +1,71 @@
+// processes.mjs - the process table. A process is its pid and its start time, so that a reused pid is never taken for it.
+import fs from 'node:fs';
+
+/** {pid, ppid, start, zombie} of a live process, or null. */
+function stat(pid) {
+  let text;
+  try {
+    text = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return null;
+  }
+  // The name stands in brackets and may hold anything: fields are counted from the last bracket.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { pid, ppid: Number(fields[1]), start: fields[19], zombie: fields[0] === 'Z' };
+}
+
+/** Base name of the program of a process; '' when it is gone. */
+function program(pid) {
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0].split('/').pop();
+  } catch {
+    return '';
+  }
+}
+
+/** Every process below `pid`, at any depth, as {pid, ppid, start, name}. */
+export function descendants(pid) {
+  const table = fs
+    .readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => stat(Number(name)))
+    .filter((entry) => entry && !entry.zombie);
+  const found = [];
+  for (let parents = [pid]; parents.length; ) {
+    const children = table.filter((entry) => parents.includes(entry.ppid));
+    found.push(...children.map((entry) => ({ ...entry, name: program(entry.pid) })));
+    parents = children.map((entry) => entry.pid);
+  }
+  return found;
+}
+
+/** The direct children of `pid`; cheap enough to be asked every millisecond. */
+export function children(pid) {
+  let text;
+  try {
+    text = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  } catch {
+    return [];
+  }
+  return text
+    .split(' ')
+    .filter(Boolean)
+    .map((child) => stat(Number(child)))
+    .filter((entry) => entry && !entry.zombie)
+    .map((entry) => ({ ...entry, name: program(entry.pid) }));
+}
+
+export function alive(entry) {
+  const now = stat(entry.pid);
+  return now !== null && now.start === entry.start && !now.zombie;
+}
+
+/** Sends a signal to exactly this process; false when it is gone. */
+export function signal(entry, name) {
+  if (!alive(entry)) return false;
+  try {
+    return process.kill(entry.pid, name);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,87 @@
+// scenario.mjs - one test against real daemons. Whatever it made is taken down again, and stopping is part of the test:
+// every daemon must end with 0, leave no process behind and have reported nothing to a sanitizer.
+import fs from 'node:fs';
+import test from 'node:test';
+import { Daemon } from './daemon.mjs';
+import { Editor } from './editor.mjs';
+import { Mcp } from './mcp.mjs';
+import { scratch, smallProject } from './project.mjs';
+
+export function scenario(name, body) {
+  test(name, async () => {
+    const context = new Context();
+    try {
+      await body(context);
+      await context.finish();
+    } catch (error) {
+      const tails = context.daemons.map((daemon) => daemon.tail()).join('\n');
+      throw new Error(`${error.message}\n${tails}`, { cause: error });
+    } finally {
+      context.clear();
+    }
+  });
+}
+
+class Context {
+  constructor() {
+    this.daemons = [];
+    this.clients = [];
+    this.directories = [];
+  }
+
+  directory(tag) {
+    return this.keep(scratch(tag));
+  }
+
+  /** Has a directory removed at the end. */
+  keep(directory) {
+    this.directories.push(directory);
+    return directory;
+  }
+
+  /** A daemon that is ready. options: projectDir (a small project unless told), dataDir, env. */
+  async daemon({ projectDir, dataDir, env } = {}) {
+    const daemon = new Daemon({
+      projectDir: projectDir ?? this.keep(smallProject()),
+      dataDir: dataDir ?? this.directory('data'),
+      env,
+    });
+    this.daemons.push(daemon);
+    return daemon.start();
+  }
+
+  async editor(daemon) {
+    const editor = await Editor.connect(daemon);
+    this.clients.push(editor);
+    return editor;
+  }
+
+  async mcp(daemon) {
+    const mcp = await Mcp.connect(daemon);
+    this.clients.push(mcp);
+    return mcp;
+  }
+
+  /** Closes clients and stops a daemon before the end of the test. */
+  async release(daemon, ...clients) {
+    for (const client of clients) await client.close();
+    await daemon.stop();
+    daemon.removeScratch();
+    this.daemons = this.daemons.filter((other) => other !== daemon);
+    this.clients = this.clients.filter((other) => !clients.includes(other));
+  }
+
+  async finish() {
+    for (const client of this.clients) await client.close();
+    for (const daemon of this.daemons) await daemon.stop();
+  }
+
+  clear() {
+    for (const client of this.clients) client.close();
+    for (const daemon of this.daemons) {
+      daemon.endNow();
+      daemon.removeScratch();
+    }
+    for (const directory of this.directories) fs.rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,503 @@
+/* Opening of database files: fresh, existing, damaged in every way, foreign, locked
+ * (EC-06, R33). */
+#include "workers/store/database.h"
+#include "workers/store/inspect.h"
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[64];
+static char path[80];
+static char log_path[96];
+
+static void setup(void)
+{
+	strcpy(directory, "/tmp/paige-test-store-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/paige.db", directory);
+	snprintf(log_path, sizeof(log_path), "%s-wal", path);
+}
+
+static void teardown(void)
+{
+	DIR *d = opendir(directory);
+	struct dirent *e;
+
+	while ((e = readdir(d)))
+		unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
+	rmdir(directory);
+}
+
+/* The whole file, to see that not a byte of it changed. */
+struct content {
+	char *bytes;
+	size_t len;
+};
+
+static struct content content_of(const char *name)
+{
+	struct content c = {0};
+	struct stat st;
+	int fd = open(name, O_RDONLY);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	c.len = (size_t)st.st_size;
+	c.bytes = malloc(c.len + 1);
+	ck_assert_int_eq(read(fd, c.bytes, c.len), (ssize_t)c.len);
+	close(fd);
+	return c;
+}
+
+static void write_content(const char *name, struct content c)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, c.bytes, c.len), (ssize_t)c.len);
+	close(fd);
+}
+
+static void overwrite(const char *name, off_t at, size_t len)
+{
+	int fd = open(name, O_WRONLY);
+	char junk[512];
+
+	memset(junk, 0xA5, sizeof(junk));
+	for (size_t done = 0; done < len; done += sizeof(junk))
+		ck_assert_int_eq(pwrite(fd, junk, sizeof(junk), at + (off_t)done),
+			(ssize_t)sizeof(junk));
+	close(fd);
+}
+
+static int files_in_directory(void)
+{
+	DIR *d = opendir(directory);
+	struct dirent *e;
+	int n = 0;
+
+	while ((e = readdir(d)))
+		n += e->d_name[0] != '.';
+	closedir(d);
+	return n;
+}
+
+static void execute(sqlite3 *db, const char *sql)
+{
+	ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", sql,
+		sqlite3_errmsg(db));
+}
+
+static void add_rows(sqlite3 *db, int from, int to)
+{
+	char sql[400];
+
+	for (int i = from; i < to; i++) {
+		snprintf(sql, sizeof(sql),
+			"INSERT INTO action_log VALUES ('a%d', 's', 'tab_switch', "
+			"'{\"toPath\":\"a quite long path, so that pages fill %d\"}', "
+			"'2026-01-01T00:00:00.000Z')",
+			i, i);
+		execute(db, sql);
+	}
+}
+
+/* A database with some pages in it. With `crashed`, as a process leaves it that is
+ * killed: its last rows stand in the log only. */
+static void make_database(bool crashed)
+{
+	struct database db;
+	struct problem problem;
+
+	ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == 0, "%s",
+		problem.text);
+	execute(db.handle, "INSERT INTO sessions VALUES ('s', '/p', 1, NULL, 'active', "
+			   "'2026-01-01T00:00:00.000Z', NULL)");
+	execute(db.handle, "BEGIN");
+	add_rows(db.handle, 0, 500);
+	execute(db.handle, "COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
+	if (crashed) {
+		struct content file, log;
+
+		add_rows(db.handle, 500, 520);
+		file = content_of(path);
+		log = content_of(log_path);
+		database_close(&db);
+		write_content(path, file);
+		write_content(log_path, log);
+		free(file.bytes);
+		free(log.bytes);
+		return;
+	}
+	database_close(&db);
+}
+
+static int64_t count(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *statement;
+	int64_t n;
+
+	ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+	n = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return n;
+}
+
+START_TEST(a_fresh_file_gets_the_ten_tables)
+{
+	struct database db;
+	struct problem problem;
+
+	for (int i = 0; i < 2; i++) { /* the second time it is there already */
+		ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == 0,
+			"%s", problem.text);
+		ck_assert_int_eq(
+			count(db.handle, "SELECT count(*) FROM sqlite_schema WHERE "
+					 "type = 'table' AND name NOT LIKE 'sqlite_%'"),
+			10);
+		ck_assert_int_eq(
+			count(db.handle, "PRAGMA user_version"), paige_schema.version);
+		ck_assert_int_eq(count(db.handle, "PRAGMA foreign_keys"), 1);
+		ck_assert_int_eq(count(db.handle, "PRAGMA synchronous"), 2);
+		ck_assert_int_eq(
+			count(db.handle, "SELECT count(*) FROM pragma_journal_mode "
+					 "WHERE journal_mode = 'wal'"),
+			1);
+		database_close(&db);
+	}
+}
+END_TEST
+
+START_TEST(an_empty_file_is_a_fresh_one)
+{
+	struct database db;
+	struct problem problem;
+
+	write_content(path, (struct content){0});
+	ck_assert_int_eq(database_open(&db, path, &paige_schema, &problem), 0);
+	ck_assert_int_eq(count(db.handle, "SELECT count(*) FROM sessions"), 0);
+	database_close(&db);
+}
+END_TEST
+
+START_TEST(rows_in_the_log_of_a_killed_process_are_there)
+{
+	struct database db;
+	struct problem problem;
+
+	make_database(true);
+	ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == 0, "%s",
+		problem.text);
+	ck_assert_int_eq(count(db.handle, "SELECT count(*) FROM action_log"), 520);
+	database_close(&db);
+}
+END_TEST
+
+/* ---- damage ---- */
+
+static void no_database(void)
+{
+	char junk[8192];
+
+	memset(junk, 'x', sizeof(junk));
+	write_content(path, (struct content){junk, sizeof(junk)});
+}
+
+static void short_file(void)
+{
+	write_content(path, (struct content){(char[]){"SQLite format 3"}, 16});
+}
+
+static void header_overwritten(void)
+{
+	make_database(false);
+	overwrite(path, 0, 512);
+}
+
+static void header_overwritten_with_log(void)
+{
+	make_database(true);
+	overwrite(path, 0, 512);
+}
+
+static void schema_overwritten(void)
+{
+	make_database(false);
+	overwrite(path, 100, 2560);
+}
+
+static void page_3_overwritten(void)
+{
+	make_database(false);
+	overwrite(path, 2 * 4096, 4096);
+}
+
+static void page_3_overwritten_with_log(void)
+{
+	make_database(true);
+	overwrite(path, 2 * 4096, 4096);
+}
+
+static void page_in_the_middle_overwritten(void)
+{
+	struct content c;
+
+	make_database(false);
+	c = content_of(path);
+	ck_assert_uint_gt(c.len, 40 * 4096);
+	free(c.bytes);
+	overwrite(path, 35 * 4096, 4096);
+}
+
+static void end_cut_off(void)
+{
+	make_database(false);
+	ck_assert_int_eq(truncate(path, 10 * 4096), 0);
+}
+
+static void emptied_beside_its_log(void)
+{
+	make_database(true);
+	ck_assert_int_eq(truncate(path, 0), 0);
+}
+
+static void removed_beside_its_log(void)
+{
+	make_database(true);
+	ck_assert_int_eq(unlink(path), 0);
+}
+
+static void log_is_garbage(void)
+{
+	make_database(true);
+	overwrite(log_path, 0, 8192);
+}
+
+static void log_damaged_in_the_middle(void)
+{
+	make_database(true);
+	overwrite(log_path, 32 + 2 * (24 + 4096) + 100, 512);
+}
+
+static const struct {
+	const char *what;
+	void (*damage)(void);
+	bool names_log;
+} damages[] = {
+	{"no database", no_database, false},
+	{"too short", short_file, false},
+	{"header overwritten", header_overwritten, false},
+	{"header overwritten, with a log", header_overwritten_with_log, false},
+	{"schema overwritten", schema_overwritten, false},
+	{"page 3 overwritten", page_3_overwritten, false},
+	{"page 3 overwritten, with a log", page_3_overwritten_with_log, false},
+	{"a page in the middle overwritten", page_in_the_middle_overwritten, false},
+	{"end cut off", end_cut_off, false},
+	{"emptied beside its log", emptied_beside_its_log, false},
+	{"removed beside its log", removed_beside_its_log, false},
+	{"log is garbage", log_is_garbage, true},
+	{"log damaged in the middle", log_damaged_in_the_middle, true},
+};
+
+static void expect_same(const char *what, const char *name, struct content before)
+{
+	struct content after = content_of(name);
+
+	ck_assert_msg(after.len == before.len &&
+			      memcmp(after.bytes, before.bytes, after.len) == 0,
+		"%s: %s changed", what, name);
+	free(after.bytes);
+	free(before.bytes);
+}
+
+START_TEST(a_damaged_file_is_refused_as_it_is)
+{
+	const char *what = damages[_i].what;
+	struct content file = {0}, log = {0};
+	struct problem problem = {0};
+	struct database db;
+	bool has_file, has_log;
+	int files, result;
+
+	damages[_i].damage();
+	has_file = access(path, F_OK) == 0;
+	has_log = access(log_path, F_OK) == 0;
+	if (has_file)
+		file = content_of(path);
+	if (has_log)
+		log = content_of(log_path);
+	files = files_in_directory();
+	result = database_open(&db, path, &paige_schema, &problem);
+	ck_assert_msg(result == -EUCLEAN, "%s: %d %s", what, result, problem.text);
+	ck_assert_msg(
+		strstr(problem.text, damages[_i].names_log ? log_path : path) != NULL,
+		"%s: %s", what, problem.text);
+	ck_assert_ptr_null(db.handle);
+	if (has_file)
+		expect_same(what, path, file);
+	if (has_log)
+		expect_same(what, log_path, log);
+	ck_assert_msg(files_in_directory() == files, "%s: files appeared or went", what);
+}
+END_TEST
+
+START_TEST(a_file_of_a_later_version_or_of_others_is_refused)
+{
+	static const char *const marks[] = {
+		"PRAGMA user_version = 999", "PRAGMA application_id = 1234"};
+	struct problem problem;
+	struct database db;
+	sqlite3 *plain;
+
+	for (size_t i = 0; i < 2; i++) {
+		make_database(false);
+		ck_assert_int_eq(sqlite3_open(path, &plain), SQLITE_OK);
+		execute(plain, marks[i]);
+		sqlite3_close(plain);
+		ck_assert_int_eq(
+			database_open(&db, path, &paige_schema, &problem), -EUCLEAN);
+		ck_assert_msg(strstr(problem.text, path) != NULL, "%s", problem.text);
+		unlink(path);
+	}
+}
+END_TEST
+
+START_TEST(an_older_file_is_brought_forward_step_by_step)
+{
+	static const struct schema_step steps[] = {
+		{"CREATE TABLE t (a); INSERT INTO t VALUES (1)"},
+		{"ALTER TABLE t ADD COLUMN b DEFAULT 2"},
+		{"UPDATE t SET b = b + 1; SELECT no_such_function(1)"},
+		{"UPDATE t SET b = b + 100"},
+	};
+	struct schema schema = {
+		.what = "test", .application_id = 7, .steps = steps, .version = 1};
+	struct problem problem;
+	struct database db;
+
+	ck_assert_int_eq(database_open(&db, path, &schema, &problem), 0);
+	database_close(&db);
+	schema.version = 2;
+	ck_assert_int_eq(database_open(&db, path, &schema, &problem), 0);
+	ck_assert_int_eq(count(db.handle, "SELECT b FROM t"), 2);
+	database_close(&db);
+	/* A step that fails leaves nothing of itself, and those before it stay. */
+	schema.version = 4;
+	ck_assert_int_lt(database_open(&db, path, &schema, &problem), 0);
+	schema.version = 2;
+	ck_assert_int_eq(database_open(&db, path, &schema, &problem), 0);
+	ck_assert_int_eq(count(db.handle, "SELECT b FROM t"), 2);
+	ck_assert_int_eq(count(db.handle, "PRAGMA user_version"), 2);
+	database_close(&db);
+}
+END_TEST
+
+START_TEST(a_locked_file_is_busy_and_not_damaged)
+{
+	struct problem problem;
+	struct database db;
+	sqlite3 *other;
+
+	ck_assert_int_eq(sqlite3_open(path, &other), SQLITE_OK);
+	execute(other, "BEGIN EXCLUSIVE; CREATE TABLE x (y)");
+	ck_assert_int_eq(database_open(&db, path, &paige_schema, &problem), -EBUSY);
+	execute(other, "ROLLBACK");
+	ck_assert_int_eq(database_open(&db, path, &paige_schema, &problem), 0);
+	/* Somebody else has it open, in the middle of reading. */
+	execute(other, "BEGIN; SELECT count(*) FROM sessions");
+	database_close(&db);
+	ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == 0, "%s",
+		problem.text);
+	database_close(&db);
+	sqlite3_close(other);
+}
+END_TEST
+
+START_TEST(a_directory_that_does_not_do_is_named)
+{
+	struct problem problem;
+	struct database db;
+
+	ck_assert_int_eq(
+		database_open(&db, "/no/such/dir/paige.db", &paige_schema, &problem),
+		-ENOENT);
+	ck_assert_ptr_nonnull(strstr(problem.text, "/no/such/dir"));
+	/* The superuser may write everywhere. */
+	if (geteuid() == 0)
+		return;
+	chmod(directory, 0500);
+	ck_assert_int_eq(database_open(&db, path, &paige_schema, &problem), -EACCES);
+	ck_assert_ptr_nonnull(strstr(problem.text, directory));
+	chmod(directory, 0700);
+}
+END_TEST
+
+START_TEST(damage_and_loss_while_running_are_noticed)
+{
+	struct inspection seen;
+	struct problem problem;
+	struct database db;
+
+	make_database(false);
+	ck_assert_int_eq(database_open(&db, path, &paige_schema, &problem), 0);
+	ck_assert_int_eq(count(db.handle, "SELECT count(*) FROM action_log"), 500);
+	ck_assert_int_eq(inspect_running(path, INSPECT_RUNNING_MS, &seen), 0);
+	ck_assert(database_in_place(&db));
+	overwrite(path, 2 * 4096, 4096);
+	ck_assert_int_eq(inspect_running(path, INSPECT_RUNNING_MS, &seen), -EUCLEAN);
+	ck_assert_ptr_nonnull(strstr(seen.problem.text, path));
+	/* The inspection did not take the locks of the open database away. */
+	ck_assert(database_in_place(&db));
+	unlink(log_path);
+	ck_assert(!database_in_place(&db));
+	unlink(path);
+	ck_assert(!database_in_place(&db));
+	database_close(&db);
+}
+END_TEST
+
+START_TEST(a_look_at_a_large_file_ends_in_time)
+{
+	struct inspection seen;
+
+	make_database(false);
+	ck_assert_int_eq(inspect_file(path, 0, &seen), 0);
+	ck_assert(seen.partly);
+	ck_assert_int_eq(inspect_file(path, 5000, &seen), 0);
+	ck_assert(!seen.partly);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("store database");
+	TCase *tc = tcase_create("database");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, a_fresh_file_gets_the_ten_tables);
+	tcase_add_test(tc, an_empty_file_is_a_fresh_one);
+	tcase_add_test(tc, rows_in_the_log_of_a_killed_process_are_there);
+	tcase_add_loop_test(tc, a_damaged_file_is_refused_as_it_is, 0,
+		(int)(sizeof(damages) / sizeof(damages[0])));
+	tcase_add_test(tc, a_file_of_a_later_version_or_of_others_is_refused);
+	tcase_add_test(tc, an_older_file_is_brought_forward_step_by_step);
+	tcase_add_test(tc, a_locked_file_is_busy_and_not_damaged);
+	tcase_add_test(tc, a_directory_that_does_not_do_is_named);
+	tcase_add_test(tc, damage_and_loss_while_running_are_noticed);
+	tcase_add_test(tc, a_look_at_a_large_file_ends_in_time);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

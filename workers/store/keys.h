@@ -1,0 +1,27 @@
+/*
+ * keys.h - the answers to the last keyed calls, so that one repeated soon is answered and
+ * not done again.
+ *
+ * Only a shortcut: what must survive a restart is told by the rows themselves
+ * (row_ids.h). Bounded in number and bytes; the oldest goes first. One thread.
+ */
+#ifndef PAIGE_STORE_KEYS_H
+#define PAIGE_STORE_KEYS_H
+
+#include "common/ids.h"
+#include "common/str.h"
+
+#define KEYS_MAX 4096	       /* answers kept */
+#define KEYS_MAX_BYTES 2097152 /* of their texts together */
+
+struct keys;
+
+struct keys *keys_new(void) __attribute__((returns_nonnull));
+void keys_free(struct keys *keys);
+/* Remembers the answer of `method` (enum method) to `key`, both copied. An answer too
+ * large for the whole memory, or a key that is no UUID, is not kept. */
+void keys_remember(struct keys *keys, struct str key, int method, struct str answer);
+/* The answer, valid until the next keys_remember, or absent. */
+struct str keys_recall(const struct keys *keys, struct str key, int method);
+
+#endif
