@@ -14,8 +14,8 @@ export function scenario(name, body) {
       await body(context);
       await context.finish();
     } catch (error) {
-      const tails = context.daemons.map((daemon) => daemon.tail()).join('\n');
-      throw new Error(`${error.message}\n${tails}`, { cause: error });
+      error.message += `\n${context.daemons.map((daemon) => daemon.tail()).join('\n')}`;
+      throw error;
     } finally {
       context.clear();
     }
