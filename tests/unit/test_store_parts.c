@@ -7,6 +7,7 @@
 #include "workers/store/wal.h"
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- row_ids ---- */

@@ -198,7 +198,8 @@ static int open_inspected(
 	sqlite3_wal_hook(db->handle, on_commit, db);
 	result = schema_apply(db->handle, schema, &inner);
 	if (result < 0)
-		problem_set(problem, "%s cannot be used: %.500s", db->path, &inner);
+		problem_set(problem, "%s cannot be used: %.500s", db->path,
+			inner.text);
 	return result;
 }
 
