@@ -20,6 +20,8 @@ struct str {
 /* For printf: printf("%.*s", STR_ARG(s)). */
 #define STR_ARG(s) (int)(s).len, ((s).ptr ? (s).ptr : "")
 #define STR_LIT(literal) ((struct str){(literal), sizeof(literal) - 1})
+/* The same for the initializer of a static object. */
+#define STR_INIT(literal) {(literal), sizeof(literal) - 1}
 
 static inline struct str str_of(const char *text)
 {
