@@ -14,10 +14,7 @@
  *
  * Events are numbered by their publisher within an epoch; a subscriber that sees a gap is told.
  *
- * On the wire a message is a sequence of records, each a line of text and a JSON body:
- *   call     "C <id> <method> <deadline ms left> <key or -> <body bytes>\n" body
- *   reply    "R <id> ok <body bytes>\n" body   |   "R <id> error <body bytes>\n" {"code","message","context"?}
- *   event    "<topic>|<epoch> <seq> <body bytes>\n" body
+ * Messages are lines of text and JSON bodies, framed as common/bus_wire.h says.
  */
 #ifndef PAIGE_COMMON_BUS_H
 #define PAIGE_COMMON_BUS_H
@@ -32,9 +29,14 @@
 
 struct bus;
 
-/* `self` listens at RUNTIME_DIR/<name>.rep and .pub. NULL with errno on failure (path too long, …). */
+/* Nothing is connected yet; serve and subscribe may be called, calls wait. NULL with errno on failure
+ * (ENAMETOOLONG when runtime_dir leaves no room for the sockets in it). */
 struct bus *bus_open(struct event_base *base, enum worker_id self, const char *runtime_dir, uint64_t epoch);
-/* Starts to answer calls; before it they wait. */
+/* `self` listens at RUNTIME_DIR/<name>.rep and .pub and dials whoever it calls or is subscribed to. The
+ * first call into nng: its threads inherit signal mask and confinement. 0 or -errno (-EADDRINUSE while
+ * an earlier process has not left yet: try again). */
+int bus_start(struct bus *bus) __attribute__((warn_unused_result));
+/* Starts to answer calls; before it they wait. After bus_start. */
 void bus_start_serving(struct bus *bus);
 /* Stops taking calls, answers those in flight, flushes; calls `done` within 500 ms at most. */
 void bus_drain(struct bus *bus, void (*done)(void *arg), void *arg);
@@ -129,8 +131,8 @@ struct bus_event {
 	enum worker_id from;
 	struct str topic;
 	struct str body;
-	uint64_t epoch;
-	uint64_t seq;
+	uint64_t epoch; /* of the publisher's process: new after each start */
+	uint64_t seq;   /* from 1 within it */
 };
 
 typedef void bus_event_fn(void *arg, const struct bus_event *event);
@@ -138,7 +140,9 @@ typedef void bus_gap_fn(void *arg, enum worker_id from, uint64_t missed);
 
 /* All topics of `from` that begin with `prefix`. Call during init, before the loop runs. */
 void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix, bus_event_fn *fn, void *arg);
-/* Told when events of `from` were missed or `from` was started anew: ask it for a snapshot. */
+/* Told when events of `from` were missed (`missed` of them), and with `missed` 0 whenever a connection to
+ * it has come up, also the first: what was published before is lost, from now on nothing is lost
+ * untold. Ask it for a snapshot. */
 void bus_on_gap(struct bus *bus, enum worker_id from, bus_gap_fn *fn, void *arg);
 
 /* ---- looking ---- */

@@ -1,0 +1,198 @@
+/*
+ * bus.c - a bus as a whole: opened, started, drained, ticking (bus.h, bus_private.h).
+ *
+ * The first nng call is made by bus_start, after the worker has initialised and confined
+ * itself, so that nng's threads are confined too and a start that fails early disturbs
+ * nobody.
+ */
+#include "common/bus_private.h"
+#include "common/ids.h"
+#include "common/log.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/un.h>
+
+/* How long a drain may take, and how long nothing must happen before it is over. */
+#define DRAIN_MOST_MS 500
+#define DRAIN_QUIET_MS 20
+#define DRAIN_LOOK_MS 5
+
+void bus_socket_path(
+	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108])
+{
+	int n = snprintf(out, 108, "%s/%s.%s", bus->runtime_dir,
+		worker_infos[worker].name, suffix);
+
+	assert(n > 0 && n < 108);
+}
+
+struct timeval bus_timeval(int64_t ms)
+{
+	return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+}
+
+static int check_paths(const char *runtime_dir)
+{
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		struct sockaddr_un a;
+		size_t len = strlen(runtime_dir) + 1 + strlen(worker_infos[i].name) + 4;
+
+		if (len >= sizeof(a.sun_path)) {
+			log_error("the path of the socket directory is too long",
+				"directory", "%s", runtime_dir, "most_bytes", "%zu",
+				sizeof(a.sun_path) - 1 - (len - strlen(runtime_dir)),
+				NULL);
+			return -ENAMETOOLONG;
+		}
+	}
+	return 0;
+}
+
+/* ---- the tick ---- */
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus *bus = arg;
+	struct mono now = clock_mono();
+
+	(void)fd;
+	(void)what;
+	bus->ticks++;
+	bus_serve_tick(bus);
+	bus_publish_tick(bus);
+	bus_subscribe_tick(bus, now);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		bus_path_tick(&bus->paths[i], now);
+	bus_canary_tick(bus);
+}
+
+static void on_flush(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	bus_call_flush(arg);
+}
+
+/* ---- open and start ---- */
+
+static void on_drain(evutil_socket_t fd, short what, void *arg);
+
+static int open_parts(struct bus *bus)
+{
+	int r = bus_post_init(&bus->post, bus->base);
+
+	if (r < 0)
+		return r;
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		bus->feeds[i].bus = bus;
+		bus->feeds[i].from = (enum worker_id)i;
+		r = bus_path_init(&bus->paths[i], bus, (enum worker_id)i);
+		if (r < 0)
+			return r;
+	}
+	bus->flush = evtimer_new(bus->base, on_flush, bus);
+	bus->tick = event_new(bus->base, -1, EV_PERSIST, on_tick, bus);
+	bus->drain.event = event_new(bus->base, -1, EV_PERSIST, on_drain, bus);
+	if (!bus->flush || !bus->tick || !bus->drain.event)
+		return -ENOMEM;
+	return bus_canary_init(bus);
+}
+
+struct bus *bus_open(struct event_base *base, enum worker_id self,
+	const char *runtime_dir, uint64_t epoch)
+{
+	int r = check_paths(runtime_dir);
+	struct bus *bus = r < 0 ? NULL : calloc(1, sizeof(*bus));
+
+	if (!bus) {
+		errno = r < 0 ? -r : ENOMEM;
+		return NULL;
+	}
+	bus->base = base;
+	bus->self = self;
+	bus->epoch = epoch;
+	random_bytes(&bus->incarnation, sizeof(bus->incarnation));
+	snprintf(bus->runtime_dir, sizeof(bus->runtime_dir), "%s", runtime_dir);
+	r = open_parts(bus);
+	if (r < 0) {
+		log_error("cannot open the bus", "error", "%s", strerror(-r), NULL);
+		abort(); /* out of memory or descriptors before anything was done */
+	}
+	return bus;
+}
+
+int bus_start(struct bus *bus)
+{
+	struct timeval every = bus_timeval(BUS_TICK_MS);
+	int r;
+
+	if (bus->started)
+		return 0;
+	r = bus->server.listener.listener ? 0 : bus_serve_open(bus);
+	if (r == 0 && !bus->publisher.listener.listener)
+		r = bus_publish_open(bus);
+	if (r == 0)
+		r = bus_subscribe_open(bus);
+	if (r < 0)
+		return r;
+	bus->started = true;
+	event_add(bus->tick, &every);
+	bus_call_ask_flush(bus);
+	return 0;
+}
+
+void bus_start_serving(struct bus *bus)
+{
+	bus_serve_start(bus);
+}
+
+/* ---- drain ---- */
+
+static void on_drain(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus *bus = arg;
+	struct mono now = clock_mono();
+
+	(void)fd;
+	(void)what;
+	if (bus->server.open_requests > 0 || bus->stats.in_flight > 0)
+		bus->drain.quiet_since = now;
+	if (now.us < bus->drain.end.us &&
+		mono_diff_ms(now, bus->drain.quiet_since) < DRAIN_QUIET_MS)
+		return;
+	event_del(bus->drain.event);
+	bus->drain.done(bus->drain.arg);
+}
+
+void bus_drain(struct bus *bus, void (*done)(void *arg), void *arg)
+{
+	struct timeval look = bus_timeval(DRAIN_LOOK_MS);
+
+	bus->server.draining = true;
+	bus->drain.done = done;
+	bus->drain.arg = arg;
+	bus->drain.quiet_since = clock_mono();
+	bus->drain.end = mono_add_ms(bus->drain.quiet_since, DRAIN_MOST_MS);
+	event_add(bus->drain.event, &look);
+}
+
+/* ---- looking ---- */
+
+bool bus_congested(const struct bus *bus, enum worker_id owner)
+{
+	return bus->paths[owner].congested;
+}
+
+void bus_on_relief(
+	struct bus *bus, void (*on_relief)(void *arg, enum worker_id owner), void *arg)
+{
+	bus->on_relief = on_relief;
+	bus->on_relief_arg = arg;
+}
+
+void bus_get_stats(const struct bus *bus, struct bus_stats *out)
+{
+	*out = bus->stats;
+}

@@ -1,0 +1,182 @@
+/*
+ * bus_answer.c - answers: collected per message, sent as one reply, or as several parts
+ * when they are large. Called by whoever serves a method, and by bus_serve.c.
+ */
+#include "common/bus_private.h"
+#include "common/log.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A part ends with the answer that passes this, so it stays below BUS_RECEIVE_MAX. */
+#define PART_SOFT_BYTES (2u * 1024 * 1024)
+
+/* ---- sending ---- */
+
+/* Bytes of whole records from the front that make the next part. */
+static size_t part_length(struct str reply)
+{
+	struct str rest = reply;
+	struct bus_reply_record record;
+
+	while (reply.len - rest.len < PART_SOFT_BYTES &&
+		bus_reply_parse(&rest, &record) == 1)
+		;
+	return reply.len - rest.len;
+}
+
+static void send_text(struct bus_batch *batch, struct str text)
+{
+	struct bus_reception *place = batch->place;
+	struct nng_msg *message;
+	char *to;
+
+	message = bus_message_new(text.len, &to);
+	memcpy(to, text.ptr, text.len);
+	batch->place = NULL;
+	bus_reception_answer(place, message);
+	bus_serve_answered(batch->bus, place);
+}
+
+/* Moves the next part from reply to sent, behind its head. */
+static void cut_part(struct bus_batch *batch)
+{
+	struct bus_reply_head head = {.seq = batch->head.seq, .part = batch->part};
+	size_t len = part_length(buf_str(&batch->reply));
+	char line[BUS_LINE_MAX];
+
+	head.more = !batch->begun || len < batch->reply.len;
+	buf_clear(&batch->sent);
+	buf_add(&batch->sent, line, bus_reply_head_format(&head, line));
+	if (len > 0)
+		buf_add(&batch->sent, batch->reply.data, len);
+	if (len < batch->reply.len)
+		memmove(batch->reply.data, batch->reply.data + len,
+			batch->reply.len - len);
+	batch->reply.len -= len;
+	batch->part++;
+	batch->finished = !head.more;
+}
+
+void bus_batch_repeat(struct bus_batch *batch)
+{
+	send_text(batch, buf_str(&batch->sent));
+}
+
+static void flush_next(struct bus_peer *peer)
+{
+	struct bus_batch *next = peer->batches[peer->order.reply_next % BUS_WINDOW];
+
+	if (next && next->head.seq == peer->order.reply_next)
+		bus_batch_flush(next);
+}
+
+void bus_batch_flush(struct bus_batch *batch)
+{
+	struct bus_peer *peer = batch->peer;
+
+	if (batch->running || batch->pending > 0 || batch->finished)
+		return;
+	if (!peer && batch->head.seq != 0) {
+		bus_batch_free(batch); /* nobody waits for it */
+		return;
+	}
+	if (!batch->place || (peer && batch->head.seq != peer->order.reply_next))
+		return;
+	if (!batch->begun && batch->reply.len == 0)
+		return;
+	cut_part(batch);
+	send_text(batch, buf_str(&batch->sent));
+	if (!batch->finished)
+		return;
+	if (!peer) {
+		bus_batch_free(batch);
+		return;
+	}
+	bus_message_free(batch->message);
+	batch->message = NULL;
+	bus_order_replied(&peer->order);
+	flush_next(peer);
+}
+
+/* ---- answering ---- */
+
+/* The request is answered; nothing of it is left. */
+static void request_done(struct bus_request *request)
+{
+	struct bus_batch *batch = request->private_->batch;
+
+	assert(batch->pending > 0);
+	batch->pending--;
+	batch->bus->server.open_requests--;
+	yyjson_doc_free(request->private_->document);
+	arena_free(&request->arena);
+	free(request->private_);
+	free(request);
+	bus_batch_flush(batch);
+}
+
+static void add_record(struct bus_request *request, bool ok, struct str body)
+{
+	struct bus_reply_record record = {request->private_->id, ok, body};
+	struct bus_batch *batch = request->private_->batch;
+	char line[BUS_LINE_MAX];
+
+	if (!batch->peer && batch->head.seq != 0)
+		return; /* nobody waits for it */
+	buf_add(&batch->reply, line, bus_reply_format(&record, line));
+	buf_add_str(&batch->reply, body);
+}
+
+void bus_answer_late(struct bus_request *request)
+{
+	request_done(request);
+}
+
+void bus_answer(struct bus_request *request, struct str body)
+{
+	if (body.len > BUS_BODY_MAX) {
+		bus_answer_error(request, "TOO_BIG", (struct str){NULL, 0},
+			"The answer to %s is too big (%zu bytes, at most %u)",
+			method_infos[request->method].name, body.len, BUS_BODY_MAX);
+		return;
+	}
+	add_record(request, true, body.len ? body : STR_LIT("{}"));
+	request_done(request);
+}
+
+void bus_answer_message(struct bus_request *request, const void *reply)
+{
+	const struct type *(*type)(void) = method_infos[request->method].reply;
+	struct buf body = {0};
+
+	if (type && reply)
+		proto_encode(type(), reply, &body);
+	bus_answer(request, buf_str(&body));
+	buf_free(&body);
+}
+
+void bus_answer_error(struct bus_request *request, const char *code, struct str context,
+	const char *format, ...)
+{
+	struct buf body = {0};
+	struct str message;
+	va_list args;
+
+	va_start(args, format);
+	message = arena_vprintf(&request->arena, format, args);
+	va_end(args);
+	buf_add_str(&body, STR_LIT("{\"code\":"));
+	buf_add_json_string(&body, str_of(code));
+	buf_add_str(&body, STR_LIT(",\"message\":"));
+	buf_add_json_string(&body, message);
+	if (context.ptr && context.len) {
+		buf_add_str(&body, STR_LIT(",\"context\":"));
+		buf_add_str(&body, context);
+	}
+	buf_add_char(&body, '}');
+	add_record(request, false, buf_str(&body));
+	buf_free(&body);
+	request_done(request);
+}

@@ -1,0 +1,259 @@
+/*
+ * bus_call.c - calls of bus.h: made, refused, delivered. Callbacks never run inside
+ * bus_call: what fails at once is delivered later in the same turn of the loop.
+ */
+#include "common/bus_private.h"
+#include "common/bus_retry.h"
+#include "common/log.h"
+#include <stdlib.h>
+
+/* ---- lists ---- */
+
+void bus_calls_append(struct bus_calls *list, struct bus_call *call)
+{
+	call->next = NULL;
+	if (list->last)
+		list->last->next = call;
+	else
+		list->first = call;
+	list->last = call;
+}
+
+struct bus_call *bus_calls_take(struct bus_calls *list)
+{
+	struct bus_call *call = list->first;
+
+	if (call) {
+		list->first = call->next;
+		if (!list->first)
+			list->last = NULL;
+	}
+	return call;
+}
+
+/* ---- making ---- */
+
+static struct bus_call *call_new(enum method method, struct str key, struct str body)
+{
+	struct bus_call *call = malloc(sizeof(*call) + key.len + body.len);
+	char *bytes;
+
+	if (!call)
+		abort();
+	bytes = (char *)(call + 1);
+	*call = (struct bus_call){.method = method, .failed = BUS_OK};
+	if (key.len)
+		memcpy(bytes, key.ptr, key.len);
+	call->key = (struct str){key.ptr ? bytes : NULL, key.len};
+	if (body.len)
+		memcpy(bytes + key.len, body.ptr, body.len);
+	call->body = (struct str){bytes + key.len, body.len};
+	return call;
+}
+
+static enum bus_status refusal(
+	const struct bus_path *path, enum method method, struct str key, struct str body)
+{
+	if (body.len > BUS_BODY_MAX)
+		return BUS_TOO_BIG;
+	if (path->calls >= BUS_MAX_CALLS)
+		return BUS_REFUSED;
+	if (key.ptr && !bus_key_valid(key)) {
+		log_error("call with a bad key", "method", "%s",
+			method_infos[method].name, NULL);
+		return BUS_ERROR;
+	}
+	return BUS_OK;
+}
+
+void bus_call_ask_flush(struct bus *bus)
+{
+	if (bus->flush_asked)
+		return;
+	bus->flush_asked = true;
+	event_active(bus->flush, EV_TIMEOUT, 0);
+}
+
+void bus_call(struct bus *bus, enum method method, struct str key, struct str body,
+	int64_t deadline_ms, bus_reply_fn *on_reply, void *arg)
+{
+	struct bus_path *path = &bus->paths[method_infos[method].owner];
+	enum bus_status status = refusal(path, method, key, body);
+	struct bus_call *call;
+
+	if (status != BUS_OK)
+		call = call_new(method, STR_LIT(""), STR_LIT(""));
+	else
+		call = call_new(method, key, body);
+	if (deadline_ms <= 0)
+		deadline_ms = method_infos[method].deadline_ms;
+	call->deadline = mono_add_ms(clock_mono(), deadline_ms);
+	call->on_reply = on_reply;
+	call->arg = arg;
+	call->failed = status;
+	path->calls++;
+	path->bytes += call->body.len;
+	bus->stats.calls++;
+	bus->stats.in_flight++;
+	if (path->calls > BUS_CONGESTED_CALLS || path->bytes > BUS_CONGESTED_BYTES)
+		path->congested = true;
+	if (status != BUS_OK)
+		bus_calls_append(&bus->failed, call);
+	else
+		bus_path_add(path, call);
+	bus_call_ask_flush(bus);
+}
+
+void bus_call_message(struct bus *bus, enum method method, struct str key,
+	const void *request, int64_t deadline_ms, bus_reply_fn *on_reply, void *arg)
+{
+	const struct type *(*type)(void) = method_infos[method].request;
+	struct buf body = {0};
+
+	if (type && request)
+		proto_encode(type(), request, &body);
+	else
+		buf_add_str(&body, STR_LIT("{}"));
+	bus_call(bus, method, key, buf_str(&body), deadline_ms, on_reply, arg);
+	buf_free(&body);
+}
+
+/* ---- delivering ---- */
+
+/* Off the account, with the word that there is room again. */
+static void call_done(struct bus_path *path, struct bus_call *call)
+{
+	struct bus *bus = path->bus;
+
+	path->calls--;
+	path->bytes -= call->body.len;
+	bus->stats.in_flight--;
+	free(call);
+	if (path->congested && path->calls <= BUS_CONGESTED_CALLS / 2 &&
+		path->bytes <= BUS_CONGESTED_BYTES / 2) {
+		path->congested = false;
+		if (bus->on_relief)
+			bus->on_relief(bus->on_relief_arg, path->owner);
+	}
+}
+
+void bus_call_fail(struct bus_path *path, struct bus_call *call, enum bus_status status)
+{
+	char text[BUS_FAILURE_SIZE];
+	struct bus_reply reply = {.status = status};
+
+	if (status == BUS_TIMEOUT)
+		path->bus->stats.timeouts++;
+	bus_failure_text(status, call->method, text);
+	reply.code = str_of(bus_failure_code(status));
+	reply.message = str_of(text);
+	if (call->on_reply)
+		call->on_reply(call->arg, &reply);
+	call_done(path, call);
+}
+
+static struct str member(yyjson_val *object, const char *name, const char *fallback)
+{
+	yyjson_val *v = yyjson_obj_get(object, name);
+
+	if (!yyjson_is_str(v))
+		return str_of(fallback);
+	return (struct str){yyjson_get_str(v), yyjson_get_len(v)};
+}
+
+/* {"code","message","context"?} */
+static void deliver_error(struct bus_call *call, struct str body)
+{
+	struct bus_reply reply = {.status = BUS_ERROR};
+	yyjson_doc *document = yyjson_read(body.ptr, body.len, 0);
+	yyjson_val *root = yyjson_doc_get_root(document);
+	yyjson_val *context = yyjson_obj_get(root, "context");
+	char *context_text = NULL;
+	size_t len = 0;
+
+	reply.code = member(root, "code", "INTERNAL_ERROR");
+	reply.message =
+		member(root, "message", "The answer of the worker cannot be read");
+	if (context)
+		context_text = yyjson_val_write(context, 0, &len);
+	reply.context = (struct str){context_text, len};
+	call->on_reply(call->arg, &reply);
+	free(context_text);
+	yyjson_doc_free(document);
+}
+
+void bus_call_deliver(struct bus_path *path, struct bus_call *call,
+	const struct bus_reply_record *record)
+{
+	path->bus->stats.replies++;
+	if (call->on_reply && !record->ok) {
+		deliver_error(call, record->body);
+	} else if (call->on_reply) {
+		struct bus_reply reply = {.status = BUS_OK, .body = record->body};
+
+		call->on_reply(call->arg, &reply);
+	}
+	call_done(path, call);
+}
+
+void bus_call_flush(struct bus *bus)
+{
+	struct bus_calls failed = bus->failed;
+	struct bus_call *call;
+
+	bus->flush_asked = false;
+	bus->failed = (struct bus_calls){0};
+	while ((call = bus_calls_take(&failed)))
+		bus_call_fail(&bus->paths[method_infos[call->method].owner], call,
+			call->failed);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		bus_path_send(&bus->paths[i]);
+}
+
+/* ---- reading replies ---- */
+
+static void *arena_malloc(void *ctx, size_t size)
+{
+	return arena_alloc(ctx, size);
+}
+
+static void *arena_realloc(void *ctx, void *ptr, size_t old_size, size_t size)
+{
+	void *fresh;
+
+	if (size <= old_size)
+		return ptr;
+	fresh = arena_alloc(ctx, size);
+	memcpy(fresh, ptr, old_size);
+	return fresh;
+}
+
+static void arena_no_free(void *ctx, void *ptr)
+{
+	(void)ctx;
+	(void)ptr;
+}
+
+int bus_reply_decode(enum method method, const struct bus_reply *reply,
+	struct arena *arena, void *out, struct proto_error *error)
+{
+	const struct type *(*type)(void) = method_infos[method].reply;
+	const yyjson_alc alc = {arena_malloc, arena_realloc, arena_no_free, arena};
+	/* Without YYJSON_READ_INSITU the text is only read. */
+	union {
+		const char *text;
+		char *unchanged;
+	} in = {.text = reply->body.ptr};
+	yyjson_read_err problem;
+	yyjson_doc *document;
+
+	document = yyjson_read_opts(in.unchanged, reply->body.len, 0, &alc, &problem);
+	if (!document || !type) {
+		snprintf(error->text, sizeof(error->text), "%s: %s",
+			method_infos[method].name,
+			document ? "has no reply type" : problem.msg);
+		return -EINVAL;
+	}
+	return proto_decode(type(), yyjson_doc_get_root(document), "reply",
+		DECODE_LENIENT, arena, out, error);
+}

@@ -1,0 +1,133 @@
+/*
+ * bus_canary.c - whether our listeners still accept (architecture, rule 4).
+ *
+ * nng 1.5.2 stops accepting for ever when a peer vanishes during the handshake (nng
+ * 1518). Every few seconds a plain socket connects to each of our listeners, says the
+ * eight bytes of greeting that a peer would say, and waits for theirs; only then it
+ * leaves, which is safe. Two misses in a row: close the listener and listen again.
+ * Connections are not disturbed.
+ */
+#include "common/bus_private.h"
+#include "common/log.h"
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CANARY_EVERY_TICKS 5
+#define CANARY_WAIT_MS 500
+#define CANARY_MISSES 2
+
+/* Protocol numbers of the SP handshake. */
+#define PROTO_REQ 0x30
+#define PROTO_SUB 0x21
+
+static int greet(struct bus_canary *c);
+
+static void leave(struct bus_canary *c)
+{
+	event_del(c->event);
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+}
+
+static void relisten(struct bus_canary *c)
+{
+	int r;
+
+	c->misses = 0;
+	c->deaf = true;
+	c->bus->stats.deaf_relistens++;
+	log_warn("listener is deaf; listening again", "socket", "%s", c->suffix, NULL);
+	r = bus_listener_relisten(c->listener);
+	if (r < 0)
+		log_error("cannot listen again", "socket", "%s", c->suffix, "error", "%s",
+			strerror(-r), NULL);
+}
+
+static void missed(struct bus_canary *c)
+{
+	leave(c);
+	c->misses++;
+	/* The second try follows at once: a deaf listener keeps others waiting. */
+	if (c->misses < CANARY_MISSES && greet(c) == 0)
+		return;
+	relisten(c);
+}
+
+static void on_canary(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus_canary *c = arg;
+	unsigned char greeting[8];
+
+	if ((what & EV_TIMEOUT) || recv(fd, greeting, sizeof(greeting), 0) <= 0) {
+		missed(c);
+		return;
+	}
+	leave(c);
+	c->misses = 0;
+	if (c->deaf)
+		log_info("listener accepts again", "socket", "%s", c->suffix, NULL);
+	c->deaf = false;
+}
+
+/* Connects and greets. 0, or -errno when not even that works. */
+static int greet(struct bus_canary *c)
+{
+	const unsigned char greeting[8] = {
+		0, 'S', 'P', 0, 0, (unsigned char)c->proto, 0, 0};
+	struct timeval wait = bus_timeval(CANARY_WAIT_MS);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	bus_socket_path(c->bus, c->bus->self, c->suffix, address.sun_path);
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->fd < 0)
+		return -errno;
+	if (connect(c->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+		send(c->fd, greeting, sizeof(greeting), MSG_NOSIGNAL) !=
+			sizeof(greeting) ||
+		event_assign(c->event, c->bus->base, c->fd, EV_READ, on_canary, c) < 0 ||
+		event_add(c->event, &wait) < 0) {
+		int r = errno ? -errno : -ENOMEM;
+
+		close(c->fd);
+		c->fd = -1;
+		return r;
+	}
+	return 0;
+}
+
+void bus_canary_tick(struct bus *bus)
+{
+	if (bus->ticks % CANARY_EVERY_TICKS != 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		struct bus_canary *c = &bus->canaries[i];
+
+		if (c->fd < 0 && greet(c) < 0)
+			missed(c);
+	}
+}
+
+int bus_canary_init(struct bus *bus)
+{
+	bus->canaries[0] = (struct bus_canary){.bus = bus,
+		.listener = &bus->server.listener,
+		.suffix = "rep",
+		.proto = PROTO_REQ,
+		.fd = -1};
+	bus->canaries[1] = (struct bus_canary){.bus = bus,
+		.listener = &bus->publisher.listener,
+		.suffix = "pub",
+		.proto = PROTO_SUB,
+		.fd = -1};
+	for (int i = 0; i < 2; i++) {
+		struct bus_canary *c = &bus->canaries[i];
+
+		c->event = event_new(bus->base, -1, EV_READ, on_canary, c);
+		if (!c->event)
+			return -ENOMEM;
+	}
+	return 0;
+}

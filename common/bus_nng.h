@@ -1,0 +1,130 @@
+/*
+ * bus_nng.h - what the bus needs of nng, and nothing of nng itself.
+ *
+ * bus_nng.c is the only file that includes <nng/nng.h>; moving to another nng, or away,
+ * is one file. All functions are called on the loop, none waits. What nng reports on its
+ * own threads arrives as a note (bus_post.h). Nothing here is ever closed but listeners
+ * and dialers that are replaced: nng_close can deadlock (nng 1543), so a process ends
+ * with _exit.
+ *
+ * Errors are -errno: -ECONNRESET when the other side went away, -EADDRINUSE,
+ * -ENAMETOOLONG, ...
+ */
+#ifndef PAIGE_COMMON_BUS_NNG_H
+#define PAIGE_COMMON_BUS_NNG_H
+
+#include "common/bus_post.h"
+#include "common/str.h"
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* A message of any kind is at most this long: receivers close the connection above it. */
+#define BUS_RECEIVE_MAX (24u * 1024 * 1024)
+
+#define BUS_URL_SIZE 128
+
+/* ---- messages ---- */
+
+struct nng_msg;
+
+/* Returns new with `len` bytes at *data; out of memory ends the process. */
+struct nng_msg *bus_message_new(size_t len, char **data);
+/* Gives up the last `excess` bytes. */
+void bus_message_shorten(struct nng_msg *message, size_t excess);
+struct str bus_message_text(struct nng_msg *message);
+void bus_message_free(struct nng_msg *message);
+
+/* ---- listening: REP and PUB ---- */
+
+struct bus_listener {
+	uint32_t socket;
+	uint32_t listener;
+	char url[BUS_URL_SIZE];
+	/* The number of connections ever made; the note runs on change when set. */
+	_Atomic uint64_t connections;
+	struct bus_post *post;
+	struct bus_note changed;
+};
+
+enum bus_listener_kind { BUS_LISTEN_REP, BUS_LISTEN_PUB };
+
+/* `changed` may be NULL. A file that an earlier process left behind is replaced. After
+ * -EADDRINUSE it may be called again. */
+int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
+	const char *path, struct bus_post *post, void (*changed)(struct bus_note *note))
+	__attribute__((warn_unused_result));
+/* Closes the listener and listens again on the same socket; connections are not
+ * disturbed. */
+int bus_listener_relisten(struct bus_listener *l) __attribute__((warn_unused_result));
+/* Takes the message. Never blocks; a subscriber that is too slow loses the oldest. */
+void bus_listener_publish(struct bus_listener *l, struct nng_msg *message);
+
+/* Where one request is received and answered. */
+struct nng_aio;
+struct bus_reception {
+	uint32_t context;
+	struct nng_aio *receive, *answer;
+	struct bus_post *post;
+	struct bus_note received;   /* runs when a request arrived or receiving failed */
+	_Atomic bool answering;	    /* nng has the answer in hand */
+	struct bus_reception *next; /* for the owner's lists */
+};
+
+int bus_reception_init(struct bus_reception *r, struct bus_listener *l,
+	struct bus_post *post, void (*received)(struct bus_note *note))
+	__attribute__((warn_unused_result));
+/* Waits for the next request; what was not answered is forgotten. */
+void bus_reception_wait(struct bus_reception *r);
+/* After the note: the request, which the caller takes, or NULL when receiving failed. */
+struct nng_msg *bus_reception_take(struct bus_reception *r);
+/* Takes the message. Not to be waited with again before bus_reception_free. */
+void bus_reception_answer(struct bus_reception *r, struct nng_msg *message);
+/* True when nng is done with the last answer. */
+bool bus_reception_free(struct bus_reception *r);
+
+/* ---- dialing: REQ and SUB ---- */
+
+struct bus_dialer {
+	uint32_t socket;
+	uint32_t dialer;
+	char url[BUS_URL_SIZE];
+	_Atomic uint32_t pipe; /* of the connection, 0 when there is none */
+	struct bus_post *post;
+	struct bus_note changed;
+	/* SUB only */
+	int fd;
+	struct nng_aio *receive;
+};
+
+enum bus_dialer_kind { BUS_DIAL_REQ, BUS_DIAL_SUB };
+
+/* Goes on trying to connect for ever; `changed` runs when the connection came or went. */
+int bus_dialer_open(struct bus_dialer *d, enum bus_dialer_kind kind, const char *path,
+	struct bus_post *post, void (*changed)(struct bus_note *note))
+	__attribute__((warn_unused_result));
+/* Replaces the dialer. nng's gives up for ever when its peer dies between connect and the
+ * greeting, so it is not trusted to go on. */
+int bus_dialer_redial(struct bus_dialer *d) __attribute__((warn_unused_result));
+/* SUB: readable while events wait; and the next event, which the caller takes, or NULL.
+ */
+int bus_dialer_fd(const struct bus_dialer *d);
+struct nng_msg *bus_dialer_event(struct bus_dialer *d);
+
+/* One request under way. */
+struct bus_exchange {
+	uint32_t context;
+	struct nng_aio *send, *receive;
+	struct bus_post *post;
+	struct bus_note
+		replied; /* runs when there is a reply or the other side went away */
+};
+
+int bus_exchange_init(struct bus_exchange *x, struct bus_dialer *d, struct bus_post *post,
+	void (*replied)(struct bus_note *note)) __attribute__((warn_unused_result));
+/* Takes the message. It waits in nng while there is no connection. */
+void bus_exchange_start(struct bus_exchange *x, struct nng_msg *message);
+/* After the note: 0 and the reply, which the caller takes, or -ECONNRESET. */
+int bus_exchange_take(struct bus_exchange *x, struct nng_msg **reply)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * bus_order.h - in which order the batches of one caller are handled. Pure; used by
+ * bus_serve.c.
+ *
+ * A caller numbers its batches and keeps at most BUS_WINDOW of them under way. nng may
+ * hand them over in another order, and after a reset the caller sends all that were not
+ * answered once more, each with `base`, the lowest of them. The owner handles each batch
+ * once, in order; whole replies go out in order too, so what a caller has no reply for is
+ * always the end of its sequence and repeating it cannot overtake anything.
+ */
+#ifndef PAIGE_COMMON_BUS_ORDER_H
+#define PAIGE_COMMON_BUS_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BUS_WINDOW 2
+
+/* Zero is a caller that was never heard. */
+struct bus_order {
+	bool known;
+	uint64_t incarnation; /* of the caller's process */
+	uint64_t base;	      /* everything below is answered and known to be */
+	uint64_t next;	      /* to be handled */
+	uint64_t reply_next;  /* to be replied to */
+};
+
+enum bus_order_verdict {
+	BUS_ORDER_RUN,	  /* handle it now */
+	BUS_ORDER_HOLD,	  /* keep it until those before it were handled */
+	BUS_ORDER_REPEAT, /* it was taken before: same work, new place for the reply */
+	BUS_ORDER_REFUSE, /* nobody waits for it, or it is outside the window */
+};
+
+/* Forgets the caller if it is another process than before; true then. */
+bool bus_order_meet(struct bus_order *o, uint64_t incarnation, uint64_t base);
+enum bus_order_verdict bus_order_take(struct bus_order *o, uint64_t base, uint64_t seq);
+/* All calls of batch `next` were begun: the one after it may run. */
+void bus_order_begun(struct bus_order *o);
+/* The last part of the reply to `reply_next` was handed over. */
+void bus_order_replied(struct bus_order *o);
+
+#endif

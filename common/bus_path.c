@@ -1,0 +1,248 @@
+/*
+ * bus_path.c - the way to one owner: what waits, what is under way, when it is repeated
+ * and when it is too late. Called by bus_call.c and the tick; bus_parcel.c sends and
+ * receives.
+ */
+#include "common/bus_private.h"
+#include "common/bus_retry.h"
+#include "common/log.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A batch holds at most this many calls, and this many bytes unless one call is larger.
+ */
+#define BATCH_CALLS 256
+#define BATCH_BYTES (1024 * 1024)
+/* Lone calls under way to one owner; more wait. */
+#define ALONE_MAX 128
+/* Without a connection for this long while the owner's socket exists: dial anew. */
+#define REDIAL_MS 1000
+
+/* ---- time ---- */
+
+static void arm(struct bus_path *path, struct mono now)
+{
+	int64_t at = path->next_deadline.us;
+	struct timeval tv;
+
+	if (path->resume.us > now.us && path->resume.us < at && path->calls > 0)
+		at = path->resume.us;
+	if (at == INT64_MAX) {
+		event_del(path->timer);
+		return;
+	}
+	/* Rounded up, so that the timer is not early. */
+	tv = bus_timeval(at > now.us ? (at - now.us) / 1000 + 1 : 0);
+	event_add(path->timer, &tv);
+}
+
+static void expire_list(struct bus_path *path, struct bus_calls *list, struct mono now,
+	struct bus_calls *expired)
+{
+	struct bus_calls keep = {0};
+	struct bus_call *call;
+
+	while ((call = bus_calls_take(list))) {
+		if (call->deadline.us <= now.us) {
+			bus_calls_append(expired, call);
+			continue;
+		}
+		if (call->deadline.us < path->next_deadline.us)
+			path->next_deadline = call->deadline;
+		bus_calls_append(&keep, call);
+	}
+	*list = keep;
+}
+
+static void expire_parcel(struct bus_path *path, struct bus_parcel *parcel,
+	struct mono now, struct bus_calls *expired)
+{
+	for (unsigned i = 0; parcel && i < parcel->count; i++) {
+		struct bus_call *call = parcel->calls[i];
+
+		if (!call)
+			continue;
+		if (call->deadline.us <= now.us) {
+			parcel->calls[i] = NULL;
+			parcel->left--;
+			bus_calls_append(expired, call);
+		} else if (call->deadline.us < path->next_deadline.us) {
+			path->next_deadline = call->deadline;
+		}
+	}
+}
+
+static void expire(struct bus_path *path, struct mono now)
+{
+	struct bus_calls expired = {0};
+	struct bus_call *call;
+
+	if (now.us < path->next_deadline.us)
+		return;
+	path->next_deadline.us = INT64_MAX;
+	expire_list(path, &path->waiting, now, &expired);
+	expire_list(path, &path->waiting_alone, now, &expired);
+	for (int i = 0; i < BUS_WINDOW; i++)
+		expire_parcel(path, path->window[i], now, &expired);
+	for (struct bus_parcel *p = path->alone; p; p = p->next)
+		expire_parcel(path, p, now, &expired);
+	while ((call = bus_calls_take(&expired)))
+		bus_call_fail(path, call, BUS_TIMEOUT);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus_path *path = arg;
+
+	(void)fd;
+	(void)what;
+	expire(path, clock_mono());
+	bus_path_send(path);
+}
+
+/* ---- the connection ---- */
+
+static void on_changed(struct bus_note *note)
+{
+	struct bus_path *path = CONTAINER_OF(note, struct bus_path, dialer.changed);
+	uint32_t pipe = atomic_load(&path->dialer.pipe);
+
+	if (pipe == path->pipe)
+		return;
+	log_debug(pipe ? "connected" : "disconnected", "worker", "%s",
+		worker_infos[path->owner].name, NULL);
+	path->pipe = pipe;
+	path->down_since = clock_mono();
+	if (pipe)
+		bus_path_send(path);
+}
+
+static void open_path(struct bus_path *path)
+{
+	char file[108];
+	int r;
+
+	bus_socket_path(path->bus, path->owner, "rep", file);
+	path->down_since = clock_mono();
+	path->opened = true;
+	r = bus_dialer_open(
+		&path->dialer, BUS_DIAL_REQ, file, &path->bus->post, on_changed);
+	if (r < 0) {
+		log_error("cannot open the way to a worker", "worker", "%s",
+			worker_infos[path->owner].name, "error", "%s", strerror(-r),
+			NULL);
+		abort();
+	}
+}
+
+void bus_path_tick(struct bus_path *path, struct mono now)
+{
+	char file[108];
+	int r;
+
+	if (!path->opened || path->pipe ||
+		mono_diff_ms(now, path->down_since) < REDIAL_MS)
+		return;
+	bus_socket_path(path->bus, path->owner, "rep", file);
+	if (access(file, F_OK) < 0)
+		return;
+	path->down_since = now;
+	r = bus_dialer_redial(&path->dialer);
+	if (r < 0)
+		log_warn("cannot dial a worker anew", "worker", "%s",
+			worker_infos[path->owner].name, "error", "%s", strerror(-r),
+			NULL);
+}
+
+/* ---- sending ---- */
+
+static void resend(struct bus_parcel *parcel, struct mono now)
+{
+	if (!parcel || parcel->state != BUS_PARCEL_BROKEN)
+		return;
+	parcel->path->bus->stats.repeats += parcel->left;
+	bus_parcel_send(parcel, now);
+}
+
+static bool send_batch(struct bus_path *path, struct mono now)
+{
+	struct bus_parcel *parcel;
+	unsigned count = 0;
+	size_t bytes = 0;
+
+	if (!path->waiting.first || path->next_seq - path->base >= BUS_WINDOW)
+		return false;
+	for (struct bus_call *c = path->waiting.first; c && count < BATCH_CALLS;
+		c = c->next) {
+		if (count > 0 && bytes + c->body.len > BATCH_BYTES)
+			break;
+		bytes += c->body.len;
+		count++;
+	}
+	parcel = bus_parcel_get(path, count);
+	parcel->seq = path->next_seq++;
+	parcel->first_id = path->next_id;
+	path->next_id += count;
+	while (parcel->count < count)
+		parcel->calls[parcel->count++] = bus_calls_take(&path->waiting);
+	parcel->left = count;
+	path->window[parcel->seq % BUS_WINDOW] = parcel;
+	bus_parcel_send(parcel, now);
+	return true;
+}
+
+static void send_alone(struct bus_path *path, struct mono now)
+{
+	struct bus_parcel *parcel = bus_parcel_get(path, 1);
+
+	parcel->calls[0] = bus_calls_take(&path->waiting_alone);
+	parcel->count = parcel->left = 1;
+	parcel->first_id = path->next_id++;
+	parcel->next = path->alone;
+	path->alone = parcel;
+	path->alone_count++;
+	bus_parcel_send(parcel, now);
+}
+
+void bus_path_send(struct bus_path *path)
+{
+	struct mono now;
+
+	if (!path->bus->started || path->calls == 0)
+		return;
+	now = clock_mono();
+	if (!path->opened)
+		open_path(path);
+	if (path->pipe && now.us >= path->resume.us) {
+		for (uint64_t seq = path->base; seq < path->next_seq; seq++)
+			resend(path->window[seq % BUS_WINDOW], now);
+		for (struct bus_parcel *p = path->alone; p; p = p->next)
+			resend(p, now);
+		while (send_batch(path, now))
+			;
+		while (path->waiting_alone.first && path->alone_count < ALONE_MAX)
+			send_alone(path, now);
+	}
+	arm(path, now);
+}
+
+void bus_path_add(struct bus_path *path, struct bus_call *call)
+{
+	if (method_infos[call->method].flags & METHOD_BATCH)
+		bus_calls_append(&path->waiting, call);
+	else
+		bus_calls_append(&path->waiting_alone, call);
+	if (call->deadline.us < path->next_deadline.us)
+		path->next_deadline = call->deadline;
+}
+
+int bus_path_init(struct bus_path *path, struct bus *bus, enum worker_id owner)
+{
+	path->bus = bus;
+	path->owner = owner;
+	path->base = path->next_seq = 1;
+	path->next_id = 1;
+	path->next_deadline.us = INT64_MAX;
+	path->timer = evtimer_new(bus->base, on_timer, path);
+	return path->timer ? 0 : -ENOMEM;
+}

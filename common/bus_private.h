@@ -1,0 +1,262 @@
+/*
+ * bus_private.h - the state of one bus, shared by bus*.c and nobody else.
+ *
+ *   bus.c            open, start, drain, the tick, statistics
+ *   bus_call.c       calls: made, refused, delivered
+ *   bus_path.c       one owner: batches and lone calls under way, repeats, deadlines
+ *   bus_wait.c       calls from other threads
+ *   bus_serve.c      requests: received, ordered, begun
+ *   bus_answer.c     replies: collected, sent
+ *   bus_publish.c    our events
+ *   bus_subscribe.c  the events of others
+ *   bus_canary.c     whether our listeners still listen
+ */
+#ifndef PAIGE_COMMON_BUS_PRIVATE_H
+#define PAIGE_COMMON_BUS_PRIVATE_H
+
+#include "common/buf.h"
+#include "common/bus.h"
+#include "common/bus_nng.h"
+#include "common/bus_order.h"
+#include "common/bus_post.h"
+#include "common/bus_seq.h"
+#include "common/bus_wire.h"
+
+#define CONTAINER_OF(pointer, type, member)                                              \
+	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+/* The longest body of a call or an answer, so that no message passes BUS_RECEIVE_MAX. */
+#define BUS_BODY_MAX (20u * 1024 * 1024)
+
+#define BUS_TICK_MS 1000
+
+/* ---- calling ---- */
+
+struct bus_call {
+	struct bus_call *next; /* in the list that it waits in */
+	enum method method;
+	enum bus_status failed; /* what to deliver when it never left */
+	struct mono deadline;
+	struct str key; /* in this allocation, as the body */
+	struct str body;
+	bus_reply_fn *on_reply;
+	void *arg;
+};
+
+/* Zero is a valid empty list. */
+struct bus_calls {
+	struct bus_call *first, *last;
+};
+
+/* One message under way to an owner: a batch, or a call that travels alone. */
+struct bus_parcel {
+	struct bus_exchange exchange;
+	struct bus_path *path;
+	enum { BUS_PARCEL_IDLE, BUS_PARCEL_SENT, BUS_PARCEL_BROKEN } state;
+	uint64_t seq; /* 0: alone */
+	uint32_t part;
+	uint64_t first_id;	 /* of calls[0]; the others follow */
+	struct bus_call **calls; /* NULL where the call was delivered */
+	unsigned count, room, left;
+	struct bus_parcel *next; /* in alone or idle */
+};
+
+/* The way to one owner. */
+struct bus_path {
+	struct bus *bus;
+	enum worker_id owner;
+	bool opened;
+	struct bus_dialer dialer;
+	uint32_t pipe; /* as last seen */
+	struct mono down_since;
+	struct bus_calls waiting; /* METHOD_BATCH */
+	struct bus_calls waiting_alone;
+	struct bus_parcel *window[BUS_WINDOW]; /* by seq modulo */
+	struct bus_parcel *alone, *idle;
+	unsigned alone_count;
+	uint64_t base, next_seq, next_id;
+	unsigned failures;	   /* resets in a row */
+	struct mono resume;	   /* nothing is sent before */
+	struct mono next_deadline; /* no call has an earlier one; INT64_MAX: none */
+	struct event *timer;
+	size_t calls, bytes; /* not delivered yet */
+	bool congested;
+};
+
+/* ---- serving ---- */
+
+struct bus_batch {
+	struct bus *bus;
+	struct bus_peer *peer; /* NULL: alone, or the caller is not interested any more */
+	struct bus_head head;
+	struct nng_msg *message;
+	struct str rest;	     /* records not begun */
+	struct bus_reception *place; /* where to reply; NULL until the caller asks */
+	bool running, begun;	     /* in its loop; every record was begun */
+	unsigned pending;	     /* begun and not answered */
+	struct buf reply;	     /* records of the part being collected */
+	struct buf sent;	     /* the last part that was sent, with its head */
+	uint32_t part;		     /* the next to be sent */
+	bool finished;		     /* the last part was sent */
+};
+
+/* What is known of one caller. */
+struct bus_peer {
+	struct bus_order order;
+	struct bus_batch *batches[BUS_WINDOW]; /* by seq modulo */
+};
+
+struct bus_request_private {
+	struct bus_batch *batch;
+	uint64_t id;
+	yyjson_doc *document;
+};
+
+struct bus_method {
+	bus_serve_fn *fn;
+	void *arg;
+};
+
+struct bus_server {
+	struct bus_listener listener;
+	bool serving, draining;
+	struct bus_reception *answered,
+		*answered_last; /* nng may still have the answer */
+	unsigned receptions, listening;
+	struct bus_method methods[METHOD_COUNT];
+	struct bus_peer peers[WORKER_COUNT];
+	unsigned open_requests;
+};
+
+/* ---- events ---- */
+
+struct bus_publisher {
+	struct bus_listener listener;
+	uint64_t seq;
+	bool quiet; /* a beacon was sent since the last event */
+};
+
+struct bus_subscription {
+	struct bus_subscription *next;
+	struct str prefix; /* in this allocation */
+	bus_event_fn *fn;
+	bus_gap_fn *on_gap; /* instead of fn */
+	void *arg;
+};
+
+/* What comes from one publisher. */
+struct bus_feed {
+	struct bus *bus;
+	enum worker_id from;
+	bool wanted, opened;
+	struct bus_dialer dialer;
+	uint32_t pipe;
+	struct mono down_since;
+	struct event *readable;
+	struct bus_seq seq;
+	struct bus_subscription *subscriptions;
+};
+
+/* ---- canary ---- */
+
+struct bus_canary {
+	struct bus *bus;
+	struct bus_listener *listener;
+	const char *suffix;   /* "rep", "pub" */
+	unsigned short proto; /* of the peer that it plays */
+	int fd;
+	struct event *event;
+	unsigned misses;
+	bool deaf;
+};
+
+struct bus {
+	struct event_base *base;
+	enum worker_id self;
+	uint64_t epoch, incarnation;
+	char runtime_dir[108];
+	bool started;
+	struct bus_post post;
+	struct event *flush;
+	bool flush_asked;
+	struct bus_calls failed;
+	struct bus_path paths[WORKER_COUNT];
+	struct bus_server server;
+	struct bus_publisher publisher;
+	struct bus_feed feeds[WORKER_COUNT];
+	struct bus_canary canaries[2];
+	struct event *tick;
+	unsigned ticks;
+	struct {
+		struct event *event;
+		void (*done)(void *arg);
+		void *arg;
+		struct mono end, quiet_since;
+	} drain;
+	void (*on_relief)(void *arg, enum worker_id owner);
+	void *on_relief_arg;
+	struct bus_stats stats;
+};
+
+/* bus.c */
+/* RUNTIME_DIR/<worker>.<suffix>; checked in bus_open, so it fits. */
+void bus_socket_path(
+	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108]);
+struct timeval bus_timeval(int64_t ms);
+
+/* bus_call.c */
+void bus_call_flush(struct bus *bus);
+/* Ends the call with a status that the bus made, or with a reply. Frees it. */
+void bus_call_fail(struct bus_path *path, struct bus_call *call, enum bus_status status);
+void bus_call_deliver(struct bus_path *path, struct bus_call *call,
+	const struct bus_reply_record *record);
+void bus_calls_append(struct bus_calls *list, struct bus_call *call);
+struct bus_call *bus_calls_take(struct bus_calls *list);
+/* bus_call_flush in this turn of the loop. */
+void bus_call_ask_flush(struct bus *bus);
+
+/* bus_path.c */
+int bus_path_init(struct bus_path *path, struct bus *bus, enum worker_id owner);
+void bus_path_add(struct bus_path *path, struct bus_call *call);
+void bus_path_send(struct bus_path *path);
+void bus_path_tick(struct bus_path *path, struct mono now);
+
+/* bus_parcel.c */
+/* An idle one, with room for `count` calls. */
+struct bus_parcel *bus_parcel_get(struct bus_path *path, unsigned count);
+void bus_parcel_put(struct bus_parcel *parcel);
+void bus_parcel_send(struct bus_parcel *parcel, struct mono now);
+
+/* bus_serve.c */
+int bus_serve_open(struct bus *bus);
+void bus_serve_start(struct bus *bus);
+void bus_serve_tick(struct bus *bus);
+/* Gives a place back without a reply. */
+void bus_serve_drop_place(struct bus *bus, struct bus_reception *place);
+void bus_serve_answered(struct bus *bus, struct bus_reception *place);
+/* Begins what is left of the batch as far as a part of the reply reaches. */
+void bus_batch_run(struct bus_batch *batch);
+void bus_batch_free(struct bus_batch *batch);
+
+/* bus_answer.c */
+/* Sends what is due of the reply. May free the batch. */
+void bus_batch_flush(struct bus_batch *batch);
+/* Sends the last part once more. */
+void bus_batch_repeat(struct bus_batch *batch);
+void bus_answer_late(struct bus_request *request);
+
+/* bus_publish.c */
+int bus_publish_open(struct bus *bus);
+void bus_publish_tick(struct bus *bus);
+
+#define BUS_BEACON "bus/beacon"
+
+/* bus_subscribe.c */
+int bus_subscribe_open(struct bus *bus);
+void bus_subscribe_tick(struct bus *bus, struct mono now);
+
+/* bus_canary.c */
+int bus_canary_init(struct bus *bus);
+void bus_canary_tick(struct bus *bus);
+
+#endif

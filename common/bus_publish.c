@@ -1,0 +1,74 @@
+/*
+ * bus_publish.c - the events of this worker: numbered and handed to nng. A beacon carries
+ * the last number to whoever has just connected, and follows the last event of a burst,
+ * so that every loss is noticed (bus_seq.h).
+ */
+#include "common/bus_private.h"
+#include "common/log.h"
+
+static void publish(struct bus *bus, struct str topic, struct str body)
+{
+	struct bus_event_record record = {
+		.topic = topic,
+		.incarnation = bus->incarnation,
+		.seq = bus->publisher.seq,
+		.body = body,
+	};
+	char line[BUS_LINE_MAX];
+	size_t n = bus_event_format(&record, line);
+	struct nng_msg *message;
+	char *to;
+
+	message = bus_message_new(n + body.len, &to);
+	memcpy(to, line, n);
+	if (body.len)
+		memcpy(to + n, body.ptr, body.len);
+	bus_listener_publish(&bus->publisher.listener, message);
+}
+
+void bus_publish(struct bus *bus, const char *topic, struct str body)
+{
+	struct str t = str_of(topic);
+
+	if (!bus_topic_valid(t) || body.len > BUS_BODY_MAX) {
+		log_error("event not published: bad topic or too big", "topic", "%s",
+			topic, "bytes", "%zu", body.len, NULL);
+		return;
+	}
+	/* Numbered in any case: whoever missed it must see that. */
+	bus->publisher.seq++;
+	bus->publisher.quiet = false;
+	bus->stats.published++;
+	if (bus->started)
+		publish(bus, t, body);
+}
+
+static void beacon(struct bus *bus)
+{
+	bus->publisher.quiet = true;
+	publish(bus, STR_LIT(BUS_BEACON), (struct str){"", 0});
+}
+
+static void on_connected(struct bus_note *note)
+{
+	struct bus_publisher *p =
+		CONTAINER_OF(note, struct bus_publisher, listener.changed);
+
+	beacon(CONTAINER_OF(p, struct bus, publisher));
+}
+
+void bus_publish_tick(struct bus *bus)
+{
+	if (!bus->publisher.quiet)
+		beacon(bus);
+}
+
+int bus_publish_open(struct bus *bus)
+{
+	char path[108];
+
+	bus_socket_path(bus, bus->self, "pub", path);
+	bus->publisher.quiet = true;
+	return bus_listener_open(
+		&bus->publisher.listener, BUS_LISTEN_PUB, path, &bus->post, on_connected);
+}

@@ -1,0 +1,31 @@
+/*
+ * bus_retry.h - what becomes of a call whose owner went away. Pure; used by bus_path.c.
+ */
+#ifndef PAIGE_COMMON_BUS_RETRY_H
+#define PAIGE_COMMON_BUS_RETRY_H
+
+#include "common/bus.h"
+
+enum bus_fate {
+	BUS_FATE_REPEAT,  /* send it again */
+	BUS_FATE_RESET,	  /* answer BUS_RESET */
+	BUS_FATE_TIMEOUT, /* answer BUS_TIMEOUT */
+};
+
+/* `sent`: it may have reached the owner. `flags` are those of the method. */
+enum bus_fate bus_fate_of(
+	unsigned flags, bool sent, struct mono deadline, struct mono now);
+
+/* Pause before the next try after `failures` resets in a row (1 is the first): 5 to 200
+ * ms. */
+#define BUS_PAUSE_MIN_MS 5
+#define BUS_PAUSE_MAX_MS 200
+int bus_pause_ms(unsigned failures);
+
+/* Code and message for a person of a status that the bus itself made; static text. */
+const char *bus_failure_code(enum bus_status status);
+#define BUS_FAILURE_SIZE 160
+void bus_failure_text(
+	enum bus_status status, enum method method, char out[BUS_FAILURE_SIZE]);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * bus_seq.h - which events of a publisher were missed. Pure; used by bus_subscribe.c.
+ *
+ * A publisher numbers its events from 1 within its incarnation (one process). It also
+ * sends beacons that carry the number of its last event: whenever a subscriber connects,
+ * and every second, so that a lost last event is noticed too.
+ */
+#ifndef PAIGE_COMMON_BUS_SEQ_H
+#define PAIGE_COMMON_BUS_SEQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Zero is a subscriber that never heard anything. */
+struct bus_seq {
+	bool known; /* incarnation and last are set */
+	bool heard; /* something arrived on this connection */
+	uint64_t incarnation;
+	uint64_t last; /* event */
+};
+
+struct bus_seq_verdict {
+	bool deliver;	 /* the event is new */
+	bool gap;	 /* tell: ask for a snapshot */
+	bool anew;	 /* the publisher is another process than before */
+	uint64_t missed; /* events; 0 when nobody can know */
+};
+
+/* A connection came up: the first thing heard on it is told as a gap, because what was
+ * published before is lost, while nothing after it is lost unnoticed. */
+void bus_seq_connected(struct bus_seq *s);
+struct bus_seq_verdict bus_seq_event(
+	struct bus_seq *s, uint64_t incarnation, uint64_t seq);
+struct bus_seq_verdict bus_seq_beacon(
+	struct bus_seq *s, uint64_t incarnation, uint64_t seq);
+
+#endif

@@ -1,0 +1,362 @@
+/*
+ * bus_serve.c - requests to this worker: received, put in order, begun. bus_answer.c
+ * sends the replies; bus_order.c decides what may run.
+ */
+#include "common/bus_private.h"
+#include "common/log.h"
+#include <stdlib.h>
+
+/* Places that wait for a request at any time, and the most there may be. */
+#define PLACES_LISTENING 8
+#define PLACES_MAX 1024
+/* No more calls of a batch are begun while this much of its reply waits to be sent. */
+#define PART_BYTES (8u * 1024 * 1024)
+
+static void on_received(struct bus_note *note);
+
+struct place {
+	struct bus_reception reception;
+	struct bus *bus;
+};
+
+/* ---- places: where a request arrives and its reply leaves ---- */
+
+static void listen_at(struct bus *bus, struct bus_reception *place)
+{
+	bus->server.listening++;
+	bus_reception_wait(place);
+}
+
+void bus_serve_drop_place(struct bus *bus, struct bus_reception *place)
+{
+	if (place)
+		listen_at(bus, place);
+}
+
+void bus_serve_answered(struct bus *bus, struct bus_reception *place)
+{
+	struct bus_server *s = &bus->server;
+
+	place->next = NULL;
+	if (s->answered_last)
+		s->answered_last->next = place;
+	else
+		s->answered = place;
+	s->answered_last = place;
+}
+
+static struct bus_reception *place_get(struct bus *bus)
+{
+	struct bus_server *s = &bus->server;
+	struct bus_reception *free_one = s->answered;
+	struct place *p;
+
+	if (free_one && bus_reception_free(free_one)) {
+		s->answered = free_one->next;
+		if (!s->answered)
+			s->answered_last = NULL;
+		return free_one;
+	}
+	if (s->receptions >= PLACES_MAX)
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	if (!p || bus_reception_init(
+			  &p->reception, &s->listener, &bus->post, on_received) < 0)
+		abort();
+	p->bus = bus;
+	s->receptions++;
+	return &p->reception;
+}
+
+static void listen_enough(struct bus *bus)
+{
+	struct bus_reception *place;
+
+	if (!bus->server.serving || bus->server.draining)
+		return;
+	while (bus->server.listening < PLACES_LISTENING && (place = place_get(bus)))
+		listen_at(bus, place);
+}
+
+/* ---- one call ---- */
+
+static struct bus_request *request_new(
+	struct bus_batch *batch, enum method method, const struct bus_call_record *record)
+{
+	struct bus_request *request = calloc(1, sizeof(*request));
+	struct bus_request_private *p = calloc(1, sizeof(*p));
+	int64_t left_us = record->deadline_ms * 1000;
+
+	if (!request || !p)
+		abort();
+	p->batch = batch;
+	p->id = record->id;
+	request->method = method;
+	request->key = record->key;
+	request->body = record->body;
+	request->deadline.us = batch->head.sent_us + left_us;
+	request->bus = batch->bus;
+	request->private_ = p;
+	batch->pending++;
+	batch->bus->server.open_requests++;
+	return request;
+}
+
+static void serve(struct bus_request *request)
+{
+	const struct method_info *info = &method_infos[request->method];
+	struct bus_method *served = &request->bus->server.methods[request->method];
+	struct proto_error error;
+	void *message = NULL;
+
+	if (!served->fn) {
+		bus_answer_error(request, "NOT_IMPLEMENTED", (struct str){NULL, 0},
+			"%s is not served by the %s worker", info->name,
+			worker_infos[request->bus->self].name);
+		return;
+	}
+	request->private_->document = proto_parse(request->body, &error);
+	if (!request->private_->document)
+		goto invalid;
+	request->json = yyjson_doc_get_root(request->private_->document);
+	if (info->request) {
+		const struct type *type = info->request();
+
+		message = arena_alloc(&request->arena, type->size);
+		if (proto_decode(type, request->json, "payload", DECODE_LENIENT,
+			    &request->arena, message, &error) < 0)
+			goto invalid;
+	}
+	served->fn(served->arg, request, message);
+	return;
+invalid:
+	bus_answer_error(
+		request, "INVALID_MESSAGE", (struct str){NULL, 0}, "%s", error.text);
+}
+
+static void begin(struct bus_batch *batch, const struct bus_call_record *record)
+{
+	struct bus *bus = batch->bus;
+	int method = method_by_name(record->method);
+	struct bus_request *request;
+
+	/* A caller of another version may ask for what nobody knows. */
+	request = request_new(
+		batch, method < 0 ? METHOD_COUNT : (enum method)method, record);
+	if (request->deadline.us <= clock_mono().us)
+		bus_answer_late(request);
+	else if (method < 0)
+		bus_answer_error(request, "NOT_IMPLEMENTED", (struct str){NULL, 0},
+			"%.*s is not served by the %s worker", STR_ARG(record->method),
+			worker_infos[bus->self].name);
+	else
+		serve(request);
+}
+
+/* ---- batches ---- */
+
+void bus_batch_free(struct bus_batch *batch)
+{
+	bus_message_free(batch->message);
+	buf_free(&batch->reply);
+	buf_free(&batch->sent);
+	free(batch);
+}
+
+static void run_next(struct bus_peer *peer)
+{
+	struct bus_batch *next = peer->batches[peer->order.next % BUS_WINDOW];
+
+	if (next && next->head.seq == peer->order.next)
+		bus_batch_run(next);
+}
+
+void bus_batch_run(struct bus_batch *batch)
+{
+	struct bus_call_record record;
+	bool was_begun = batch->begun;
+	struct bus_peer *peer = batch->peer;
+	int r;
+
+	batch->running = true;
+	while (!batch->begun && batch->reply.len < PART_BYTES) {
+		r = bus_call_parse(&batch->rest, &record);
+		if (r == 1) {
+			begin(batch, &record);
+			continue;
+		}
+		if (r < 0)
+			log_error("request that cannot be read", "from", "%s",
+				worker_infos[batch->head.caller].name, NULL);
+		batch->begun = true;
+	}
+	batch->running = false;
+	if (peer && batch->begun && !was_begun)
+		bus_order_begun(&peer->order);
+	else
+		peer = NULL;
+	bus_batch_flush(batch);
+	if (peer)
+		run_next(peer);
+}
+
+/* The caller does not wait for this batch any more. */
+static void let_go(struct bus_batch **slot)
+{
+	struct bus_batch *batch = *slot;
+
+	*slot = NULL;
+	if (!batch)
+		return;
+	bus_serve_drop_place(batch->bus, batch->place);
+	batch->place = NULL;
+	batch->peer = NULL;
+	batch->begun = true;
+	if (batch->pending == 0)
+		bus_batch_free(batch);
+}
+
+static struct bus_batch *batch_new(struct bus *bus, const struct bus_head *head,
+	struct nng_msg *message, struct str rest, struct bus_reception *place)
+{
+	struct bus_batch *batch = calloc(1, sizeof(*batch));
+
+	if (!batch)
+		abort();
+	batch->bus = bus;
+	batch->head = *head;
+	batch->message = message;
+	batch->rest = rest;
+	batch->place = place;
+	batch->part = head->part;
+	return batch;
+}
+
+/* The same batch once more, or the next part of its reply is asked for. */
+static void again(
+	struct bus_batch *batch, const struct bus_head *head, struct bus_reception *place)
+{
+	if (head->part > batch->part || head->part + 1 < batch->part) {
+		bus_serve_drop_place(batch->bus, place);
+		return;
+	}
+	bus_serve_drop_place(batch->bus, batch->place);
+	batch->place = place;
+	if (head->part < batch->part)
+		bus_batch_repeat(batch);
+	else
+		bus_batch_run(batch);
+}
+
+static void forget_answered(struct bus_peer *peer)
+{
+	for (int i = 0; i < BUS_WINDOW; i++)
+		if (peer->batches[i] && peer->batches[i]->head.seq < peer->order.base)
+			let_go(&peer->batches[i]);
+}
+
+static void take_batch(struct bus *bus, const struct bus_head *head,
+	struct nng_msg *message, struct str rest, struct bus_reception *place)
+{
+	struct bus_peer *peer = &bus->server.peers[head->caller];
+	struct bus_batch **slot = &peer->batches[head->seq % BUS_WINDOW];
+	enum bus_order_verdict verdict;
+
+	if (bus_order_meet(&peer->order, head->incarnation, head->base))
+		for (int i = 0; i < BUS_WINDOW; i++)
+			let_go(&peer->batches[i]);
+	verdict = bus_order_take(&peer->order, head->base, head->seq);
+	forget_answered(peer);
+	if (verdict != BUS_ORDER_REFUSE && *slot && (*slot)->head.seq == head->seq) {
+		bus_message_free(message);
+		if (verdict == BUS_ORDER_HOLD) {
+			bus_serve_drop_place(bus, (*slot)->place);
+			(*slot)->place = place;
+		} else {
+			again(*slot, head, place);
+		}
+		return;
+	}
+	if (verdict == BUS_ORDER_REFUSE || verdict == BUS_ORDER_REPEAT) {
+		bus_message_free(message);
+		bus_serve_drop_place(bus, place);
+		return;
+	}
+	let_go(slot);
+	*slot = batch_new(bus, head, message, rest, place);
+	(*slot)->peer = peer;
+	if (verdict == BUS_ORDER_RUN)
+		bus_batch_run(*slot);
+}
+
+/* ---- requests ---- */
+
+static void take(struct bus *bus, struct nng_msg *message, struct bus_reception *place)
+{
+	struct str text = bus_message_text(message);
+	struct bus_head head;
+	struct mono now = clock_mono();
+
+	if (bus_head_parse(&text, &head) != 1 || head.caller == bus->self) {
+		log_error("request that cannot be read", "bytes", "%zu", text.len, NULL);
+		goto drop;
+	}
+	/* A worker that an earlier run of the daemon left behind; it is gone in seconds.
+	 */
+	if (head.epoch != bus->epoch)
+		goto drop;
+	/* Never later than now: the caller's clock is ours. */
+	if (head.sent_us > now.us)
+		head.sent_us = now.us;
+	if (head.seq == 0)
+		bus_batch_run(batch_new(bus, &head, message, text, place));
+	else
+		take_batch(bus, &head, message, text, place);
+	return;
+drop:
+	bus_message_free(message);
+	bus_serve_drop_place(bus, place);
+}
+
+static void on_received(struct bus_note *note)
+{
+	struct bus_reception *place = CONTAINER_OF(note, struct bus_reception, received);
+	struct bus *bus = CONTAINER_OF(place, struct place, reception)->bus;
+	struct nng_msg *message = bus_reception_take(place);
+
+	bus->server.listening--;
+	if (!message)
+		log_error("receiving a request failed", NULL);
+	else if (bus->server.draining)
+		bus_message_free(message); /* no reply: the caller sees us go */
+	else
+		take(bus, message, place);
+	listen_enough(bus);
+}
+
+/* ---- life ---- */
+
+int bus_serve_open(struct bus *bus)
+{
+	char path[108];
+
+	bus_socket_path(bus, bus->self, "rep", path);
+	return bus_listener_open(
+		&bus->server.listener, BUS_LISTEN_REP, path, &bus->post, NULL);
+}
+
+void bus_serve_start(struct bus *bus)
+{
+	bus->server.serving = true;
+	listen_enough(bus);
+}
+
+void bus_serve_tick(struct bus *bus)
+{
+	listen_enough(bus);
+}
+
+void bus_serve(struct bus *bus, enum method method, bus_serve_fn *fn, void *arg)
+{
+	bus->server.methods[method] = (struct bus_method){fn, arg};
+}

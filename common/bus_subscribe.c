@@ -1,0 +1,186 @@
+/*
+ * bus_subscribe.c - the events of other workers. Everything a publisher sends is received
+ * and filtered here, not in nng: only then do the numbers show what was missed.
+ */
+#include "common/bus_private.h"
+#include "common/log.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Events per turn of the loop and publisher. */
+#define EVENTS_PER_TURN 64
+#define REDIAL_MS 1000
+
+/* ---- one event ---- */
+
+static void tell_gap(struct bus_feed *feed, const struct bus_seq_verdict *verdict)
+{
+	if (verdict->missed > 0) {
+		feed->bus->stats.gaps++;
+		log_warn("events missed", "from", "%s", worker_infos[feed->from].name,
+			"count", "%llu", (unsigned long long)verdict->missed, NULL);
+	}
+	for (struct bus_subscription *s = feed->subscriptions; s; s = s->next)
+		if (s->on_gap)
+			s->on_gap(s->arg, feed->from, verdict->missed);
+}
+
+static void tell_event(struct bus_feed *feed, const struct bus_event_record *record)
+{
+	struct bus_event event = {.from = feed->from,
+		.topic = record->topic,
+		.body = record->body,
+		.epoch = record->incarnation,
+		.seq = record->seq};
+
+	feed->bus->stats.received++;
+	for (struct bus_subscription *s = feed->subscriptions; s; s = s->next)
+		if (s->fn && record->topic.len >= s->prefix.len &&
+			memcmp(record->topic.ptr, s->prefix.ptr, s->prefix.len) == 0)
+			s->fn(s->arg, &event);
+}
+
+static void take(struct bus_feed *feed, struct str text)
+{
+	struct bus_event_record record;
+	struct bus_seq_verdict verdict;
+
+	if (bus_event_parse(&text, &record) != 1) {
+		log_error("event that cannot be read", "from", "%s",
+			worker_infos[feed->from].name, NULL);
+		return;
+	}
+	if (str_is(record.topic, BUS_BEACON))
+		verdict = bus_seq_beacon(&feed->seq, record.incarnation, record.seq);
+	else
+		verdict = bus_seq_event(&feed->seq, record.incarnation, record.seq);
+	if (verdict.gap)
+		tell_gap(feed, &verdict);
+	if (verdict.deliver)
+		tell_event(feed, &record);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus_feed *feed = arg;
+	struct nng_msg *message;
+
+	(void)fd;
+	(void)what;
+	for (int i = 0; i < EVENTS_PER_TURN; i++) {
+		message = bus_dialer_event(&feed->dialer);
+		if (!message)
+			return;
+		take(feed, bus_message_text(message));
+		bus_message_free(message);
+	}
+}
+
+/* ---- the connection ---- */
+
+static void on_changed(struct bus_note *note)
+{
+	struct bus_feed *feed = CONTAINER_OF(note, struct bus_feed, dialer.changed);
+	uint32_t pipe = atomic_load(&feed->dialer.pipe);
+
+	if (pipe == feed->pipe)
+		return;
+	/* What the old connection still delivered comes first. */
+	on_readable(-1, 0, feed);
+	feed->pipe = pipe;
+	feed->down_since = clock_mono();
+	bus_seq_connected(&feed->seq);
+}
+
+static int open_feed(struct bus_feed *feed)
+{
+	struct bus *bus = feed->bus;
+	char path[108];
+	int r;
+
+	bus_socket_path(bus, feed->from, "pub", path);
+	feed->down_since = clock_mono();
+	r = bus_dialer_open(&feed->dialer, BUS_DIAL_SUB, path, &bus->post, on_changed);
+	if (r < 0)
+		return r;
+	feed->readable = event_new(bus->base, bus_dialer_fd(&feed->dialer),
+		EV_READ | EV_PERSIST, on_readable, feed);
+	if (!feed->readable || event_add(feed->readable, NULL) < 0)
+		return -ENOMEM;
+	feed->opened = true;
+	return 0;
+}
+
+int bus_subscribe_open(struct bus *bus)
+{
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		int r = bus->feeds[i].wanted ? open_feed(&bus->feeds[i]) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void tick(struct bus_feed *feed, struct mono now)
+{
+	char path[108];
+
+	on_readable(-1, 0, feed); /* a wake-up that nng lost would stay lost otherwise */
+	if (feed->pipe || mono_diff_ms(now, feed->down_since) < REDIAL_MS)
+		return;
+	bus_socket_path(feed->bus, feed->from, "pub", path);
+	if (access(path, F_OK) < 0)
+		return;
+	feed->down_since = now;
+	if (bus_dialer_redial(&feed->dialer) < 0)
+		log_warn("cannot dial a worker anew", "worker", "%s",
+			worker_infos[feed->from].name, NULL);
+}
+
+void bus_subscribe_tick(struct bus *bus, struct mono now)
+{
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (bus->feeds[i].opened)
+			tick(&bus->feeds[i], now);
+}
+
+/* ---- subscribing ---- */
+
+static struct bus_subscription *subscription_new(
+	struct bus *bus, enum worker_id from, struct str prefix)
+{
+	struct bus_feed *feed = &bus->feeds[from];
+	struct bus_subscription *s = calloc(1, sizeof(*s) + prefix.len + 1);
+	struct bus_subscription **last = &feed->subscriptions;
+	char *bytes;
+
+	if (!s)
+		abort();
+	bytes = (char *)(s + 1);
+	memcpy(bytes, prefix.ptr, prefix.len);
+	s->prefix = (struct str){bytes, prefix.len};
+	while (*last)
+		last = &(*last)->next;
+	*last = s;
+	feed->wanted = true;
+	return s;
+}
+
+void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix,
+	bus_event_fn *fn, void *arg)
+{
+	struct bus_subscription *s = subscription_new(bus, from, str_of(prefix));
+
+	s->fn = fn;
+	s->arg = arg;
+}
+
+void bus_on_gap(struct bus *bus, enum worker_id from, bus_gap_fn *fn, void *arg)
+{
+	struct bus_subscription *s = subscription_new(bus, from, STR_LIT(""));
+
+	s->on_gap = fn;
+	s->arg = arg;
+}

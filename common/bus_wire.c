@@ -1,0 +1,300 @@
+/* bus_wire.c - framing of messages of the bus (bus_wire.h). */
+#include "common/bus_wire.h"
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- writing ---- */
+
+static size_t checked(int n)
+{
+	assert(n > 0 && n < BUS_LINE_MAX);
+	return (size_t)n;
+}
+
+size_t bus_head_format(const struct bus_head *h, char out[BUS_LINE_MAX])
+{
+	return checked(snprintf(out, BUS_LINE_MAX,
+		"B %" PRIx64 " %s %" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu32
+		" %" PRId64 "\n",
+		h->epoch, worker_infos[h->caller].name, h->incarnation, h->base, h->seq,
+		h->part, h->sent_us));
+}
+
+size_t bus_call_format(const struct bus_call_record *c, char out[BUS_LINE_MAX])
+{
+	struct str key = c->key.ptr ? c->key : STR_LIT("-");
+
+	return checked(snprintf(out, BUS_LINE_MAX,
+		"C %" PRIu64 " %.*s %" PRId64 " %.*s %zu\n", c->id, STR_ARG(c->method),
+		c->deadline_ms, STR_ARG(key), c->body.len));
+}
+
+size_t bus_reply_head_format(const struct bus_reply_head *h, char out[BUS_LINE_MAX])
+{
+	return checked(snprintf(out, BUS_LINE_MAX, "A %" PRIu64 " %" PRIu32 " %d\n",
+		h->seq, h->part, h->more));
+}
+
+size_t bus_reply_format(const struct bus_reply_record *r, char out[BUS_LINE_MAX])
+{
+	return checked(snprintf(out, BUS_LINE_MAX, "R %" PRIu64 " %s %zu\n", r->id,
+		r->ok ? "ok" : "error", r->body.len));
+}
+
+size_t bus_event_format(const struct bus_event_record *e, char out[BUS_LINE_MAX])
+{
+	return checked(snprintf(out, BUS_LINE_MAX, "%.*s|%" PRIx64 " %" PRIu64 " %zu\n",
+		STR_ARG(e->topic), e->incarnation, e->seq, e->body.len));
+}
+
+/* ---- reading ---- */
+
+/* The words of one line; once something is missing `bad` stays set. */
+struct line {
+	struct str rest; /* up to the newline, without it */
+	struct str after;
+	bool bad;
+};
+
+static int line_open(struct str message, struct line *l)
+{
+	size_t most = message.len < BUS_LINE_MAX ? message.len : BUS_LINE_MAX;
+	const char *end = most ? memchr(message.ptr, '\n', most) : NULL;
+
+	if (!end)
+		return -EINVAL;
+	l->rest = (struct str){message.ptr, (size_t)(end - message.ptr)};
+	l->after = (struct str){end + 1, message.len - l->rest.len - 1};
+	l->bad = false;
+	return 0;
+}
+
+static struct str word(struct line *l, char separator)
+{
+	const char *end =
+		l->rest.len ? memchr(l->rest.ptr, separator, l->rest.len) : NULL;
+	size_t len = end ? (size_t)(end - l->rest.ptr) : l->rest.len;
+	struct str found = {l->rest.ptr, len};
+
+	if (len == 0)
+		l->bad = true;
+	l->rest.ptr += end ? len + 1 : len;
+	l->rest.len -= end ? len + 1 : len;
+	return found;
+}
+
+static int digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return 16;
+}
+
+static uint64_t number(struct line *l, unsigned base)
+{
+	struct str w = word(l, ' ');
+	uint64_t value = 0;
+
+	if (w.len > 20)
+		l->bad = true;
+	for (size_t i = 0; i < w.len && !l->bad; i++) {
+		unsigned digit = (unsigned)digit_value(w.ptr[i]);
+
+		if (digit >= base || value > (UINT64_MAX - digit) / base)
+			l->bad = true;
+		else
+			value = value * base + digit;
+	}
+	return value;
+}
+
+static int64_t signed_number(struct line *l)
+{
+	bool negative = l->rest.len > 0 && l->rest.ptr[0] == '-';
+	uint64_t value;
+
+	if (negative) {
+		l->rest.ptr++;
+		l->rest.len--;
+	}
+	value = number(l, 10);
+	if (value > INT64_MAX)
+		l->bad = true;
+	return l->bad ? 0 : negative ? -(int64_t)value : (int64_t)value;
+}
+
+static uint32_t small_number(struct line *l)
+{
+	uint64_t value = number(l, 10);
+
+	if (value > UINT32_MAX)
+		l->bad = true;
+	return (uint32_t)value;
+}
+
+static void expect(struct line *l, const char *text)
+{
+	if (!str_is(word(l, ' '), text))
+		l->bad = true;
+}
+
+/* The last word of the line: how many bytes of body follow it. */
+static struct str body(struct line *l)
+{
+	uint64_t len = number(l, 10);
+	struct str found = l->after;
+
+	if (l->bad || l->rest.len != 0 || len > l->after.len) {
+		l->bad = true;
+		return found;
+	}
+	found.len = len;
+	l->after.ptr += len;
+	l->after.len -= len;
+	return found;
+}
+
+int bus_head_parse(struct str *rest, struct bus_head *out)
+{
+	struct bus_head h;
+	struct line l;
+	int caller;
+
+	if (rest->len == 0)
+		return 0;
+	if (line_open(*rest, &l) < 0)
+		return -EINVAL;
+	expect(&l, "B");
+	h.epoch = number(&l, 16);
+	caller = worker_by_name(word(&l, ' '));
+	h.incarnation = number(&l, 16);
+	h.base = number(&l, 10);
+	h.seq = number(&l, 10);
+	h.part = small_number(&l);
+	h.sent_us = signed_number(&l);
+	if (l.bad || l.rest.len != 0 || caller < 0)
+		return -EINVAL;
+	h.caller = (enum worker_id)caller;
+	*out = h;
+	*rest = l.after;
+	return 1;
+}
+
+int bus_call_parse(struct str *rest, struct bus_call_record *out)
+{
+	struct bus_call_record c;
+	struct line l;
+
+	if (rest->len == 0)
+		return 0;
+	if (line_open(*rest, &l) < 0)
+		return -EINVAL;
+	expect(&l, "C");
+	c.id = number(&l, 10);
+	c.method = word(&l, ' ');
+	c.deadline_ms = signed_number(&l);
+	c.key = word(&l, ' ');
+	c.body = body(&l);
+	if (l.bad)
+		return -EINVAL;
+	if (str_is(c.key, "-"))
+		c.key = (struct str){NULL, 0};
+	*out = c;
+	*rest = l.after;
+	return 1;
+}
+
+int bus_reply_head_parse(struct str *rest, struct bus_reply_head *out)
+{
+	struct bus_reply_head h;
+	struct line l;
+	uint64_t more;
+
+	if (rest->len == 0)
+		return 0;
+	if (line_open(*rest, &l) < 0)
+		return -EINVAL;
+	expect(&l, "A");
+	h.seq = number(&l, 10);
+	h.part = small_number(&l);
+	more = number(&l, 10);
+	if (l.bad || l.rest.len != 0 || more > 1)
+		return -EINVAL;
+	h.more = more == 1;
+	*out = h;
+	*rest = l.after;
+	return 1;
+}
+
+int bus_reply_parse(struct str *rest, struct bus_reply_record *out)
+{
+	struct bus_reply_record r;
+	struct str outcome;
+	struct line l;
+
+	if (rest->len == 0)
+		return 0;
+	if (line_open(*rest, &l) < 0)
+		return -EINVAL;
+	expect(&l, "R");
+	r.id = number(&l, 10);
+	outcome = word(&l, ' ');
+	r.ok = str_is(outcome, "ok");
+	r.body = body(&l);
+	if (l.bad || (!r.ok && !str_is(outcome, "error")))
+		return -EINVAL;
+	*out = r;
+	*rest = l.after;
+	return 1;
+}
+
+int bus_event_parse(struct str *rest, struct bus_event_record *out)
+{
+	struct bus_event_record e;
+	struct line l;
+
+	if (rest->len == 0)
+		return 0;
+	if (line_open(*rest, &l) < 0)
+		return -EINVAL;
+	e.topic = word(&l, '|');
+	e.incarnation = number(&l, 16);
+	e.seq = number(&l, 10);
+	e.body = body(&l);
+	if (l.bad)
+		return -EINVAL;
+	*out = e;
+	*rest = l.after;
+	return 1;
+}
+
+/* ---- what may stand in a line ---- */
+
+bool bus_key_valid(struct str key)
+{
+	if (key.len == 0 || key.len > BUS_KEY_MAX || str_is(key, "-"))
+		return false;
+	for (size_t i = 0; i < key.len; i++) {
+		char c = key.ptr[i];
+
+		if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+			    (c >= 'a' && c <= 'z') || c == '.' || c == '_' || c == ':' ||
+			    c == '-'))
+			return false;
+	}
+	return true;
+}
+
+bool bus_topic_valid(struct str topic)
+{
+	if (topic.len == 0 || topic.len > BUS_TOPIC_MAX)
+		return false;
+	for (size_t i = 0; i < topic.len; i++)
+		if (topic.ptr[i] <= ' ' || topic.ptr[i] > '~' || topic.ptr[i] == '|')
+			return false;
+	return true;
+}
