@@ -69,6 +69,7 @@ struct enumeration {
 	const char *name;
 	const char *const *names;
 	size_t count;
+	const char *doc;
 };
 
 struct type;

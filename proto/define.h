@@ -13,8 +13,8 @@
  *   OBJECT(cursor, "cursorPosition", OPTIONAL, position, "Where the cursor is.")
  *   END_TYPE(file_open)
  *
- * It is included three times by messages.h (enum constants, structs, accessors) and once by
- * messages.c (tables). This header is for use there alone; every .def file has no include guard.
+ * It is included three times by messages.h (enum constants, structs, accessors) and three times by
+ * messages.c (tables, lists). This header is for use there alone; every .def file has no include guard.
  *
  *   member kinds        arguments
  *   STRING STRINGS      (member, wire, flags, min, max, doc)          bytes; items

@@ -33,4 +33,10 @@
 #include "proto/pass_end.h"
 #undef PASS_ACCESSORS
 
+/* All of them, in the order of the .def files, for what is derived from the catalogues. */
+extern const struct type *(*const message_types[])(void);
+extern const size_t message_type_count;
+extern const struct enumeration *(*const message_enumerations[])(void);
+extern const size_t message_enumeration_count;
+
 #endif

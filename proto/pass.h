@@ -71,12 +71,14 @@
 #define ENUMERATION(name_, doc_) \
 	const struct enumeration *name_##_enumeration(void) { \
 		static const char enumeration_name[] = #name_; \
+		static const char enumeration_doc[] = doc_; \
 		static const char *const names[] = {
 #define NAME(constant, wire) wire,
 #define END_ENUMERATION(name_) \
 		}; \
 		static const struct enumeration e = { \
-			.name = enumeration_name, .names = names, .count = sizeof(names) / sizeof(names[0])}; \
+			.name = enumeration_name, .names = names, .count = sizeof(names) / sizeof(names[0]), \
+			.doc = enumeration_doc}; \
 		return &e; \
 	}
 #define TYPE(name_, doc_) \
@@ -128,6 +130,27 @@
 			.count = sizeof(fields) / sizeof(fields[0]) - 1, .doc = type_doc}; \
 		return &t; \
 	}
+
+#elif defined(PASS_LISTS)
+
+/* Whoever reads defines LIST_TYPE(name) and LIST_ENUMERATION(name). */
+#define ENUMERATION(name, doc) LIST_ENUMERATION(name)
+#define NAME(constant, wire)
+#define END_ENUMERATION(name)
+#define TYPE(name, doc) LIST_TYPE(name)
+#define STRING(member, wire, flags, min, max, doc)
+#define STRINGS(member, wire, flags, min, max, doc)
+#define INT(member, wire, flags, min, max, doc)
+#define NUMBER(member, wire, flags, min, max, doc)
+#define BOOL(member, wire, flags, doc)
+#define JSON(member, wire, flags, doc)
+#define JSON_OBJECT(member, wire, flags, doc)
+#define JSON_ARRAY(member, wire, flags, doc)
+#define ENUM(member, wire, flags, enumeration, doc)
+#define LEVEL(member, wire, flags, enumeration, doc)
+#define OBJECT(member, wire, flags, type, doc)
+#define OBJECTS(member, wire, flags, type, min, max, doc)
+#define END_TYPE(name)
 
 #else
 #error "one PASS_... must be defined"

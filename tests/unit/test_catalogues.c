@@ -173,9 +173,7 @@ START_TEST(schemas_say_what_the_decoder_checks)
 		"\"id\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":128,"
 		"\"description\":\"Which instance.\"},"
 		"\"event\":{\"type\":\"object\",\"description\":\"{type, clientEventId?, "
-		"expectedCursor?, ...}; the "
-		"fields of a type stand in contract section "
-		"5.\"}},\"required\":[\"kind\",\"id\",\"event\"]}");
+		"expectedCursor?, ...}.\"}},\"required\":[\"kind\",\"id\",\"event\"]}");
 }
 END_TEST
 

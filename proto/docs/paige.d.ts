@@ -1,0 +1,1350 @@
+// The protocol of Paige. Made by paige-proto from proto/*.def; do not edit.
+
+/** How much help the learner wants: 0 to 3 on the wire (P2.12, P5.19). */
+export type HintLevel = "none" | "file" | "region" | "line";
+
+/** Where a phase of the plan stands. */
+export type PhaseStatus = "pending" | "active" | "complete";
+
+/** Which days the statistics cover. */
+export type StatsPeriod = "7d" | "30d" | "all";
+
+/** How hard a piece of work is. */
+export type Difficulty = "beginner" | "intermediate" | "advanced";
+
+/** How much something matters. */
+export type Urgency = "low" | "medium" | "high";
+
+/** How highlighted lines look (P6.5). */
+export type HighlightStyle = "hint" | "focus" | "info" | "warning" | "error" | "success";
+
+/** How a hinted file looks in the explorer (P6.4). */
+export type HintStyle = "suggested" | "important" | "critical" | "subtle" | "obvious" | "unmissable" | "required" | "warning" | "error";
+
+/** What kind of coaching message it is (P6.6). */
+export type MessageType = "info" | "hint" | "success" | "warning" | "error";
+
+/** What the Observer saw (seed 004 story 10). */
+export type NudgeSignal = "wrong_file" | "scope_drift" | "idle" | "phase_complete" | "edit_loop" | "no_nudge";
+
+/** Which of the four policy machines. */
+export type GuardKind = "session-guard" | "breakloop" | "interview" | "idle";
+
+/** What happened to a file or directory. */
+export type TreeAction = "add" | "change" | "unlink" | "addDir" | "unlinkDir" | "rename";
+
+/** What to do after a review. */
+export type FollowUpType = "constraint_escalation" | "retry_hint" | "completed";
+
+/** Where the learner is going. */
+export type DreyfusSignal = "advancing" | "stable" | "struggling";
+
+/** How an issue fits the learner. */
+export type Suitability = "good_fit" | "stretch" | "too_advanced";
+
+/** What a learning resource is. */
+export type ResourceType = "documentation" | "article" | "video" | "tutorial";
+
+/** How close a resource is to the gap. */
+export type ResourceRelevance = "direct" | "deep_dive" | "supplementary";
+
+/** What a decoration is. */
+export type DecorationType = "line-highlight" | "gutter-marker" | "squiggly";
+
+/** How a decoration looks. */
+export type DecorationStyle = "hint" | "error" | "warning" | "success";
+
+/** What a phase can become; nothing goes back (P6.9). */
+export type PhaseChange = "active" | "complete";
+
+/** No fields. */
+export type Empty = Record<string, never>;
+
+/** A place in a text, counted from 1. */
+export interface Position {
+	/** Line. */
+	line: number;
+	/** Column in UTF-16 code units. */
+	column: number;
+}
+
+/** Size of a window in pixels. */
+export interface WindowSize {
+	/** Width. */
+	width: number;
+	/** Height. */
+	height: number;
+}
+
+/** A piece of a text, counted from 1. Columns come as startCol/endCol or startColumn/endColumn (P5.21). */
+export interface CodeRange {
+	/** First line. */
+	startLine: number;
+	/** First column in UTF-16 code units. */
+	startCol?: number;
+	/** The same as startCol. */
+	startColumn?: number;
+	/** Last line. */
+	endLine: number;
+	/** Column behind the last one. */
+	endCol?: number;
+	/** The same as endCol. */
+	endColumn?: number;
+}
+
+/** A file that the explorer is to show. */
+export interface FileHint {
+	/** Project-relative path. */
+	path: string;
+	/** How it looks. */
+	style: HintStyle;
+	/** Directories above it that are to light up too. */
+	directories?: string[];
+}
+
+/** Where a coaching message belongs. */
+export interface MessageAnchor {
+	/** Project-relative path of the file. */
+	path: string;
+	/** Which part of it. */
+	range?: CodeRange;
+}
+
+/** A rule that makes a kata harder. */
+export interface KataConstraint {
+	/** Its name, unique within the kata. */
+	title: string;
+	/** What it asks for. */
+	description: string;
+	/** Level at which it unlocks. */
+	minLevel: number;
+}
+
+/** Where a returning client left off. */
+export interface ResumePoint {
+	/** The epoch of the connection:init it had. */
+	epoch: string;
+	/** The last seq it received. */
+	seq: number;
+	/** Which of its connections; the newest closed one without it. */
+	connectionId?: string;
+}
+
+/** The first message of an editor. */
+export interface ConnectionHello {
+	/** Version of the client. */
+	version: string;
+	/** Operating system of the client. */
+	platform: string;
+	/** Size of its window. */
+	windowSize?: WindowSize;
+	/** Asks for what was missed. */
+	resume?: ResumePoint;
+}
+
+/** The learner opened a file. */
+export interface FileOpen {
+	/** Project-relative or absolute path. */
+	path: string;
+}
+
+/** The learner saved a file. */
+export interface FileSave {
+	/** Project-relative or absolute path. */
+	path: string;
+	/** The whole text. */
+	content: string;
+	/** Version the edit is based on; another one on disk is a CONFLICT. */
+	baseVersion?: string;
+}
+
+/** The learner closed a file. */
+export interface FileClose {
+	/** Project-relative or absolute path. */
+	path: string;
+}
+
+/** The unsaved text of an open file. */
+export interface BufferUpdate {
+	/** Project-relative or absolute path. */
+	path: string;
+	/** The whole text. */
+	content: string;
+	/** Where the cursor is. */
+	cursorPosition?: Position;
+	/** Accepted and ignored (P3.2). */
+	selections?: unknown;
+}
+
+/** The learner went to another tab. */
+export interface EditorTabSwitch {
+	/** The tab left, if any. */
+	fromPath?: string;
+	/** The tab entered. */
+	toPath: string;
+}
+
+/** The learner selected text. */
+export interface EditorSelection {
+	/** The file. */
+	path: string;
+	/** Where the selection is. */
+	range?: unknown;
+	/** Its length in UTF-16 code units. */
+	textLength?: number;
+	/** Its text, from clients that send no length (P5.20). */
+	selectedText?: string;
+}
+
+/** The learner scrolled; accepted and ignored. */
+export type EditorScroll = Record<string, never>;
+
+/** The learner expanded or collapsed a directory; accepted and ignored. */
+export interface ExplorerDir {
+	/** The directory. */
+	path?: string;
+}
+
+/** The learner moved the hint slider. */
+export interface HintsLevelChange {
+	/** The new level. */
+	level: 0 | 1 | 2 | 3 | HintLevel;
+	/** The level before. */
+	previousLevel?: 0 | 1 | 2 | 3 | HintLevel;
+}
+
+/** Size of the terminal; kept with the connection. */
+export interface TerminalSize {
+	/** Columns. */
+	cols?: number;
+	/** Rows. */
+	rows?: number;
+}
+
+/** Typed into the terminal; accepted and ignored, the editor owns it (P5.3). */
+export interface TerminalInput {
+	/** What was typed. */
+	input?: string;
+}
+
+/** The learner paused. */
+export interface UserIdleStart {
+	/** When the learner last did something, as the client has it. */
+	lastActionTimestamp?: unknown;
+}
+
+/** The learner picked an issue to work on. */
+export interface SessionStart {
+	/** Number of the issue. */
+	issueNumber?: number | null;
+}
+
+/** The learner goes on with an earlier session. */
+export interface SessionResume {
+	/** Id of the session. */
+	sessionId: string;
+}
+
+/** The learner opened the dashboard. */
+export interface DashboardRequest {
+	/** Which days the statistics cover; all without it (P12.4). */
+	statsPeriod?: StatsPeriod;
+}
+
+/** The learner asks what a piece of code means (seed 004 story 11). */
+export interface UserExplain {
+	/** Project-relative or absolute path of the file. */
+	path: string;
+	/** Language id; by extension without it (P5.14). */
+	language?: string;
+	/** What is selected. */
+	selection?: CodeRange;
+	/** The older name of selection (P5.14). */
+	range?: CodeRange;
+	/** The selected text. */
+	selectedText: string;
+	/** Fifty lines before and after; from buffer or disk without it (P5.14). */
+	surroundingContext?: string;
+}
+
+/** The learner hands in a solution of a kata (seed 004 story 11). Without a kata it is answered by review:error (P5.15). */
+export interface UserReview {
+	/** Id of the kata. */
+	kataId?: string | null;
+	/** The solution. */
+	userCode?: string;
+	/** Constraints that the learner took on; unknown titles are ignored (EC-77). */
+	activeConstraintTitles?: string[];
+}
+
+/** The older form of user:review; also gets practice:solution_review (P5.16). */
+export interface PracticeSubmitSolution {
+	/** Id of the kata. */
+	kataId: string;
+	/** The solution. */
+	code: string;
+	/** Titles of the constraints that the learner took on. */
+	activeConstraints?: string[];
+}
+
+/** The learner turns nudges off or on. */
+export interface ObserverMute {
+	/** True for off. */
+	muted: boolean;
+}
+
+/** One guard machine. */
+export interface GuardRef {
+	/** Which of the four. */
+	kind: GuardKind;
+	/** Which instance. */
+	id: string;
+}
+
+/** One event for a guard machine. */
+export interface GuardEvent {
+	/** Which of the four. */
+	kind: GuardKind;
+	/** Which instance. */
+	id: string;
+	/** {type, clientEventId?, expectedCursor?, ...}. */
+	event: Record<string, unknown>;
+}
+
+/** What this daemon can do now. */
+export interface Capabilities {
+	/** A Chroma server answers. */
+	chromadb_available: boolean;
+	/** The gh program is there. */
+	github_api_available: boolean;
+}
+
+/** Which parts of the product are on. */
+export interface FeatureFlags {
+	/** The Observer watches. */
+	observer_enabled: boolean;
+	/** Katas can be practised. */
+	practice_mode_enabled: boolean;
+}
+
+/** Answers connection:hello, to the sender alone. */
+export interface ConnectionInit {
+	/** The active coaching session (P5.10). */
+	sessionId: string | null;
+	/** What this daemon can do now. */
+	capabilities: Capabilities;
+	/** Which parts of the product are on. */
+	featureFlags: FeatureFlags;
+	/** Version of the daemon. */
+	serverVersion: string;
+	/** Version of this protocol. */
+	protocolVersion: number;
+	/** Changes at each start of the daemon. */
+	epoch: string;
+	/** The seq of this message. */
+	seq: number;
+	/** Names this connection when it resumes. */
+	connectionId: string;
+}
+
+/** Something that was asked for failed. */
+export interface ConnectionError {
+	/** INVALID_MESSAGE, FILE_ERROR, NOT_FOUND, NOT_IMPLEMENTED, INTERNAL_ERROR, ... */
+	code: string;
+	/** For people: what failed, where, and what to do. */
+	message: string;
+	/** What it was about: {type, id} or {path}. */
+	context: unknown | null;
+}
+
+/** The whole tree of the project. */
+export interface FsTree {
+	/** A node: {name, path, type, children?}; directories first, each by name. */
+	root: unknown;
+}
+
+/** One change in the tree. */
+export interface FsTreeUpdate {
+	/** What happened. */
+	action: TreeAction;
+	/** Project-relative path. */
+	path: string;
+	/** Of a rename. */
+	newPath?: string;
+}
+
+/** Content of a file. */
+export interface FsContent {
+	/** Project-relative path. */
+	path: string;
+	/** The text; empty for a binary file. */
+	content: string;
+	/** Language by extension; "binary" for a binary file. */
+	language: string;
+	/** Number of pieces between line ends. */
+	lineCount: number;
+	/** Hash of the content, for baseVersion of a save. */
+	version: string;
+	/** Present and true for a binary file. */
+	binary?: boolean;
+}
+
+/** A file was saved. */
+export interface FsSaveAck {
+	/** Project-relative path. */
+	path: string;
+	/** Always true. */
+	success: boolean;
+	/** When, ISO 8601 (P5.22). */
+	timestamp: string;
+	/** Hash of the new content. */
+	version: string;
+}
+
+/** A file was not saved; the one on disk is as it was. */
+export interface FsSaveError {
+	/** The path as it was asked for. */
+	path: string;
+	/** For people. */
+	error: string;
+	/** CONFLICT, FILE_ERROR, ... */
+	code?: string;
+	/** Of a CONFLICT: what is on disk now. */
+	version?: string;
+}
+
+/** Claude opens a file in the editor. */
+export interface EditorOpenFile {
+	/** Project-relative path. */
+	path: string;
+	/** The text; empty for a binary file. */
+	content: string;
+	/** Language by extension. */
+	language: string;
+	/** Number of pieces between line ends. */
+	lineCount: number;
+}
+
+/** Claude highlights lines; highlights add up. */
+export interface EditorHighlightLines {
+	/** The file. */
+	path: string;
+	/** First line. */
+	start: number;
+	/** Last line. */
+	end: number;
+	/** How they look. */
+	style: string;
+	/** Shown under the pointer. */
+	hoverText?: string;
+}
+
+/** Highlights are removed. */
+export interface EditorClearHighlights {
+	/** In one file; in all without it. */
+	path?: string;
+}
+
+/** The issue a session is about. */
+export interface IssueContext {
+	/** Number of the issue. */
+	number: number | null;
+	/** Title, when known (P2.14). */
+	title: string | null;
+}
+
+/** A session began. */
+export interface SessionStarted {
+	/** Id of the session. */
+	sessionId: string;
+	/** The issue. */
+	issueContext: IssueContext;
+	/** Always [] at the start. */
+	phases: unknown;
+	/** How much help is wanted. */
+	hintLevel: number;
+	/** Files that are open. */
+	openFiles?: string[];
+}
+
+/** A session goes on. */
+export interface SessionResumed {
+	/** The nine state items. */
+	restoredState: unknown;
+}
+
+/** How a session went. */
+export interface SessionSummary {
+	/** Id of the session. */
+	sessionId: string;
+	/** abandoned. */
+	status: string;
+	/** From start to end. */
+	durationMs: number;
+	/** Phases that are complete. */
+	phasesCompleted: number;
+}
+
+/** A session ended without wrap-up. */
+export interface SessionEnded {
+	/** How it went. */
+	summary: SessionSummary;
+}
+
+/** A session was wrapped up (P9.1). */
+export interface SessionCompleted {
+	/** Id of the session. */
+	sessionId: string;
+	/** New gaps that were found. */
+	knowledgeGaps: number;
+	/** New katas. */
+	kataSpecs: number;
+	/** Skills that were assessed. */
+	dreyfusUpdates: number;
+	/** Memories that were kept. */
+	memoriesStored: number;
+}
+
+/** Files light up in the explorer. paths and style are there when Claude gave one style for all (P6.3). */
+export interface ExplorerHintFiles {
+	/** The files. */
+	hints: FileHint[];
+	/** The same files. */
+	paths?: string[];
+	/** The style of all of them. */
+	style?: HintStyle;
+}
+
+/** A phase of the plan has another status (P6.8). */
+export interface CoachingPhaseUpdate {
+	/** Number of the phase in its plan. */
+	phase: number;
+	/** The new status. */
+	status: PhaseStatus;
+	/** What to do in it. */
+	description: string;
+	/** Id of the phase. */
+	id: string;
+	/** The same as phase. */
+	number: number;
+	/** Title of the phase. */
+	title: string;
+	/** When it became active, ISO 8601. */
+	startedAt: string | null;
+	/** When it was complete, ISO 8601. */
+	completedAt: string | null;
+}
+
+/** Claude says something beside the code. */
+export interface CoachingMessage {
+	/** The text. */
+	message: string;
+	/** What kind of message it is. */
+	type: MessageType;
+	/** Where it belongs. */
+	anchor?: MessageAnchor;
+}
+
+/** The issue that is worked on. What Claude did not give is left out (P6.7). */
+export interface CoachingIssueContext {
+	/** Number of the issue. */
+	number?: number;
+	/** Title of the issue. */
+	title: string;
+	/** What it is about. */
+	summary: string;
+	/** Its labels: names, or objects {name, color}. */
+	labels?: unknown[];
+	/** Its page. */
+	url?: string;
+}
+
+/** A phase of a coaching plan. */
+export interface PlanPhase {
+	/** Its place in the plan. */
+	number: number;
+	/** Its title. */
+	title: string;
+	/** What Paige says about it. */
+	description: string;
+	/** How much help it comes with. */
+	hintLevel: HintLevel;
+	/** Where it stands; only for windows (P9.13). */
+	status?: PhaseStatus;
+}
+
+/** A coaching plan was made. */
+export interface CoachingPlanReady {
+	/** Id of the plan. */
+	planId: string;
+	/** Its phases, in order. */
+	phases: PlanPhase[];
+	/** How it resembles earlier work. */
+	memoryConnection: string | null;
+	/** beginner, intermediate or advanced. */
+	estimatedDifficulty: string;
+}
+
+/** What a nudge is about. */
+export interface NudgeContext {
+	/** The file being edited. */
+	current_file: string | null;
+	/** The file the phase is about. */
+	expected_file: string | null;
+	/** For how long, for people. */
+	time_in_file: string | null;
+	/** What the phase asks for. */
+	phase_description: string | null;
+}
+
+/** The Observer thinks that a word would help now. */
+export interface ObserverNudge {
+	/** What it saw. */
+	signal: NudgeSignal;
+	/** How sure it is. */
+	confidence: number;
+	/** What it is about. */
+	context: NudgeContext;
+}
+
+/** What the Observer is doing (P10.8). */
+export interface ObserverStatus {
+	/** It watches a session. */
+	active: boolean;
+	/** The learner turned nudges off. */
+	muted: boolean;
+	/** When it last looked, ISO 8601. */
+	lastEvaluation: string | null;
+}
+
+/** What a piece of code means. */
+export interface ExplainResponse {
+	/** The file, as it was asked for. */
+	path: string;
+	/** The explanation. */
+	explanation: string;
+	/** What it builds on. */
+	keyConcepts: string[];
+	/** A comparison, where one helps. */
+	analogy: string | null;
+	/** Files to read with it. */
+	relatedFiles: string[] | null;
+	/** What it has to do with the current phase (P11.14). */
+	phaseConnection: string | null;
+}
+
+/** A piece of code could not be explained. */
+export interface ExplainError {
+	/** The file, as it was asked for. */
+	path: string;
+	/** For people. */
+	error: string;
+}
+
+/** What to do next. */
+export interface ReviewFollowUp {
+	/** What kind of step. */
+	type: FollowUpType;
+	/** A new constraint to try. */
+	constraint?: string;
+	/** Why. */
+	reason?: string;
+}
+
+/** What a solution of a kata is worth. */
+export interface ReviewResponse {
+	/** Id of the kata. */
+	kataId: string;
+	/** It does what was asked. */
+	correct: boolean;
+	/** What to know about it. */
+	feedback: string;
+	/** Level of the learner in this kata. */
+	level: number;
+	/** This attempt passes. */
+	passed: boolean;
+	/** What to do next. */
+	followUp: ReviewFollowUp | null;
+	/** Where the learner is going. */
+	dreyfusSignal: DreyfusSignal;
+	/** Constraints that unlock with this level (P11.4). */
+	unlockedConstraints: KataConstraint[];
+}
+
+/** A solution could not be reviewed. */
+export interface ReviewError {
+	/** Id of the kata, if one was given. */
+	kataId: string | null;
+	/** For people. */
+	error: string;
+}
+
+/** The older form of review:response, after practice:submit_solution alone (P5.16). */
+export interface PracticeSolutionReview {
+	/** The feedback. */
+	review: string;
+	/** Level of the learner in this kata. */
+	level: number;
+	/** This attempt passes. */
+	passed: boolean;
+	/** Constraints that unlock with this level. */
+	constraintsUnlocked: KataConstraint[];
+}
+
+/** An assessed skill. */
+export interface DashboardSkill {
+	/** The skill. */
+	skillArea: string;
+	/** How far the learner is in it. */
+	stage: string;
+	/** How sure that is. */
+	confidence: number;
+	/** When, ISO 8601. */
+	assessedAt: string;
+}
+
+/** Figures about a period. */
+export interface DashboardStats {
+	/** The period. */
+	period: StatsPeriod;
+	/** Sessions that were wrapped up. */
+	sessionsCompleted: number;
+	/** How long they were. */
+	totalCoachingMinutes: number;
+	/** Different issues. */
+	issuesWorkedOn: number;
+	/** Gaps that were seen. */
+	knowledgeGapsIdentified: number;
+	/** Gaps that were closed. */
+	knowledgeGapsAddressed: number;
+	/** Hints that were shown. */
+	hintsUsed: number;
+	/** Cost of the calls to Claude in US dollars. */
+	apiCostTotal: number;
+}
+
+/** A session that is not over. */
+export interface DashboardSession {
+	/** Id of the session. */
+	id: string;
+	/** Number of its issue. */
+	issueNumber: number | null;
+	/** Title of its issue. */
+	issueTitle: string | null;
+	/** When it began, ISO 8601. */
+	startedAt: string;
+}
+
+/** A kata; never with its instructor notes. */
+export interface DashboardKata {
+	/** Id of the kata. */
+	id: string;
+	/** Its title. */
+	title: string;
+	/** The gap it is for. */
+	topic: string;
+	/** Solutions handed in. */
+	attemptsCount: number;
+	/** The best level of them. */
+	bestLevel: number | null;
+	/** Constraints it has. */
+	constraintCount: number;
+}
+
+/** The dashboard without what Claude has to be asked for (P5.13). */
+export interface DashboardState {
+	/** Assessed skills. */
+	dreyfus: DashboardSkill[];
+	/** Figures about the period that was asked for. */
+	stats: DashboardStats;
+	/** Sessions that are not over. */
+	inProgressSessions: DashboardSession[];
+	/** All katas. */
+	katas: DashboardKata[];
+}
+
+/** Why an issue ranks where it does. */
+export interface PriorityFactors {
+	/** It is assigned to the learner. */
+	userTagged: boolean;
+	/** It is like what was done lately. */
+	similarToRecentWork: boolean;
+	/** It would close a gap. */
+	addressesKnowledgeGap: boolean;
+	/** How much the team waits for it. */
+	teamUrgency: Urgency;
+}
+
+/** An open issue, assessed. */
+export interface DashboardIssue {
+	/** Its number. */
+	number: number;
+	/** Its title. */
+	title: string;
+	/** What it is about. */
+	summary: string;
+	/** How it fits the learner. */
+	suitability: Suitability;
+	/** Why. */
+	suitabilityReason: string;
+	/** How hard it is. */
+	estimatedDifficulty: Difficulty;
+	/** Skills it takes. */
+	relevantSkills: string[];
+	/** Its rank. */
+	priorityScore: number;
+	/** Why it ranks there. */
+	priorityFactors: PriorityFactors;
+	/** What it teaches. */
+	learningOpportunities: string[];
+}
+
+/** Open issues, the most worthwhile first (P12.20). */
+export interface DashboardIssues {
+	/** Ten at most. */
+	issues: DashboardIssue[];
+}
+
+/** A part of the dashboard could not be loaded. */
+export interface DashboardError {
+	/** For people. */
+	error: string;
+}
+
+/** Something to read or watch. */
+export interface LearningResource {
+	/** What it is. */
+	type: ResourceType;
+	/** Its title. */
+	title: string;
+	/** Where it is. */
+	url: string;
+	/** What is in it. */
+	description: string;
+	/** How close it is to the gap. */
+	relevance: ResourceRelevance;
+	/** How long it takes, for people. */
+	estimatedTime: string;
+}
+
+/** What to learn about one gap. */
+export interface LearningRecommendation {
+	/** The gap. */
+	knowledgeGap: string;
+	/** Where to learn it. */
+	resources: LearningResource[];
+	/** In which order. */
+	studyOrder: string;
+	/** A kata that goes with it. */
+	practiceConnection: string | null;
+}
+
+/** What to learn next. */
+export interface DashboardMaterials {
+	/** One for each gap. */
+	recommendations: LearningRecommendation[];
+}
+
+/** State of a guard machine: at once after guard:subscribe and after every change. */
+export interface GuardState {
+	/** Which of the four. */
+	kind: GuardKind;
+	/** Which instance. */
+	id: string;
+	/** Number of the last event that it took. */
+	cursor: number;
+	/** As the kind has it. */
+	state: Record<string, unknown>;
+}
+
+/** Something a guard machine wants done. */
+export interface GuardEffect {
+	/** Which of the four. */
+	kind: GuardKind;
+	/** Which instance. */
+	id: string;
+	/** {type, ...}. */
+	effect: Record<string, unknown>;
+}
+
+/** Answers a guard event. */
+export interface GuardResult {
+	/** Number of the last event of the machine. */
+	cursor: number;
+	/** The clientEventId was there already: nothing changed, this is the first answer. */
+	duplicate: boolean;
+	/** breakloop: {action, reason}. */
+	decision?: Record<string, unknown>;
+	/** What is to be done: {type, ...}. */
+	effects: unknown[];
+	/** The state after the event. */
+	state: Record<string, unknown>;
+}
+
+/** A skill in the radar. */
+export interface SkillScore {
+	/** The skill. */
+	name: string;
+	/** How far the learner is in it. */
+	stage: string;
+	/** The same as a number. */
+	score: number;
+}
+
+/** Skills for a radar chart. */
+export interface DashboardDreyfus {
+	/** The skills. */
+	skillAreas: SkillScore[];
+	/** The stage over all of them. */
+	overallStage: string;
+}
+
+/** One mark in the editor. */
+export interface Decoration {
+	/** What it is. */
+	type: DecorationType;
+	/** Where it is. */
+	range: CodeRange;
+	/** Shown under the pointer. */
+	message?: string;
+	/** How it looks. */
+	style: DecorationStyle;
+	/** From which hint level on it is shown. */
+	level?: 0 | 1 | 2 | 3 | HintLevel;
+}
+
+/** Marks in one file. */
+export interface EditorDecorations {
+	/** The file. */
+	path: string;
+	/** The marks. */
+	decorations: Decoration[];
+}
+
+/** Marks are removed. */
+export interface EditorClearDecorations {
+	/** In one file; in all without it. */
+	path?: string;
+}
+
+/** A text under the pointer. */
+export interface EditorHoverHint {
+	/** The file. */
+	path: string;
+	/** Where it shows. */
+	range: CodeRange;
+	/** The text. */
+	hintText: string;
+}
+
+/** A kata to work on; never with its instructor notes. */
+export interface PracticeKata {
+	/** Id of the kata. */
+	id: string;
+	/** Its title. */
+	title: string;
+	/** What to do. */
+	description: string;
+	/** What to begin with. */
+	scaffoldingCode: string;
+}
+
+/** A kata is opened. */
+export interface PracticeKataLoad {
+	/** The kata. */
+	kata: PracticeKata;
+	/** Its constraints. */
+	constraints: KataConstraint[];
+}
+
+/** The editor was told. */
+export interface ToolSuccess {
+	/** Always true. */
+	success: boolean;
+}
+
+/** Which buffer. */
+export interface ToolGetBufferInput {
+	/** Project-relative or absolute path of the file. */
+	path: string;
+}
+
+/** The open files. */
+export interface ToolGetOpenFilesOutput {
+	/** Project-relative paths, in the order in which they were opened. */
+	files: string[];
+}
+
+/** Which differences. */
+export interface ToolGetDiffInput {
+	/** One file; every file with unsaved edits without it. */
+	path?: string;
+}
+
+/** Unsaved edits of one file. */
+export interface FileDiff {
+	/** Project-relative path. */
+	path: string;
+	/** Unified diff from disk to buffer. */
+	diff: string;
+}
+
+/** Differences between buffers and disk. */
+export interface ToolGetDiffOutput {
+	/** One for each file with unsaved edits. */
+	diffs: FileDiff[];
+}
+
+/** Which parts of the state. */
+export interface ToolGetSessionStateInput {
+	/** Any of open_files, buffers, diffs, phase, plan, progress, hints, session, dreyfus; all without it. */
+	include?: string[];
+}
+
+/** Which file. */
+export interface ToolOpenFileInput {
+	/** Project-relative or absolute path of the file. */
+	path: string;
+}
+
+/** The file is open in the editor. */
+export interface ToolOpenFileOutput {
+	/** Always true. */
+	success: boolean;
+	/** Project-relative path. */
+	path: string;
+}
+
+/** Which lines. */
+export interface ToolHighlightLinesInput {
+	/** Project-relative path of the file. */
+	path: string;
+	/** First line, counted from 1. */
+	start: number;
+	/** Last line, not before the first. */
+	end: number;
+	/** How they look. */
+	style: HighlightStyle;
+	/** Shown under the pointer. */
+	hoverText?: string;
+}
+
+/** Where. */
+export interface ToolClearHighlightsInput {
+	/** One file; all files without it. */
+	path?: string;
+}
+
+/** Which files: hints, or paths with one style for all (P6.3). */
+export interface ToolHintFilesInput {
+	/** Files, each with its own style. Give these or paths. */
+	hints?: FileHint[];
+	/** Project-relative paths of files that all get the same style. */
+	paths?: string[];
+	/** The style of paths. */
+	style?: HintStyle;
+}
+
+/** Which phase. */
+export interface ToolUpdatePhaseInput {
+	/** Number of the phase in the newest plan of the session. */
+	phase: number;
+	/** What it becomes. */
+	status: PhaseChange;
+}
+
+/** A phase of the plan. */
+export interface PhaseInfo {
+	/** Id of the phase. */
+	id: string;
+	/** Its place in the plan. */
+	number: number;
+	/** Its title. */
+	title: string;
+	/** What to do in it. */
+	description: string;
+	/** Where it stands. */
+	status: PhaseStatus;
+	/** When it became active, ISO 8601. */
+	startedAt: string | null;
+	/** When it was complete, ISO 8601. */
+	completedAt: string | null;
+}
+
+/** The phase as it is now. */
+export interface ToolUpdatePhaseOutput {
+	/** Always true. */
+	success: boolean;
+	/** The phase. */
+	phase: PhaseInfo;
+}
+
+/** What to say. */
+export interface ToolShowMessageInput {
+	/** The text, Markdown. */
+	message: string;
+	/** What kind of message it is. */
+	type: MessageType;
+	/** Where it belongs; a note at the edge of the window without it. */
+	anchor?: MessageAnchor;
+}
+
+/** Which issue. */
+export interface ToolShowIssueContextInput {
+	/** Number of the issue. */
+	number?: number;
+	/** Title of the issue. */
+	title: string;
+	/** What it is about. */
+	summary: string;
+	/** Its labels: names, or objects {name, color}. */
+	labels?: unknown[];
+	/** Its page. */
+	url?: string;
+}
+
+/** What the coaching plan is made from. */
+export interface ToolRunCoachingPipelineInput {
+	/** The plan for the change, Markdown. */
+	planText: string;
+	/** What the issue is about, in short. */
+	issueSummary: string;
+	/** Number of the issue, if it has one. */
+	issueNumber?: number;
+}
+
+/** The coaching plan. */
+export interface ToolRunCoachingPipelineOutput {
+	/** Id of the plan. */
+	planId: string;
+	/** Its phases, in order. */
+	phases: PlanPhase[];
+	/** How it resembles earlier work. */
+	memoryConnection: string | null;
+	/** beginner, intermediate or advanced. */
+	estimatedDifficulty: string;
+}
+
+/** What the wrap-up is made from. */
+export interface ToolEndSessionInput {
+	/** The conversation, condensed. */
+	sessionTranscript: string;
+}
+
+/** What the wrap-up brought. */
+export interface ToolEndSessionOutput {
+	/** New gaps that were found. */
+	knowledgeGaps: number;
+	/** New katas. */
+	kataSpecs: number;
+	/** Skills that were assessed. */
+	dreyfusUpdates: number;
+	/** Memories that were kept. */
+	memoriesStored: number;
+	/** Always completed. */
+	sessionStatus: string;
+}
+
+/** Payloads of the messages of an editor. */
+export interface ClientPayloads {
+	/** First message; answered by connection:init. */
+	"connection:hello": ConnectionHello;
+	/** Answered by fs:content to all. */
+	"file:open": FileOpen;
+	/** Answered by fs:save_ack or fs:save_error to all. */
+	"file:save": FileSave;
+	/** Not answered. */
+	"file:close": FileClose;
+	/** Not answered. */
+	"buffer:update": BufferUpdate;
+	/** Not answered. */
+	"editor:tab_switch": EditorTabSwitch;
+	/** Not answered. */
+	"editor:selection": EditorSelection;
+	/** Ignored. */
+	"editor:scroll": EditorScroll;
+	/** Ignored. */
+	"explorer:expand_dir": ExplorerDir;
+	/** Ignored. */
+	"explorer:collapse_dir": ExplorerDir;
+	/** Not answered. */
+	"hints:level_change": HintsLevelChange;
+	/** Kept with the connection. */
+	"terminal:ready": TerminalSize;
+	/** Kept with the connection. */
+	"terminal:resize": TerminalSize;
+	/** Ignored. */
+	"terminal:input": TerminalInput;
+	/** Not answered. */
+	"user:idle_start": UserIdleStart;
+	/** Not answered. */
+	"user:idle_end": Empty;
+	/** Answered by session:started to all. */
+	"session:start": SessionStart;
+	/** Answered by session:resumed to all. */
+	"session:resume": SessionResume;
+	/** Answered by session:ended to all. */
+	"session:end": Empty;
+	/** Answered by dashboard:state to all, then by dashboard:issues and dashboard:materials or their errors. */
+	"dashboard:request": DashboardRequest;
+	/** Answered by dashboard:issues or dashboard:issues_error to all. */
+	"dashboard:refresh_issues": Empty;
+	/** Answered by explain:response or explain:error to all. */
+	"user:explain": UserExplain;
+	/** Answered by review:response or review:error to all. */
+	"user:review": UserReview;
+	/** Answered as user:review, and by practice:solution_review to all. */
+	"practice:submit_solution": PracticeSubmitSolution;
+	/** Answered by observer:status to all; ignored without a session (EC-70). */
+	"observer:mute": ObserverMute;
+	/** Answered by guard:state to the sender, at once and after every change. */
+	"guard:subscribe": GuardRef;
+	/** Answered by guard:result to the sender. */
+	"guard:event": GuardEvent;
+}
+
+/** Payloads of the messages of the daemon. */
+export interface ServerPayloads {
+	/** To the sender of connection:hello. */
+	"connection:init": ConnectionInit;
+	/** To the sender, or to all for a file that cannot be opened (EC-26). */
+	"connection:error": ConnectionError;
+	/** After connection:init, at the start of a session, and after a burst of changes. */
+	"fs:tree": FsTree;
+	/** One change in the project. */
+	"fs:tree_update": FsTreeUpdate;
+	/** Answers file:open. */
+	"fs:content": FsContent;
+	/** Answers file:save. */
+	"fs:save_ack": FsSaveAck;
+	/** Answers file:save. */
+	"fs:save_error": FsSaveError;
+	/** From paige_open_file. */
+	"editor:open_file": EditorOpenFile;
+	/** From paige_highlight_lines. */
+	"editor:highlight_lines": EditorHighlightLines;
+	/** From paige_clear_highlights. */
+	"editor:clear_highlights": EditorClearHighlights;
+	/** Answers session:start. */
+	"session:started": SessionStarted;
+	/** Answers session:resume; fresh state for a client of another epoch. */
+	"session:resumed": SessionResumed;
+	/** Answers session:end. */
+	"session:ended": SessionEnded;
+	/** From paige_end_session. */
+	"session:completed": SessionCompleted;
+	/** From paige_hint_files and the coaching pipeline. */
+	"explorer:hint_files": ExplorerHintFiles;
+	/** From paige_clear_hints. */
+	"explorer:clear_hints": Empty;
+	/** From paige_update_phase. */
+	"coaching:phase_update": CoachingPhaseUpdate;
+	/** From paige_show_message. */
+	"coaching:message": CoachingMessage;
+	/** From paige_show_issue_context. */
+	"coaching:issue_context": CoachingIssueContext;
+	/** From paige_run_coaching_pipeline. */
+	"coaching:plan_ready": CoachingPlanReady;
+	/** When the Observer thinks that a word would help. */
+	"observer:nudge": ObserverNudge;
+	/** At the start and end of a session, and after observer:mute. */
+	"observer:status": ObserverStatus;
+	/** Answers user:explain. */
+	"explain:response": ExplainResponse;
+	/** Answers user:explain. */
+	"explain:error": ExplainError;
+	/** Answers user:review. */
+	"review:response": ReviewResponse;
+	/** Answers user:review. */
+	"review:error": ReviewError;
+	/** Answers practice:submit_solution. */
+	"practice:solution_review": PracticeSolutionReview;
+	/** Answers dashboard:request. */
+	"dashboard:state": DashboardState;
+	/** Answers dashboard:request and dashboard:refresh_issues. */
+	"dashboard:issues": DashboardIssues;
+	/** Answers dashboard:request and dashboard:refresh_issues. */
+	"dashboard:issues_error": DashboardError;
+	/** Answers dashboard:request. */
+	"dashboard:materials": DashboardMaterials;
+	/** Answers dashboard:request. */
+	"dashboard:materials_error": DashboardError;
+	/** Answers guard:subscribe, and after every change. */
+	"guard:state": GuardState;
+	/** To those subscribed, for each effect. */
+	"guard:effect": GuardEffect;
+	/** Answers guard:event, with its id. */
+	"guard:result": GuardResult;
+	/** Declared, never sent (P5.12). */
+	"dashboard:dreyfus": DashboardDreyfus;
+	/** Declared, never sent (P5.18). */
+	"editor:decorations": EditorDecorations;
+	/** Declared, never sent (P5.18). */
+	"editor:clear_decorations": EditorClearDecorations;
+	/** Declared, never sent (P5.18). */
+	"editor:hover_hint": EditorHoverHint;
+	/** Declared, never sent (P5.18). */
+	"practice:kata_load": PracticeKataLoad;
+}
+
+/** A message of an editor. `id` comes back in the answer. */
+export interface ClientEnvelope<T extends string, P> {
+	type: T;
+	payload: P;
+	id?: string;
+	/** Unix milliseconds. */
+	timestamp?: number;
+}
+
+/** A message of the daemon. */
+export interface ServerEnvelope<T extends string, P> {
+	type: T;
+	payload: P;
+	/** Of the message that this one answers. */
+	id?: string;
+	/** Unix milliseconds. */
+	timestamp: number;
+	/** Counts the messages of a connection from 1; resume with the last one seen. */
+	seq: number;
+}
+
+export type ClientMessageType = keyof ClientPayloads;
+export type ServerMessageType = keyof ServerPayloads;
+
+/** Every message of an editor, told apart by its type. */
+export type ClientMessage = { [T in ClientMessageType]: ClientEnvelope<T, ClientPayloads[T]> }[ClientMessageType];
+
+/** Every message of the daemon, told apart by its type. */
+export type ServerMessage = { [T in ServerMessageType]: ServerEnvelope<T, ServerPayloads[T]> }[ServerMessageType];
+
+/** The MCP tools. */
+export interface McpTools {
+	/** Returns what the learner has in the editor for one file, including edits that are not saved yet, with the cursor and whether it is dirty. null when the file was not edited. */
+	paige_get_buffer: { input: ToolGetBufferInput; output: unknown };
+	/** Returns the files that are open in the learner's editor. */
+	paige_get_open_files: { input: Empty; output: ToolGetOpenFilesOutput };
+	/** Returns unified diffs from the files on disk to the learner's unsaved buffers, for one file or for all of them. */
+	paige_get_diff: { input: ToolGetDiffInput; output: ToolGetDiffOutput };
+	/** Opens a file of the project in the learner's editor, or brings its tab to the front. */
+	paige_open_file: { input: ToolOpenFileInput; output: ToolOpenFileOutput };
+	/** Highlights lines of a file in the learner's editor, optionally with a text under the pointer. Highlights add up until they are cleared. */
+	paige_highlight_lines: { input: ToolHighlightLinesInput; output: ToolSuccess };
+	/** Removes highlighted lines, in one file or in all. */
+	paige_clear_highlights: { input: ToolClearHighlightsInput; output: ToolSuccess };
+	/** Returns the state of the active coaching session: open files, unsaved buffers and their diffs, the current phase and the plan, progress, hints, the session and the learner's skills. Everything, or only what include names. Call it at the start of a conversation. */
+	paige_get_session_state: { input: ToolGetSessionStateInput; output: unknown };
+	/** Makes files light up in the learner's file explorer: hints with a style for each file, or paths with one style for all. */
+	paige_hint_files: { input: ToolHintFilesInput; output: ToolSuccess };
+	/** Removes all file hints from the learner's file explorer. */
+	paige_clear_hints: { input: Empty; output: ToolSuccess };
+	/** Makes a phase of the coaching plan active or complete. Needs an active session with a plan. */
+	paige_update_phase: { input: ToolUpdatePhaseInput; output: ToolUpdatePhaseOutput };
+	/** Shows the learner a coaching message beside the code, optionally at a place in a file. */
+	paige_show_message: { input: ToolShowMessageInput; output: ToolSuccess };
+	/** Shows the learner the issue that is worked on. */
+	paige_show_issue_context: { input: ToolShowIssueContextInput; output: ToolSuccess };
+	/** Turns a plan for a change into coaching: phases with hints that fit the learner, stored with the session and shown in the editor. Takes up to some minutes. Needs an active session. */
+	paige_run_coaching_pipeline: { input: ToolRunCoachingPipelineInput; output: ToolRunCoachingPipelineOutput };
+	/** Ends the coaching session: finds knowledge gaps, makes katas, assesses skills and keeps memories. Takes up to some minutes. Calling it again is harmless. */
+	paige_end_session: { input: ToolEndSessionInput; output: ToolEndSessionOutput };
+}

@@ -1,0 +1,45 @@
+/* type_set.c - which types something refers to (reference.h). */
+#include "proto/messages.h"
+#include "proto/reference.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static size_t type_index(const struct type *type)
+{
+	size_t i = 0;
+
+	while (i < message_type_count && message_types[i]() != type)
+		i++;
+	return i;
+}
+
+void type_set_add(struct type_set *set, const struct type *type)
+{
+	size_t index = type_index(type);
+
+	if (!set->has)
+		set->has = calloc(message_type_count, sizeof(*set->has));
+	if (!set->has) {
+		fputs("out of memory\n", stderr);
+		abort();
+	}
+	if (index == message_type_count || set->has[index])
+		return;
+	set->has[index] = true;
+	for (size_t i = 0; i < type->count; i++)
+		if (type->fields[i].type)
+			type_set_add(set, type->fields[i].type());
+}
+
+bool type_set_has(const struct type_set *set, const struct type *type)
+{
+	size_t index = type_index(type);
+
+	return set->has && index < message_type_count && set->has[index];
+}
+
+void type_set_fini(struct type_set *set)
+{
+	free(set->has);
+	set->has = NULL;
+}
