@@ -1,0 +1,405 @@
+/*
+ * flow.c - flows on threads (flow.h).
+ *
+ * Threads are made on demand and leave after FLOW_IDLE_S without work. The list of flows and the queue are
+ * guarded by one lock; everything of the bus happens on the loop, reached by letters.
+ */
+#include "workers/llm/flow.h"
+#include "common/ids.h"
+#include "common/log.h"
+#include "proto/errors.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define FLOW_IDLE_S 10
+#define FLOW_STACK_BYTES (256 * 1024)
+#define STOP_CHECK_MS 20
+
+struct flow_private {
+	struct flow flow;
+	struct flow_private *next; /* in the queue */
+	struct flow_private *all_next, **all_link;
+	flow_fn *fn;
+	struct bus_request *request;
+	bool answered;
+};
+
+struct flows {
+	struct worker *worker;
+	struct http *http;
+	struct mailbox *mailbox;
+	void *context;
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct flow_private *queue, **queue_end, *all;
+	unsigned threads, idle, waiting, count;
+	bool stopping;
+	/* flows_stop */
+	struct event *check;
+	struct mono deadline;
+	void (*done)(void *arg);
+	void *done_arg;
+};
+
+struct flows *flows_new(struct worker *w, struct http *http, struct mailbox *mailbox, void *context)
+{
+	struct flows *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		abort();
+	f->worker = w;
+	f->http = http;
+	f->mailbox = mailbox;
+	f->context = context;
+	f->queue_end = &f->queue;
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->work, NULL);
+	return f;
+}
+
+/* ---- threads ---- */
+
+static void flow_end(struct flow_private *p)
+{
+	struct flows *flows = p->flow.flows;
+
+	if (!p->answered)
+		flow_fail(&p->flow, "INTERNAL_ERROR", "The request ended without an answer");
+	pthread_mutex_lock(&flows->lock);
+	*p->all_link = p->all_next;
+	if (p->all_next)
+		p->all_next->all_link = p->all_link;
+	flows->count--;
+	pthread_mutex_unlock(&flows->lock);
+	arena_free(&p->flow.arena);
+	free(p);
+}
+
+/* The next flow to run, or NULL when the thread should leave. Called and left with the lock held. */
+static struct flow_private *next_flow(struct flows *flows)
+{
+	struct timespec until;
+	struct flow_private *p;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += FLOW_IDLE_S;
+	while (!flows->queue) {
+		int error;
+
+		if (flows->stopping)
+			return NULL;
+		flows->idle++;
+		error = pthread_cond_timedwait(&flows->work, &flows->lock, &until);
+		flows->idle--;
+		if (error == ETIMEDOUT && !flows->queue)
+			return NULL;
+	}
+	p = flows->queue;
+	flows->queue = p->next;
+	if (!flows->queue)
+		flows->queue_end = &flows->queue;
+	flows->waiting--;
+	return p;
+}
+
+static void *run(void *arg)
+{
+	struct flows *flows = arg;
+	struct flow_private *p;
+
+	pthread_mutex_lock(&flows->lock);
+	while ((p = next_flow(flows)) != NULL) {
+		pthread_mutex_unlock(&flows->lock);
+		p->fn(&p->flow);
+		flow_end(p);
+		pthread_mutex_lock(&flows->lock);
+	}
+	flows->threads--;
+	pthread_mutex_unlock(&flows->lock);
+	return NULL;
+}
+
+static int start_thread(void *(*fn)(void *arg), void *arg, pthread_t *thread, bool detached)
+{
+	pthread_attr_t attributes;
+	int error;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, FLOW_STACK_BYTES);
+	if (detached)
+		pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	error = pthread_create(thread, &attributes, fn, arg);
+	pthread_attr_destroy(&attributes);
+	return -error;
+}
+
+void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request, const void *message)
+{
+	struct flow_private *p;
+	pthread_t thread;
+	bool more;
+
+	if (flows->stopping || flows->waiting >= FLOW_QUEUE_MAX) {
+		bus_answer_error(request, "BUSY", (struct str){NULL, 0},
+			flows->stopping ? "The daemon is stopping" : "Too many requests are waiting for Claude");
+		return;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		abort();
+	p->flow = (struct flow){.flows = flows,
+		.worker = flows->worker,
+		.http = flows->http,
+		.message = message,
+		.body = request->body,
+		.private_ = p};
+	p->fn = fn;
+	p->request = request;
+	pthread_mutex_lock(&flows->lock);
+	*flows->queue_end = p;
+	flows->queue_end = &p->next;
+	p->all_next = flows->all;
+	p->all_link = &flows->all;
+	if (p->all_next)
+		p->all_next->all_link = &p->all_next;
+	flows->all = p;
+	flows->waiting++;
+	flows->count++;
+	more = flows->idle < flows->waiting && flows->threads < FLOW_THREADS_MAX;
+	flows->threads += more;
+	pthread_cond_signal(&flows->work);
+	pthread_mutex_unlock(&flows->lock);
+	if (more && start_thread(run, flows, &thread, true) < 0) {
+		/* The flow waits for another thread; without any it waits until there is one. */
+		log_warn("no thread for a flow", "threads", "%u", flows->threads, NULL);
+		pthread_mutex_lock(&flows->lock);
+		flows->threads--;
+		pthread_mutex_unlock(&flows->lock);
+	}
+}
+
+unsigned flows_count(const struct flows *flows)
+{
+	return flows->count;
+}
+
+/* ---- stopping ---- */
+
+static void on_stop_check(evutil_socket_t fd, short events, void *arg)
+{
+	struct flows *flows = arg;
+	unsigned left;
+
+	(void)fd;
+	(void)events;
+	pthread_mutex_lock(&flows->lock);
+	left = flows->count;
+	pthread_mutex_unlock(&flows->lock);
+	if (left > 0 && clock_mono().us < flows->deadline.us)
+		return;
+	if (left > 0)
+		log_warn("flows did not end in time", "flows", "%u", left, NULL);
+	event_free(flows->check);
+	flows->done(flows->done_arg);
+}
+
+void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), void *arg)
+{
+	static const struct timeval every = {0, STOP_CHECK_MS * 1000};
+
+	pthread_mutex_lock(&flows->lock);
+	flows->stopping = true;
+	for (struct flow_private *p = flows->all; p; p = p->all_next)
+		p->flow.cancelled = true;
+	pthread_cond_broadcast(&flows->work);
+	pthread_mutex_unlock(&flows->lock);
+	http_cancel_all(flows->http);
+	flows->deadline = mono_add_ms(clock_mono(), deadline_ms);
+	flows->done = done;
+	flows->done_arg = arg;
+	flows->check = event_new(flows->worker->base, -1, EV_PERSIST, on_stop_check, flows);
+	if (!flows->check || event_add(flows->check, &every) < 0)
+		abort();
+}
+
+/* ---- answers and events: letters to the loop ---- */
+
+struct letter {
+	struct bus *bus;
+	struct bus_request *request;
+	struct buf topic, body;
+	const char *code; /* of an error; a literal */
+};
+
+static struct letter *letter_new(struct flow *flow)
+{
+	struct letter *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		abort();
+	l->bus = flow->worker->bus;
+	return l;
+}
+
+static void letter_free(struct letter *l)
+{
+	buf_free(&l->topic);
+	buf_free(&l->body);
+	free(l);
+}
+
+static void on_answer(void *arg)
+{
+	struct letter *l = arg;
+
+	if (l->code)
+		bus_answer_error(l->request, l->code, (struct str){NULL, 0}, "%.*s",
+			STR_ARG(buf_str(&l->body)));
+	else
+		bus_answer(l->request, buf_str(&l->body));
+	letter_free(l);
+}
+
+static void send_answer(struct flow *flow, struct letter *l)
+{
+	struct flow_private *p = flow->private_;
+
+	if (p->answered)
+		abort(); /* a flow that answers twice is a bug */
+	p->answered = true;
+	/* What the request lent to the flow ends with the answer. */
+	flow->message = NULL;
+	flow->body = (struct str){NULL, 0};
+	l->request = p->request;
+	mailbox_post(flow->flows->mailbox, on_answer, l);
+}
+
+void flow_answer(struct flow *flow, struct str body)
+{
+	struct letter *l = letter_new(flow);
+
+	buf_add_str(&l->body, body);
+	send_answer(flow, l);
+}
+
+void flow_answer_message(struct flow *flow, const struct type *type, const void *message)
+{
+	struct letter *l = letter_new(flow);
+
+	proto_encode(type, message, &l->body);
+	send_answer(flow, l);
+}
+
+void flow_fail(struct flow *flow, const char *code, const char *format, ...)
+{
+	struct letter *l = letter_new(flow);
+	struct arena arena = {0};
+	va_list args;
+
+	va_start(args, format);
+	buf_add_str(&l->body, arena_vprintf(&arena, format, args));
+	va_end(args);
+	arena_free(&arena);
+	l->code = code;
+	send_answer(flow, l);
+}
+
+bool flow_answered(const struct flow *flow)
+{
+	return flow->private_->answered;
+}
+
+static void on_publish(void *arg)
+{
+	struct letter *l = arg;
+
+	bus_publish(l->bus, l->topic.data, buf_str(&l->body));
+	letter_free(l);
+}
+
+void flow_publish(struct flow *flow, const char *topic, const struct type *type, const void *message)
+{
+	struct letter *l = letter_new(flow);
+
+	buf_add(&l->topic, topic, strlen(topic) + 1);
+	proto_encode(type, message, &l->body);
+	mailbox_post(flow->flows->mailbox, on_publish, l);
+}
+
+/* ---- calls, branches, pauses ---- */
+
+void *flow_context(const struct flow *flow)
+{
+	return flow->flows->context;
+}
+
+struct bus_reply flow_call(struct flow *flow, enum method method, const void *request)
+{
+	return bus_call_wait(flow->worker->bus, method, (struct str){NULL, 0}, request, 0, &flow->arena);
+}
+
+struct bus_reply flow_call_keyed(struct flow *flow, enum method method, const void *request)
+{
+	char key[UUID_SIZE];
+
+	uuid4(key); /* uuid7 counts in memory of the loop's thread */
+	return bus_call_wait(flow->worker->bus, method, arena_str(&flow->arena, str_of(key)), request, 0,
+		&flow->arena);
+}
+
+struct flow_branch {
+	struct flow flow; /* shares everything but the arena, which is not thread-safe */
+	pthread_t thread;
+	bool threaded;
+	void (*fn)(struct flow *flow, void *arg);
+	void *arg;
+};
+
+static void *run_branch(void *arg)
+{
+	struct flow_branch *b = arg;
+
+	b->fn(&b->flow, b->arg);
+	return NULL;
+}
+
+struct flow_branch *flow_fork(struct flow *flow, void (*fn)(struct flow *flow, void *arg), void *arg)
+{
+	struct flow_branch *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		abort();
+	b->flow = *flow;
+	b->flow.arena = (struct arena){0};
+	b->fn = fn;
+	b->arg = arg;
+	b->threaded = start_thread(run_branch, b, &b->thread, false) == 0;
+	if (!b->threaded)
+		run_branch(b); /* one behind the other then */
+	return b;
+}
+
+void flow_join(struct flow_branch *branch)
+{
+	if (branch->threaded)
+		pthread_join(branch->thread, NULL);
+	arena_free(&branch->flow.arena);
+	free(branch);
+}
+
+void flow_sleep_ms(struct flow *flow, int64_t ms)
+{
+	const int64_t slice_ms = 50;
+
+	while (ms > 0 && !flow->private_->flow.cancelled) {
+		int64_t now_ms = ms < slice_ms ? ms : slice_ms;
+		struct timespec wait = {now_ms / 1000, (now_ms % 1000) * 1000000};
+
+		nanosleep(&wait, NULL);
+		ms -= now_ms;
+	}
+}

@@ -1,0 +1,347 @@
+/*
+ * http.c - HTTP requests of flows (http.h).
+ *
+ * A transfer belongs to the loop from http_perform's letter until it is done; the thread sleeps on the
+ * transfer's condition meanwhile and touches nothing.
+ */
+#include "workers/llm/http.h"
+#include "common/log.h"
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECT_TIMEOUT_MS 10000L
+#define KEPT_CONNECTIONS 16L
+#define CANCEL_CHECK_MS 200
+
+struct transfer {
+	struct transfer *next, **link; /* in http.transfers */
+	struct http *http;
+	const struct http_request *request;
+	struct http_response *response;
+	CURL *easy;
+	struct curl_slist *headers;
+	bool stream, too_big;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	bool is_done;
+};
+
+struct http {
+	struct event_base *base;
+	struct mailbox *mailbox;
+	CURLM *multi;
+	struct event *timer;  /* libcurl's */
+	struct event *cancel; /* looks at the requests' flags while there are transfers */
+	struct transfer *transfers;
+	bool cancelled;
+};
+
+/* ---- a transfer's end ---- */
+
+static void finish(struct transfer *t, enum http_outcome outcome, const char *detail)
+{
+	long status = 0;
+
+	curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	t->response->status = (int)status;
+	t->response->outcome = outcome;
+	t->response->streamed = t->stream;
+	snprintf(t->response->detail, sizeof(t->response->detail), "%s", detail);
+	curl_multi_remove_handle(t->http->multi, t->easy);
+	curl_easy_cleanup(t->easy);
+	curl_slist_free_all(t->headers);
+	*t->link = t->next;
+	if (t->next)
+		t->next->link = t->link;
+	if (!t->http->transfers)
+		event_del(t->http->cancel);
+	pthread_mutex_lock(&t->lock);
+	t->is_done = true;
+	pthread_cond_signal(&t->done);
+	pthread_mutex_unlock(&t->lock);
+	/* The thread may free the transfer from here on. */
+}
+
+static enum http_outcome outcome_of(const struct transfer *t, CURLcode code)
+{
+	long status = 0;
+
+	curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (t->too_big)
+		return HTTP_TOO_BIG;
+	switch ((int)code) {
+	case CURLE_OK:
+		return HTTP_ANSWERED;
+	case CURLE_OPERATION_TIMEDOUT:
+		return HTTP_TIMEOUT;
+	default:
+		return status ? HTTP_CUT : HTTP_NO_ANSWER;
+	}
+}
+
+static void collect_finished(struct http *h)
+{
+	CURLMsg *message;
+	int left;
+
+	while ((message = curl_multi_info_read(h->multi, &left)) != NULL) {
+		CURLcode code = message->data.result;
+		char *private_data = NULL;
+
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private_data);
+		finish((struct transfer *)(void *)private_data,
+			outcome_of((struct transfer *)(void *)private_data, code),
+			code == CURLE_OK ? "" : curl_easy_strerror(code));
+	}
+}
+
+/* ---- libcurl on libevent ---- */
+
+static void on_socket_event(evutil_socket_t fd, short events, void *arg)
+{
+	struct http *h = arg;
+	int action = ((events & EV_READ) ? CURL_CSELECT_IN : 0) | ((events & EV_WRITE) ? CURL_CSELECT_OUT : 0);
+	int running;
+
+	curl_multi_socket_action(h->multi, fd, action, &running);
+	collect_finished(h);
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *assigned)
+{
+	struct http *h = arg;
+	struct event *event = assigned;
+	short events = EV_PERSIST;
+
+	(void)easy;
+	if (event)
+		event_free(event);
+	if (what == CURL_POLL_REMOVE) {
+		curl_multi_assign(h->multi, fd, NULL);
+		return 0;
+	}
+	if (what & CURL_POLL_IN)
+		events |= EV_READ;
+	if (what & CURL_POLL_OUT)
+		events |= EV_WRITE;
+	event = event_new(h->base, fd, events, on_socket_event, h);
+	if (!event || event_add(event, NULL) < 0)
+		abort();
+	curl_multi_assign(h->multi, fd, event);
+	return 0;
+}
+
+static void on_timer_event(evutil_socket_t fd, short events, void *arg)
+{
+	struct http *h = arg;
+	int running;
+
+	(void)fd;
+	(void)events;
+	curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	collect_finished(h);
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *arg)
+{
+	struct http *h = arg;
+	struct timeval wait = {timeout_ms / 1000, (timeout_ms % 1000) * 1000};
+
+	(void)multi;
+	if (timeout_ms < 0)
+		event_del(h->timer);
+	else
+		event_add(h->timer, &wait);
+	return 0;
+}
+
+/* ---- the answer ---- */
+
+static size_t on_body(char *data, size_t size, size_t count, void *arg)
+{
+	struct transfer *t = arg;
+	size_t n = size * count;
+
+	if (t->response->body.len + n > t->request->max_bytes) {
+		t->too_big = true;
+		return 0;
+	}
+	if (t->stream)
+		t->request->on_stream(t->request->arg, (struct str){data, n});
+	else
+		buf_add(&t->response->body, data, n);
+	return n;
+}
+
+static bool header_is(struct str line, const char *name, struct str *value)
+{
+	size_t n = strlen(name);
+
+	if (line.len <= n || line.ptr[n] != ':' || strncasecmp(line.ptr, name, n) != 0)
+		return false;
+	*value = (struct str){line.ptr + n + 1, line.len - n - 1};
+	while (value->len > 0 && strchr(" \t", value->ptr[0])) {
+		value->ptr++;
+		value->len--;
+	}
+	while (value->len > 0 && strchr(" \t\r\n", value->ptr[value->len - 1]))
+		value->len--;
+	return true;
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *arg)
+{
+	struct transfer *t = arg;
+	struct http_response *r = t->response;
+	struct str line = {data, size * count}, value;
+	long status = 0;
+
+	if (str_starts(line, "HTTP/")) { /* a new answer, perhaps behind a 100 Continue */
+		buf_clear(&r->should_retry);
+		buf_clear(&r->retry_after);
+		buf_clear(&r->retry_after_ms);
+		t->stream = false;
+	} else if (header_is(line, "x-should-retry", &value)) {
+		buf_add_str(&r->should_retry, value);
+	} else if (header_is(line, "retry-after-ms", &value)) {
+		buf_add_str(&r->retry_after_ms, value);
+	} else if (header_is(line, "retry-after", &value)) {
+		buf_add_str(&r->retry_after, value);
+	} else if (header_is(line, "content-type", &value)) {
+		curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+		t->stream = t->request->on_stream && status == 200 &&
+			    str_starts(value, "text/event-stream");
+	}
+	return line.len;
+}
+
+/* ---- the request ---- */
+
+static void set_options(struct transfer *t)
+{
+	const struct http_request *r = t->request;
+	CURL *easy = t->easy;
+
+	for (const char *const *header = r->headers; header && *header; header++)
+		t->headers = curl_slist_append(t->headers, *header);
+	/* libcurl would wait for leave to send a long body. */
+	t->headers = curl_slist_append(t->headers, "Expect:");
+	curl_easy_setopt(easy, CURLOPT_URL, r->url);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
+	if (r->body.ptr) {
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body.ptr);
+	}
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
+}
+
+static void start(void *arg)
+{
+	static const struct timeval check = {0, CANCEL_CHECK_MS * 1000};
+	struct transfer *t = arg;
+	struct http *h = t->http;
+
+	t->easy = curl_easy_init();
+	if (!t->easy)
+		abort();
+	set_options(t);
+	if (!h->transfers)
+		event_add(h->cancel, &check);
+	t->next = h->transfers;
+	t->link = &h->transfers;
+	if (t->next)
+		t->next->link = &t->next;
+	h->transfers = t;
+	if (h->cancelled)
+		finish(t, HTTP_CANCELLED, "the daemon stops");
+	else if (curl_multi_add_handle(h->multi, t->easy) != CURLM_OK)
+		finish(t, HTTP_NO_ANSWER, "libcurl refused the request");
+}
+
+void http_perform(struct http *h, const struct http_request *request, struct http_response *response)
+{
+	struct transfer t = {.http = h, .request = request, .response = response};
+
+	pthread_mutex_init(&t.lock, NULL);
+	pthread_cond_init(&t.done, NULL);
+	mailbox_post(h->mailbox, start, &t);
+	pthread_mutex_lock(&t.lock);
+	/* Bounded: libcurl ends every transfer within timeout_ms. */
+	while (!t.is_done)
+		pthread_cond_wait(&t.done, &t.lock);
+	pthread_mutex_unlock(&t.lock);
+	pthread_cond_destroy(&t.done);
+	pthread_mutex_destroy(&t.lock);
+}
+
+/* ---- the whole ---- */
+
+static void on_cancel_check(evutil_socket_t fd, short events, void *arg)
+{
+	struct http *h = arg;
+	struct transfer *t = h->transfers;
+
+	(void)fd;
+	(void)events;
+	while (t) {
+		struct transfer *next = t->next;
+
+		if (t->request->cancelled && *t->request->cancelled)
+			finish(t, HTTP_CANCELLED, "cancelled");
+		t = next;
+	}
+}
+
+void http_cancel_all(struct http *h)
+{
+	h->cancelled = true;
+	while (h->transfers)
+		finish(h->transfers, HTTP_CANCELLED, "the daemon stops");
+}
+
+struct http *http_new(struct event_base *base, struct mailbox *mailbox)
+{
+	struct http *h = calloc(1, sizeof(*h));
+
+	if (!h || curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
+		abort();
+	h->base = base;
+	h->mailbox = mailbox;
+	h->multi = curl_multi_init();
+	h->timer = event_new(base, -1, 0, on_timer_event, h);
+	h->cancel = event_new(base, -1, EV_PERSIST, on_cancel_check, h);
+	if (!h->multi || !h->timer || !h->cancel)
+		abort();
+	curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	curl_multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
+	curl_multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+	curl_multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
+	curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
+	return h;
+}
+
+void http_response_fini(struct http_response *r)
+{
+	buf_free(&r->body);
+	buf_free(&r->should_retry);
+	buf_free(&r->retry_after);
+	buf_free(&r->retry_after_ms);
+}
