@@ -1,0 +1,25 @@
+/*
+ * hash.h - versions of files and checksums of what is spooled, through OpenSSL's EVP.
+ *
+ * A version names content: equal content has the equal version, and no two contents share
+ * one (128 bits of SHA-256). A checksum only tells a whole record from a torn one, so it
+ * is the fastest thing at hand (Poly1305 under a fixed key). May be called from any
+ * thread.
+ */
+#ifndef PAIGE_FSWATCH_HASH_H
+#define PAIGE_FSWATCH_HASH_H
+
+#include "common/str.h"
+
+#define HASH_VERSION_SIZE 33 /* 32 hexadecimal digits and NUL */
+
+void hash_version(struct str content, char out[HASH_VERSION_SIZE]);
+
+struct hash_sum {
+	unsigned char bytes[16];
+};
+
+/* The checksum of several pieces one after the other. */
+struct hash_sum hash_sum(const struct str *pieces, size_t count);
+
+#endif

@@ -1,0 +1,214 @@
+/* save.c - see save.h. */
+#include "workers/fswatch/save.h"
+#include "common/buf.h"
+#include "workers/fswatch/encoding.h"
+#include "workers/fswatch/fault.h"
+#include "workers/fswatch/names.h"
+#include "workers/fswatch/read.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define MAX_TRIES 3 /* when somebody else changes the file in between */
+
+/* The file that is replaced. */
+struct old {
+	bool there;
+	int fd; /* -1: it is not there or may not be read */
+	struct stat st;
+	struct buf bytes; /* empty when it is not there or too big to be text */
+};
+
+static void forget(struct old *old)
+{
+	if (old->fd >= 0)
+		close(old->fd);
+	old->fd = -1;
+	buf_free(&old->bytes);
+}
+
+/* Opens and reads what is in the place now. */
+static int look(const struct project_place *place, struct old *old)
+{
+	int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC;
+
+	*old = (struct old){.fd = openat(place->dir_fd, place->base, flags)};
+	if (old->fd < 0 && errno == ENOENT)
+		return 0;
+	if (old->fd < 0 && errno != EACCES)
+		return errno == ENXIO ? -FAULT_NOT_REGULAR : -errno;
+	old->there = true;
+	if (faccessat(place->dir_fd, place->base, W_OK, AT_EACCESS) < 0)
+		return -errno;
+	if (old->fd < 0) /* may be written but not read */
+		return fstatat(place->dir_fd, place->base, &old->st,
+			       AT_SYMLINK_NOFOLLOW) < 0
+			       ? -errno
+			       : 0;
+
+	int error = read_fd(old->fd, READ_MAX_BYTES, &old->st, &old->bytes);
+
+	if (error == -FAULT_TOO_BIG) {
+		buf_clear(&old->bytes);
+		return 0;
+	}
+	return error;
+}
+
+/* True when what is in the place is still what was looked at. */
+static bool unchanged(const struct project_place *place, const struct old *old)
+{
+	struct stat st;
+
+	if (fstatat(place->dir_fd, place->base, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT && !old->there;
+	return old->there && st.st_ino == old->st.st_ino && st.st_dev == old->st.st_dev &&
+	       st.st_size == old->st.st_size &&
+	       st.st_mtim.tv_sec == old->st.st_mtim.tv_sec &&
+	       st.st_mtim.tv_nsec == old->st.st_mtim.tv_nsec;
+}
+
+static int write_all(int fd, struct str bytes)
+{
+	while (bytes.len > 0) {
+		ssize_t n = write(fd, bytes.ptr, bytes.len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes.ptr += n;
+		bytes.len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Access lists and labels; what the file system does not take is left out. */
+static void copy_attributes(int from, int to)
+{
+	char names[4096], value[4096];
+	ssize_t len = from < 0 ? 0 : flistxattr(from, names, sizeof(names));
+
+	for (ssize_t at = 0; at < len; at += (ssize_t)strlen(names + at) + 1) {
+		ssize_t n = fgetxattr(from, names + at, value, sizeof(value));
+
+		if (n >= 0 && fsetxattr(to, names + at, value, (size_t)n, 0) < 0)
+			continue;
+	}
+}
+
+/* Gives the new file what the old one had. Only root may give files away: when the owner
+ * cannot be kept the group may still be, and a set-id bit must not be. */
+static int keep_attributes(const struct old *old, int fd)
+{
+	mode_t mode = old->st.st_mode & 07777;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((st.st_uid != old->st.st_uid || st.st_gid != old->st.st_gid) &&
+		fchown(fd, old->st.st_uid, old->st.st_gid) < 0) {
+		mode &= 01777;
+		if (fchown(fd, (uid_t)-1, old->st.st_gid) < 0)
+			mode &= 01707;
+	}
+	copy_attributes(old->fd, fd);
+	return fchmod(fd, mode) < 0 ? -errno : 0;
+}
+
+/* Some file systems cannot bring a directory to the disk by itself. */
+static int sync_dir(int fd)
+{
+	if (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EBADF)
+		return 0;
+	return -errno;
+}
+
+static int fill(int fd, const struct old *old, struct str bytes)
+{
+	int error = write_all(fd, bytes);
+
+	if (!error && old->there)
+		error = keep_attributes(old, fd);
+	if (!error && fsync(fd) < 0)
+		error = -errno;
+	return error;
+}
+
+/* 0, -EAGAIN when the file was changed meanwhile, or what failed. */
+static int replace(
+	const struct project_place *place, const struct old *old, struct str bytes)
+{
+	static atomic_ullong serial;
+	char temp[NAMES_TEMP_SIZE];
+
+	names_temp(getpid(), atomic_fetch_add(&serial, 1), temp);
+
+	int fd = openat(place->dir_fd, temp,
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		old->there ? 0600 : 0666);
+
+	if (fd < 0)
+		return -errno;
+
+	int error = fill(fd, old, bytes);
+
+	if (close(fd) < 0 && !error)
+		error = -errno;
+	if (!error && !unchanged(place, old))
+		error = -EAGAIN;
+	if (!error && renameat(place->dir_fd, temp, place->dir_fd, place->base) < 0)
+		error = -errno;
+	if (error) {
+		unlinkat(place->dir_fd, temp, 0);
+		return error;
+	}
+	return sync_dir(place->dir_fd);
+}
+
+static int save_once(const struct project_place *place, struct save *save)
+{
+	struct old old;
+	struct buf bytes = {.data = NULL};
+	char version[HASH_VERSION_SIZE];
+	int error = look(place, &old);
+
+	if (error)
+		goto out;
+	encoding_encode(encoding_detect(buf_str(&old.bytes)), save->text, &bytes);
+	hash_version(buf_str(&bytes), version);
+	save->version[0] = '\0';
+	if (old.there)
+		hash_version(buf_str(&old.bytes), save->version);
+	if (save->base.ptr && !str_is(save->base, save->version) &&
+		strcmp(save->version, version) != 0) {
+		error = -FAULT_CONFLICT;
+		goto out;
+	}
+	error = replace(place, &old, buf_str(&bytes));
+	if (!error)
+		memcpy(save->version, version, sizeof(version));
+out:
+	forget(&old);
+	buf_free(&bytes);
+	return error;
+}
+
+int save_file(const struct project *p, struct save *save)
+{
+	struct project_place place;
+	int error = project_place(p, save->key, &place);
+
+	if (error)
+		return error;
+	for (int i = 0; i < MAX_TRIES; i++) {
+		error = save_once(&place, save);
+		if (error != -EAGAIN)
+			break;
+	}
+	close(place.dir_fd);
+	return error == -EAGAIN ? -EBUSY : error;
+}

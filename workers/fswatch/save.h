@@ -1,0 +1,32 @@
+/*
+ * save.h - saving a file atomically (FR-025).
+ *
+ * The new content goes into a temporary file beside the old one, is brought to the disk,
+ * and takes the old one's name; whatever fails before that leaves the old file as it was
+ * and no temporary file. Mode, owner, extended attributes and encoding are kept, a link
+ * is kept and written through. Blocks on the disk: runs on the thread of jobs.h.
+ */
+#ifndef PAIGE_FSWATCH_SAVE_H
+#define PAIGE_FSWATCH_SAVE_H
+
+#include "workers/fswatch/hash.h"
+#include "workers/fswatch/project.h"
+
+struct save {
+	const char *key;
+	struct str text; /* UTF-8 */
+	struct str base; /* version it is based on; absent: save whatever is there */
+	/* After the save: */
+	char version[HASH_VERSION_SIZE]; /* what is on disk now; "" when there is no file
+					  */
+};
+
+/*
+ * 0 when the content is on disk. Else a negative errno or fault (fault.h):
+ * -FAULT_CONFLICT when the file has another version than `base`, unless it already holds
+ * exactly this text; `version` tells which.
+ */
+int save_file(const struct project *p, struct save *save)
+	__attribute__((warn_unused_result));
+
+#endif
