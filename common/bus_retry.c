@@ -1,5 +1,6 @@
 /* bus_retry.c - what becomes of a call whose owner went away (bus_retry.h). */
 #include "common/bus_retry.h"
+#include "proto/errors.h"
 #include <stdio.h>
 
 enum bus_fate bus_fate_of(
@@ -25,18 +26,18 @@ const char *bus_failure_code(enum bus_status status)
 {
 	switch (status) {
 	case BUS_TIMEOUT:
-		return "TIMEOUT";
+		return error_code_infos[ERROR_TIMEOUT].name;
 	case BUS_RESET:
-		return "UNAVAILABLE";
+		return error_code_infos[ERROR_UNAVAILABLE].name;
 	case BUS_REFUSED:
-		return "BUSY";
+		return error_code_infos[ERROR_BUSY].name;
 	case BUS_TOO_BIG:
-		return "TOO_BIG";
+		return error_code_infos[ERROR_TOO_BIG].name;
 	case BUS_OK:
 	case BUS_ERROR:
 		break;
 	}
-	return "INTERNAL_ERROR";
+	return error_code_infos[ERROR_INTERNAL_ERROR].name;
 }
 
 void bus_failure_text(

@@ -1,0 +1,266 @@
+/*
+ * worker.c - the life of a worker: set up, init, confined, ready, told to stop, gone
+ * (worker.h, proto/worker.h). It ends with _exit: nng_close can deadlock, and what a
+ * worker acknowledged is on disk before it is told to stop.
+ */
+#include "common/log.h"
+#include "common/worker_private.h"
+#include "paige-config.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A worker that an earlier run of the daemon left behind holds the sockets for so long.
+ */
+#define LISTEN_PATIENCE_MS (WORKER_ORPHAN_MS + 2000)
+#define LISTEN_PAUSE_MS 100
+
+/* ---- ready ---- */
+
+static void confine(struct worker *w)
+{
+	struct confinement c = {0};
+
+	w->private_->confinement = "none";
+	if (!w->spec->confine)
+		return;
+	w->spec->confine(w, &c);
+	w->private_->confinement = confine_apply(&c, w->runtime_dir);
+}
+
+/* With all signals blocked, because nng makes its threads here. */
+static int start_bus(struct worker *w)
+{
+	const struct timespec pause = {0, LISTEN_PAUSE_MS * 1000000L};
+	struct mono end = mono_add_ms(clock_mono(), LISTEN_PATIENCE_MS);
+	int r;
+
+	while ((r = bus_start(w->bus)) == -EADDRINUSE && clock_mono().us < end.us)
+		nanosleep(&pause, NULL);
+	if (r == 0)
+		return 0;
+	log_error("cannot open the sockets of the bus", "directory", "%s", w->runtime_dir,
+		"error", "%s", strerror(-r), NULL);
+	return WORKER_EXIT_DEPENDENCY;
+}
+
+void worker_ready(struct worker *w)
+{
+	struct worker_private *p = w->private_;
+
+	p->ready_asked = true;
+	if (!p->may_serve || p->phase != WORKER_STARTING)
+		return;
+	p->phase = WORKER_READY;
+	bus_start_serving(w->bus);
+	worker_control_send(w, WORKER_PACKET_READY, (struct str){NULL, 0});
+	worker_control_send_status(w);
+	log_info("ready", "confinement", "%s", p->confinement, NULL);
+}
+
+/* ---- status ---- */
+
+void worker_set_condition(
+	struct worker *w, enum worker_condition condition, const char *reason)
+{
+	struct worker_private *p = w->private_;
+	struct str text = str_of(reason);
+
+	if (p->condition == condition && str_eq(buf_str(&p->reason), text))
+		return;
+	p->condition = condition;
+	buf_clear(&p->reason);
+	buf_add_str(&p->reason, text);
+	worker_control_send_status(w);
+}
+
+void worker_set_detail(struct worker *w, struct str json_object)
+{
+	struct worker_private *p = w->private_;
+
+	if (str_eq(buf_str(&p->detail), json_object))
+		return;
+	buf_clear(&p->detail);
+	buf_add_str(&p->detail, json_object);
+	worker_control_send_status(w);
+}
+
+/* ---- the end ---- */
+
+static _Noreturn void leave(enum worker_exit code)
+{
+	fflush(NULL);
+	_exit(code);
+}
+
+static void on_drained(void *arg)
+{
+	(void)arg;
+	log_info("stopped", NULL);
+	leave(WORKER_EXIT_OK);
+}
+
+void worker_stopped(struct worker *w)
+{
+	if (w->private_->phase == WORKER_STOPPED)
+		return;
+	w->private_->phase = WORKER_STOPPED;
+	bus_drain(w->bus, on_drained, w);
+}
+
+void worker_begin_stop(struct worker *w, const char *why)
+{
+	if (w->private_->phase >= WORKER_STOPPING)
+		return;
+	w->private_->phase = WORKER_STOPPING;
+	log_info("stopping", "why", "%s", why, NULL);
+	if (w->spec->stop)
+		w->spec->stop(w);
+	else
+		worker_stopped(w);
+}
+
+_Noreturn void worker_die(struct worker *w, enum worker_exit code)
+{
+	(void)w;
+	log_error("ending", "exit_code", "%d", (int)code, NULL);
+	leave(code);
+}
+
+static void on_term(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	worker_begin_stop(arg, "signal TERM");
+}
+
+/* ---- set up ---- */
+
+static int usage(const char *name, int code)
+{
+	fprintf(code == WORKER_EXIT_OK ? stdout : stderr,
+		"paige-%s is started by paiged, which gives it its settings and a "
+		"control "
+		"socket.\nRun paiged instead; see paiged(8).\n\n"
+		"  --help     show this\n  --version  show the version\n",
+		name);
+	return code;
+}
+
+static int read_environment(struct worker *w)
+{
+	static const char *const names[] = {"PAIGE_GENERATION", "PAIGE_EPOCH"};
+	uint64_t *const values[] = {&w->generation, &w->epoch};
+	const char *directory = getenv("PAIGE_RUNTIME_DIR");
+
+	for (int i = 0; i < 2; i++) {
+		const char *text = getenv(names[i]);
+		char *end = NULL;
+
+		errno = 0;
+		*values[i] = text ? strtoull(text, &end, 16) : 0;
+		if (!text || !*text || *end || errno) {
+			log_error("the environment of the worker is not complete",
+				"variable", "%s", names[i], NULL);
+			return WORKER_EXIT_USAGE;
+		}
+	}
+	if (!directory || strlen(directory) >= sizeof(w->runtime_dir)) {
+		log_error("the environment of the worker is not complete", "variable",
+			"PAIGE_RUNTIME_DIR", NULL);
+		return WORKER_EXIT_USAGE;
+	}
+	strcpy(w->runtime_dir, directory);
+	return 0;
+}
+
+static int read_settings(struct worker *w)
+{
+	struct buf problems = {0};
+	int r = settings_load_environment(&w->settings, &problems);
+
+	if (r < 0)
+		log_error("the settings cannot be used", "problems", "%.*s",
+			STR_ARG(buf_str(&problems)), NULL);
+	else
+		log_set_level((enum log_level)w->settings.log_level);
+	buf_free(&problems);
+	return r < 0 ? WORKER_EXIT_CONFIG : 0;
+}
+
+static int set_up(struct worker *w)
+{
+	int code = read_environment(w);
+
+	if (code == 0)
+		code = read_settings(w);
+	if (code != 0)
+		return code;
+	umask(077);
+	w->base = event_base_new();
+	if (!w->base)
+		return WORKER_EXIT_INTERNAL;
+	worker_control_init(w);
+	w->private_->term = evsignal_new(w->base, SIGTERM, on_term, w);
+	if (!w->private_->term || event_add(w->private_->term, NULL) < 0)
+		return WORKER_EXIT_INTERNAL;
+	w->bus = bus_open(w->base, w->spec->id, w->runtime_dir, w->epoch);
+	return w->bus ? 0 : WORKER_EXIT_CONFIG;
+}
+
+static int start(struct worker *w)
+{
+	sigset_t all, before;
+	int code = w->spec->init ? w->spec->init(w) : 0;
+
+	if (code != 0)
+		return code;
+	confine(w);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	worker_control_guard();
+	code = start_bus(w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (code != 0)
+		return code;
+	w->private_->may_serve = true;
+	if (!w->spec->ready_later || w->private_->ready_asked)
+		worker_ready(w);
+	return 0;
+}
+
+int worker_main(const struct worker_spec *spec, int argc, char **argv)
+{
+	static struct worker_private private_;
+	static struct worker w;
+	const char *name = worker_infos[spec->id].name;
+	int code;
+
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		printf("paige-%s %s\n", name, PAIGE_VERSION);
+		return WORKER_EXIT_OK;
+	}
+	if (argc == 2 && strcmp(argv[1], "--help") == 0)
+		return usage(name, WORKER_EXIT_OK);
+	if (argc != 1 || worker_control_check() < 0)
+		return usage(name, WORKER_EXIT_USAGE);
+	worker_signals_init();
+	log_init(name, LOG_LEVEL_INFO);
+	w = (struct worker){.spec = spec, .private_ = &private_};
+	private_.confinement = "none";
+	code = set_up(&w);
+	worker_signals_unblock();
+	if (code == 0)
+		code = start(&w);
+	if (code != 0)
+		leave((enum worker_exit)code);
+	event_base_dispatch(w.base);
+	log_error("the loop ended", NULL);
+	leave(WORKER_EXIT_INTERNAL);
+}

@@ -1,0 +1,19 @@
+/* main.c - paige-guard-engine, the worker of the four policy machines. */
+#include "common/worker.h"
+
+/* It needs no file and starts no program. */
+static void confine(struct worker *w, struct confinement *c)
+{
+	(void)w;
+	(void)c;
+}
+
+static const struct worker_spec spec = {
+	.id = WORKER_GUARD_ENGINE,
+	.confine = confine,
+};
+
+int main(int argc, char **argv)
+{
+	return worker_main(&spec, argc, argv);
+}
