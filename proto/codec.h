@@ -134,6 +134,10 @@ void proto_encode(const struct type *type, const void *message, struct buf *out)
  */
 void proto_schema(const struct type *type, enum decode_mode mode, struct buf *out);
 
+/* Appends the JSON Schema in the dialect that Claude's structured output takes: closed, without bounds;
+ * those are checked by proto_decode afterwards (FR-084, P7.1). */
+void proto_schema_for_model(const struct type *type, struct buf *out);
+
 /* Index of a name, or -1. */
 int enumeration_index(const struct enumeration *e, struct str name);
 

@@ -11,7 +11,14 @@
 
 #define NO_UPPER_BOUND 9007199254740992.0
 
-static void add_object(const struct type *type, enum decode_mode mode, struct buf *out);
+/* What may stand in a schema. */
+struct dialect {
+	bool closed; /* additionalProperties is false */
+	bool bounds; /* as keywords; else in the description, for Claude's structured
+			output */
+};
+
+static void add_object(const struct type *type, const struct dialect *d, struct buf *out);
 
 static void add_key(struct buf *out, const char *key)
 {
@@ -32,9 +39,9 @@ static void add_type(struct buf *out, const struct field *f, const char *name)
 		buf_printf(out, "\"type\":\"%s\"", name);
 }
 
-static void add_range(struct buf *out, const struct field *f)
+static void add_range(struct buf *out, const struct field *f, const struct dialect *d)
 {
-	if (f->min > f->max)
+	if (!d->bounds || f->min > f->max)
 		return;
 	if (f->min > -NO_UPPER_BOUND)
 		add_bound(out, "minimum", f->min);
@@ -42,10 +49,10 @@ static void add_range(struct buf *out, const struct field *f)
 		add_bound(out, "maximum", f->max);
 }
 
-static void add_lengths(
-	struct buf *out, const struct field *f, const char *min, const char *max)
+static void add_lengths(struct buf *out, const struct field *f, const struct dialect *d,
+	const char *min, const char *max)
 {
-	if (f->min > f->max)
+	if (!d->bounds || f->min > f->max)
 		return;
 	/* A character has up to four bytes. */
 	if (f->min > 0)
@@ -98,20 +105,20 @@ static void add_json_type(struct buf *out, const struct field *f)
 }
 
 /* The keywords of every kind but the nested object, without braces. */
-static void add_keywords(const struct field *f, enum decode_mode mode, struct buf *out)
+static void add_keywords(const struct field *f, const struct dialect *d, struct buf *out)
 {
 	switch (f->kind) {
 	case FIELD_STRING:
 		add_type(out, f, "string");
-		add_lengths(out, f, "minLength", "maxLength");
+		add_lengths(out, f, d, "minLength", "maxLength");
 		return;
 	case FIELD_INT:
 		add_type(out, f, "integer");
-		add_range(out, f);
+		add_range(out, f, d);
 		return;
 	case FIELD_NUMBER:
 		add_type(out, f, "number");
-		add_range(out, f);
+		add_range(out, f, d);
 		return;
 	case FIELD_BOOL:
 		add_type(out, f, "boolean");
@@ -127,13 +134,13 @@ static void add_keywords(const struct field *f, enum decode_mode mode, struct bu
 	case FIELD_STRINGS:
 		add_type(out, f, "array");
 		buf_add_str(out, STR_LIT(",\"items\":{\"type\":\"string\"}"));
-		add_lengths(out, f, "minItems", "maxItems");
+		add_lengths(out, f, d, "minItems", "maxItems");
 		return;
 	case FIELD_OBJECTS:
 		add_type(out, f, "array");
 		buf_add_str(out, STR_LIT(",\"items\":"));
-		add_object(f->type(), mode, out);
-		add_lengths(out, f, "minItems", "maxItems");
+		add_object(f->type(), d, out);
+		add_lengths(out, f, d, "minItems", "maxItems");
 		return;
 	case FIELD_JSON:
 		add_json_type(out, f);
@@ -143,9 +150,26 @@ static void add_keywords(const struct field *f, enum decode_mode mode, struct bu
 	}
 }
 
-static void add_members(const struct type *type, enum decode_mode mode, struct buf *out);
+static void add_members(
+	const struct type *type, const struct dialect *d, struct buf *out);
 
-static void add_field(const struct field *f, enum decode_mode mode, struct buf *out)
+/* Bounds that may not stand as keywords are told in words: the model keeps to them all
+ * the same. */
+static void add_description(
+	const struct field *f, const struct dialect *d, struct buf *out)
+{
+	bool number = f->kind == FIELD_INT || f->kind == FIELD_NUMBER;
+	struct buf text = {0};
+
+	buf_add_str(&text, str_of(f->doc));
+	if (!d->bounds && number && f->min <= f->max && f->max < NO_UPPER_BOUND)
+		buf_printf(&text, " From %.17g to %.17g.", f->min, f->max);
+	add_key(out, "description");
+	buf_add_json_string(out, buf_str(&text));
+	buf_free(&text);
+}
+
+static void add_field(const struct field *f, const struct dialect *d, struct buf *out)
 {
 	size_t start;
 
@@ -154,19 +178,18 @@ static void add_field(const struct field *f, enum decode_mode mode, struct buf *
 	start = out->len;
 	if (f->kind == FIELD_OBJECT) {
 		add_type(out, f, "object");
-		add_members(f->type(), mode, out);
+		add_members(f->type(), d, out);
 	} else {
-		add_keywords(f, mode, out);
+		add_keywords(f, d, out);
 	}
 	if (out->len > start)
 		buf_add_char(out, ',');
-	add_key(out, "description");
-	buf_add_json_string(out, str_of(f->doc));
+	add_description(f, d, out);
 	buf_add_char(out, '}');
 }
 
 /* properties, required and additionalProperties, each behind a comma. */
-static void add_members(const struct type *type, enum decode_mode mode, struct buf *out)
+static void add_members(const struct type *type, const struct dialect *d, struct buf *out)
 {
 	bool first = true;
 
@@ -175,7 +198,7 @@ static void add_members(const struct type *type, enum decode_mode mode, struct b
 		for (size_t i = 0; i < type->count; i++) {
 			if (i)
 				buf_add_char(out, ',');
-			add_field(&type->fields[i], mode, out);
+			add_field(&type->fields[i], d, out);
 		}
 		buf_add_char(out, '}');
 	}
@@ -188,18 +211,27 @@ static void add_members(const struct type *type, enum decode_mode mode, struct b
 	}
 	if (!first)
 		buf_add_char(out, ']');
-	if (mode == DECODE_STRICT)
+	if (d->closed)
 		buf_add_str(out, STR_LIT(",\"additionalProperties\":false"));
 }
 
-static void add_object(const struct type *type, enum decode_mode mode, struct buf *out)
+static void add_object(const struct type *type, const struct dialect *d, struct buf *out)
 {
 	buf_add_str(out, STR_LIT("{\"type\":\"object\""));
-	add_members(type, mode, out);
+	add_members(type, d, out);
 	buf_add_char(out, '}');
 }
 
 void proto_schema(const struct type *type, enum decode_mode mode, struct buf *out)
 {
-	add_object(type, mode, out);
+	const struct dialect d = {.closed = mode == DECODE_STRICT, .bounds = true};
+
+	add_object(type, &d, out);
+}
+
+void proto_schema_for_model(const struct type *type, struct buf *out)
+{
+	const struct dialect d = {.closed = true, .bounds = false};
+
+	add_object(type, &d, out);
 }

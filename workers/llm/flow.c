@@ -1,8 +1,9 @@
 /*
  * flow.c - flows on threads (flow.h).
  *
- * Threads are made on demand and leave after FLOW_IDLE_S without work. The list of flows and the queue are
- * guarded by one lock; everything of the bus happens on the loop, reached by letters.
+ * Threads are made on demand and leave after FLOW_IDLE_S without work. The list of flows
+ * and the queue are guarded by one lock; everything of the bus happens on the loop,
+ * reached by letters.
  */
 #include "workers/llm/flow.h"
 #include "common/ids.h"
@@ -26,6 +27,13 @@ struct flow_private {
 	flow_fn *fn;
 	struct bus_request *request;
 	bool answered;
+	volatile bool cancelled; /* shared by the flow's branches */
+};
+
+/* In the arena of the flow or branch that keeps it. */
+struct flow_document {
+	struct flow_document *next;
+	yyjson_doc *doc;
 };
 
 struct flows {
@@ -45,7 +53,8 @@ struct flows {
 	void *done_arg;
 };
 
-struct flows *flows_new(struct worker *w, struct http *http, struct mailbox *mailbox, void *context)
+struct flows *flows_new(
+	struct worker *w, struct http *http, struct mailbox *mailbox, void *context)
 {
 	struct flows *f = calloc(1, sizeof(*f));
 
@@ -61,6 +70,25 @@ struct flows *flows_new(struct worker *w, struct http *http, struct mailbox *mai
 	return f;
 }
 
+/* ---- what a flow keeps ---- */
+
+void flow_keep_document(struct flow *flow, yyjson_doc *doc)
+{
+	struct flow_document *kept = arena_alloc(&flow->arena, sizeof(*kept));
+
+	kept->doc = doc;
+	kept->next = flow->documents;
+	flow->documents = kept;
+}
+
+static void release(struct flow *flow)
+{
+	for (struct flow_document *kept = flow->documents; kept; kept = kept->next)
+		yyjson_doc_free(kept->doc);
+	flow->documents = NULL;
+	arena_free(&flow->arena);
+}
+
 /* ---- threads ---- */
 
 static void flow_end(struct flow_private *p)
@@ -68,18 +96,20 @@ static void flow_end(struct flow_private *p)
 	struct flows *flows = p->flow.flows;
 
 	if (!p->answered)
-		flow_fail(&p->flow, "INTERNAL_ERROR", "The request ended without an answer");
+		flow_fail(&p->flow, "INTERNAL_ERROR",
+			"The request ended without an answer");
 	pthread_mutex_lock(&flows->lock);
 	*p->all_link = p->all_next;
 	if (p->all_next)
 		p->all_next->all_link = p->all_link;
 	flows->count--;
 	pthread_mutex_unlock(&flows->lock);
-	arena_free(&p->flow.arena);
+	release(&p->flow);
 	free(p);
 }
 
-/* The next flow to run, or NULL when the thread should leave. Called and left with the lock held. */
+/* The next flow to run, or NULL when the thread should leave. Called and left with the
+ * lock held. */
 static struct flow_private *next_flow(struct flows *flows)
 {
 	struct timespec until;
@@ -123,7 +153,8 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static int start_thread(void *(*fn)(void *arg), void *arg, pthread_t *thread, bool detached)
+static int start_thread(
+	void *(*fn)(void *arg), void *arg, pthread_t *thread, bool detached)
 {
 	pthread_attr_t attributes;
 	int error;
@@ -137,7 +168,8 @@ static int start_thread(void *(*fn)(void *arg), void *arg, pthread_t *thread, bo
 	return -error;
 }
 
-void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request, const void *message)
+void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
+	const void *message)
 {
 	struct flow_private *p;
 	pthread_t thread;
@@ -145,7 +177,8 @@ void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request, c
 
 	if (flows->stopping || flows->waiting >= FLOW_QUEUE_MAX) {
 		bus_answer_error(request, "BUSY", (struct str){NULL, 0},
-			flows->stopping ? "The daemon is stopping" : "Too many requests are waiting for Claude");
+			flows->stopping ? "The daemon is stopping"
+					: "Too many requests are waiting for Claude");
 		return;
 	}
 	p = calloc(1, sizeof(*p));
@@ -174,7 +207,8 @@ void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request, c
 	pthread_cond_signal(&flows->work);
 	pthread_mutex_unlock(&flows->lock);
 	if (more && start_thread(run, flows, &thread, true) < 0) {
-		/* The flow waits for another thread; without any it waits until there is one. */
+		/* The flow waits for another thread; without any it waits until there is
+		 * one. */
 		log_warn("no thread for a flow", "threads", "%u", flows->threads, NULL);
 		pthread_mutex_lock(&flows->lock);
 		flows->threads--;
@@ -214,14 +248,15 @@ void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), v
 	pthread_mutex_lock(&flows->lock);
 	flows->stopping = true;
 	for (struct flow_private *p = flows->all; p; p = p->all_next)
-		p->flow.cancelled = true;
+		p->cancelled = true;
 	pthread_cond_broadcast(&flows->work);
 	pthread_mutex_unlock(&flows->lock);
 	http_cancel_all(flows->http);
 	flows->deadline = mono_add_ms(clock_mono(), deadline_ms);
 	flows->done = done;
 	flows->done_arg = arg;
-	flows->check = event_new(flows->worker->base, -1, EV_PERSIST, on_stop_check, flows);
+	flows->check =
+		event_new(flows->worker->base, -1, EV_PERSIST, on_stop_check, flows);
 	if (!flows->check || event_add(flows->check, &every) < 0)
 		abort();
 }
@@ -321,7 +356,8 @@ static void on_publish(void *arg)
 	letter_free(l);
 }
 
-void flow_publish(struct flow *flow, const char *topic, const struct type *type, const void *message)
+void flow_publish(struct flow *flow, const char *topic, const struct type *type,
+	const void *message)
 {
 	struct letter *l = letter_new(flow);
 
@@ -339,16 +375,23 @@ void *flow_context(const struct flow *flow)
 
 struct bus_reply flow_call(struct flow *flow, enum method method, const void *request)
 {
-	return bus_call_wait(flow->worker->bus, method, (struct str){NULL, 0}, request, 0, &flow->arena);
+	return bus_call_wait(flow->worker->bus, method, (struct str){NULL, 0}, request, 0,
+		&flow->arena);
 }
 
-struct bus_reply flow_call_keyed(struct flow *flow, enum method method, const void *request)
+struct bus_reply flow_call_keyed(
+	struct flow *flow, enum method method, const void *request)
 {
 	char key[UUID_SIZE];
 
 	uuid4(key); /* uuid7 counts in memory of the loop's thread */
-	return bus_call_wait(flow->worker->bus, method, arena_str(&flow->arena, str_of(key)), request, 0,
-		&flow->arena);
+	return bus_call_wait(flow->worker->bus, method,
+		arena_str(&flow->arena, str_of(key)), request, 0, &flow->arena);
+}
+
+const volatile bool *flow_cancelled(const struct flow *flow)
+{
+	return &flow->private_->cancelled;
 }
 
 struct flow_branch {
@@ -367,7 +410,8 @@ static void *run_branch(void *arg)
 	return NULL;
 }
 
-struct flow_branch *flow_fork(struct flow *flow, void (*fn)(struct flow *flow, void *arg), void *arg)
+struct flow_branch *flow_fork(
+	struct flow *flow, void (*fn)(struct flow *flow, void *arg), void *arg)
 {
 	struct flow_branch *b = calloc(1, sizeof(*b));
 
@@ -375,6 +419,7 @@ struct flow_branch *flow_fork(struct flow *flow, void (*fn)(struct flow *flow, v
 		abort();
 	b->flow = *flow;
 	b->flow.arena = (struct arena){0};
+	b->flow.documents = NULL;
 	b->fn = fn;
 	b->arg = arg;
 	b->threaded = start_thread(run_branch, b, &b->thread, false) == 0;
@@ -387,7 +432,7 @@ void flow_join(struct flow_branch *branch)
 {
 	if (branch->threaded)
 		pthread_join(branch->thread, NULL);
-	arena_free(&branch->flow.arena);
+	release(&branch->flow);
 	free(branch);
 }
 
@@ -395,7 +440,7 @@ void flow_sleep_ms(struct flow *flow, int64_t ms)
 {
 	const int64_t slice_ms = 50;
 
-	while (ms > 0 && !flow->private_->flow.cancelled) {
+	while (ms > 0 && !flow->private_->cancelled) {
 		int64_t now_ms = ms < slice_ms ? ms : slice_ms;
 		struct timespec wait = {now_ms / 1000, (now_ms % 1000) * 1000000};
 

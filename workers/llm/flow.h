@@ -1,9 +1,10 @@
 /*
  * flow.h - a flow: one request served by straight-line code on a thread of its own.
  *
- * The request's decoded message, its arena and its answer belong to the flow's thread until it answers;
- * answering and publishing are handed to the loop. A flow that waits (for Claude, Chroma, the store) costs
- * a sleeping thread with a small stack, so short flows never wait behind long ones.
+ * The request's decoded message, its arena and its answer belong to the flow's thread
+ * until it answers; answering and publishing are handed to the loop. A flow that waits
+ * (for Claude, Chroma, the store) costs a sleeping thread with a small stack, so short
+ * flows never wait behind long ones.
  */
 #ifndef PAIGE_LLM_FLOW_H
 #define PAIGE_LLM_FLOW_H
@@ -12,7 +13,8 @@
 #include "workers/llm/http.h"
 #include "workers/llm/mailbox.h"
 
-/* Most flows at once; more wait in line, and beyond FLOW_QUEUE_MAX a request is refused with BUSY. */
+/* Most flows at once; more wait in line, and beyond FLOW_QUEUE_MAX a request is refused
+ * with BUSY. */
 #define FLOW_THREADS_MAX 64
 #define FLOW_QUEUE_MAX 512
 
@@ -25,18 +27,21 @@ struct flow {
 	struct flows *flows;
 	struct worker *worker;
 	struct http *http;
-	struct arena arena;    /* for whatever the flow allocates */
-	const void *message;   /* the request's decoded type */
-	struct str body;       /* the request as received */
-	volatile bool cancelled; /* the daemon stops, or nobody waits for the answer */
+	struct arena arena;		 /* for whatever the flow allocates */
+	const void *message;		 /* the request's decoded type */
+	struct str body;		 /* the request as received */
+	struct flow_document *documents; /* see flow_keep_document */
 	struct flow_private *private_;
 };
 
 /* Returns new. `context` is the worker's own, see flow_context. */
-struct flows *flows_new(struct worker *w, struct http *http, struct mailbox *mailbox, void *context);
+struct flows *flows_new(
+	struct worker *w, struct http *http, struct mailbox *mailbox, void *context);
 /* On the loop: serves `request` with `fn`. */
-void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request, const void *message);
-/* On the loop: every flow is told to end; `done` is called when all have, at most `deadline_ms` later. */
+void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
+	const void *message);
+/* On the loop: every flow is told to end; `done` is called when all have, at most
+ * `deadline_ms` later. */
 void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), void *arg);
 /* How many run or wait. */
 unsigned flows_count(const struct flows *flows);
@@ -44,21 +49,30 @@ unsigned flows_count(const struct flows *flows);
 /* ---- on the flow's thread ---- */
 
 void *flow_context(const struct flow *flow);
-/* Exactly one of these ends a flow's duty to its caller; the flow may go on afterwards. Text is copied. */
+/* Exactly one of these ends a flow's duty to its caller; the flow may go on afterwards.
+ * Text is copied. */
 void flow_answer(struct flow *flow, struct str body);
 void flow_answer_message(struct flow *flow, const struct type *type, const void *message);
 void flow_fail(struct flow *flow, const char *code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 bool flow_answered(const struct flow *flow);
 /* Publishes "ui/<type>" with the message. */
-void flow_publish(struct flow *flow, const char *topic, const struct type *type, const void *message);
+void flow_publish(struct flow *flow, const char *topic, const struct type *type,
+	const void *message);
 /* Asks another worker, blocking; borrowed until the flow ends. */
 struct bus_reply flow_call(struct flow *flow, enum method method, const void *request);
 /* The same for a method that is METHOD_KEYED, with a fresh key. */
-struct bus_reply flow_call_keyed(struct flow *flow, enum method method, const void *request);
-/* Runs `fn(arg)` on a thread beside this one and returns a handle; flow_join waits for it. */
-struct flow_branch *flow_fork(struct flow *flow, void (*fn)(struct flow *flow, void *arg), void *arg);
+struct bus_reply flow_call_keyed(
+	struct flow *flow, enum method method, const void *request);
+/* Runs `fn(arg)` on a thread beside this one and returns a handle; flow_join waits for
+ * it. */
+struct flow_branch *flow_fork(
+	struct flow *flow, void (*fn)(struct flow *flow, void *arg), void *arg);
 void flow_join(struct flow_branch *branch);
+/* Becomes true when the flow should end. */
+const volatile bool *flow_cancelled(const struct flow *flow);
+/* Takes a document: it is freed with the flow. */
+void flow_keep_document(struct flow *flow, yyjson_doc *doc);
 /* Waits, or returns early when the flow is cancelled. */
 void flow_sleep_ms(struct flow *flow, int64_t ms);
 

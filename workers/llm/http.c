@@ -1,8 +1,8 @@
 /*
  * http.c - HTTP requests of flows (http.h).
  *
- * A transfer belongs to the loop from http_perform's letter until it is done; the thread sleeps on the
- * transfer's condition meanwhile and touches nothing.
+ * A transfer belongs to the loop from http_perform's letter until it is done; the thread
+ * sleeps on the transfer's condition meanwhile and touches nothing.
  */
 #include "workers/llm/http.h"
 #include "common/log.h"
@@ -105,7 +105,8 @@ static void collect_finished(struct http *h)
 static void on_socket_event(evutil_socket_t fd, short events, void *arg)
 {
 	struct http *h = arg;
-	int action = ((events & EV_READ) ? CURL_CSELECT_IN : 0) | ((events & EV_WRITE) ? CURL_CSELECT_OUT : 0);
+	int action = ((events & EV_READ) ? CURL_CSELECT_IN : 0) |
+		     ((events & EV_WRITE) ? CURL_CSELECT_OUT : 0);
 	int running;
 
 	curl_multi_socket_action(h->multi, fd, action, &running);
@@ -236,7 +237,8 @@ static void set_options(struct transfer *t)
 	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
 	if (r->body.ptr) {
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
+		curl_easy_setopt(
+			easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
 		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body.ptr);
 	}
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
@@ -276,7 +278,8 @@ static void start(void *arg)
 		finish(t, HTTP_NO_ANSWER, "libcurl refused the request");
 }
 
-void http_perform(struct http *h, const struct http_request *request, struct http_response *response)
+void http_perform(struct http *h, const struct http_request *request,
+	struct http_response *response)
 {
 	struct transfer t = {.http = h, .request = request, .response = response};
 

@@ -1,8 +1,10 @@
 /*
- * http.h - HTTP requests of flows, over one pool of connections (libcurl's multi handle on the loop).
+ * http.h - HTTP requests of flows, over one pool of connections (libcurl's multi handle
+ * on the loop).
  *
- * http_perform blocks the calling flow's thread; the transfer itself runs on the loop, so that connections
- * are shared between flows, and so that stopping ends every transfer at once.
+ * http_perform blocks the calling flow's thread; the transfer itself runs on the loop, so
+ * that connections are shared between flows, and so that stopping ends every transfer at
+ * once.
  */
 #ifndef PAIGE_LLM_HTTP_H
 #define PAIGE_LLM_HTTP_H
@@ -15,11 +17,11 @@
 struct http;
 
 enum http_outcome {
-	HTTP_ANSWERED,  /* the answer is whole; status says what it is */
+	HTTP_ANSWERED,	/* the answer is whole; status says what it is */
 	HTTP_NO_ANSWER, /* no connection, or it ended before one byte came */
-	HTTP_CUT,       /* the answer began and did not end as it should */
-	HTTP_TIMEOUT,   /* not within timeout_ms */
-	HTTP_TOO_BIG,   /* more than max_bytes */
+	HTTP_CUT,	/* the answer began and did not end as it should */
+	HTTP_TIMEOUT,	/* not within timeout_ms */
+	HTTP_TOO_BIG,	/* more than max_bytes */
 	HTTP_CANCELLED, /* http_cancel_all, or the request's own flag */
 };
 
@@ -27,11 +29,11 @@ struct http_request {
 	const char *method; /* "GET", "POST", "DELETE" */
 	const char *url;
 	const char *const *headers; /* "name: value", NULL at the end */
-	struct str body;            /* absent for none */
-	int64_t timeout_ms;         /* for all of it */
-	size_t max_bytes;           /* of the answer's body */
-	/* Optional: called on the loop with each piece of a body of status 200 whose content type is an event
-	 * stream, instead of collecting it. */
+	struct str body;	    /* absent for none */
+	int64_t timeout_ms;	    /* for all of it */
+	size_t max_bytes;	    /* of the answer's body */
+	/* Optional: called on the loop with each piece of a body of status 200 whose
+	 * content type is an event stream, instead of collecting it. */
 	void (*on_stream)(void *arg, struct str piece);
 	void *arg;
 	/* Optional: becoming true ends the transfer within a second. */
@@ -44,13 +46,16 @@ struct http_response {
 	int status;
 	bool streamed; /* the body went to on_stream */
 	struct buf body;
-	struct buf should_retry, retry_after, retry_after_ms; /* headers of the Claude API; empty without */
+	struct buf should_retry, retry_after,
+		retry_after_ms; /* headers of the Claude API; empty without */
 	char detail[128]; /* for the log: what libcurl says; no addresses, no secrets */
 };
 
 struct http *http_new(struct event_base *base, struct mailbox *mailbox);
-/* From a thread that is not the loop's. Blocks; everything in the request is borrowed until it returns. */
-void http_perform(struct http *h, const struct http_request *request, struct http_response *response);
+/* From a thread that is not the loop's. Blocks; everything in the request is borrowed
+ * until it returns. */
+void http_perform(struct http *h, const struct http_request *request,
+	struct http_response *response);
 /* On the loop: ends every transfer, also those that begin later. */
 void http_cancel_all(struct http *h);
 void http_response_fini(struct http_response *r);

@@ -1,8 +1,8 @@
 /*
  * mailbox.h - work handed to the loop by other threads.
  *
- * Flows run on threads of their own; whatever belongs to the loop (bus answers, publications, libcurl's
- * multi handle) is posted here and runs there, in order.
+ * Flows run on threads of their own; whatever belongs to the loop (bus answers,
+ * publications, libcurl's multi handle) is posted here and runs there, in order.
  */
 #ifndef PAIGE_LLM_MAILBOX_H
 #define PAIGE_LLM_MAILBOX_H
@@ -15,8 +15,8 @@ typedef void mail_fn(void *arg);
 
 /* Returns new. */
 struct mailbox *mailbox_new(struct event_base *base);
-/* From any thread: `fn(arg)` runs on the loop soon. The queue is bounded by its callers: each thread has
- * at most a few letters under way. */
+/* From any thread: `fn(arg)` runs on the loop soon. The queue is bounded by its callers:
+ * each thread has at most a few letters under way. */
 void mailbox_post(struct mailbox *m, mail_fn *fn, void *arg);
 /* What was posted and has not run is dropped. */
 void mailbox_free(struct mailbox *m);

@@ -1,0 +1,56 @@
+/*
+ * call.h - one call to Claude: prompt in, checked answer out, one row in the log (FR-083
+ * to FR-095).
+ *
+ * Retries, another model when one is gone, continuing a paused turn, searching first and
+ * formatting second: all of it is one call and one row, with tokens and cost added up
+ * (P7.3). Every failure has a kind by name and a sentence for people that holds no
+ * address, key or raw body (P7.7, P11.17).
+ */
+#ifndef PAIGE_LLM_CALL_H
+#define PAIGE_LLM_CALL_H
+
+#include "workers/llm/flow.h"
+#include "workers/llm/prompts.h"
+
+#define CALL_MAX_TOKENS 4096 /* FR-092 */
+
+enum call_outcome {
+#define CALL_OUTCOME(symbol, ...) CALL_OUTCOME_##symbol,
+#include "workers/llm/call_outcomes.def"
+#undef CALL_OUTCOME
+};
+
+/* What calls need, the same for all of them; borrowed for the life of the process. */
+struct call_client {
+	const struct settings *settings;
+	struct model_choice choice;
+	pthread_mutex_t lock; /* guards choice */
+};
+
+struct call_request {
+	enum call_kind kind;
+	struct str session_id;	  /* absent for none (P4.4) */
+	struct str dreyfus_stage; /* for prompts that have the placeholder */
+	struct str more_system;	  /* optional: goes behind the prompt */
+	const void *message;	  /* the request type of the kind */
+};
+
+struct call_result {
+	enum call_outcome outcome;
+	const void *response; /* the response type of the kind, in the flow's arena; NULL
+				 without success */
+	struct str text;      /* the sentence for people, without success */
+	struct str model;
+	int64_t latency_ms; /* -1 without success */
+};
+
+void call_client_init(struct call_client *c, const struct settings *settings);
+/* Blocks the flow's thread until the call succeeded or failed for good. */
+struct call_result call_claude(struct flow *flow, const struct call_request *request);
+/* The same with one more try after LLM_FLOW_RETRY_MS when the failure may pass (FR-159,
+ * P11.12). */
+struct call_result call_claude_with_retry(
+	struct flow *flow, const struct call_request *request);
+
+#endif

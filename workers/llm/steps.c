@@ -1,0 +1,73 @@
+/* steps.c - steps that several flows take (steps.h). */
+#include "workers/llm/steps.h"
+#include "common/ids.h"
+#include "common/log.h"
+
+static int decode(
+	struct flow *flow, enum method method, void *out, struct bus_reply *reply)
+{
+	struct proto_error error;
+
+	if (reply->status != BUS_OK)
+		return -1;
+	if (!out || bus_reply_decode(method, reply, &flow->arena, out, &error) == 0)
+		return 0;
+	log_error("reply not understood", "method", "%s", method_infos[method].name,
+		"problem", "%s", error.text, NULL);
+	reply->status = BUS_ERROR;
+	reply->code = STR_LIT("INTERNAL_ERROR");
+	reply->message = STR_LIT("A worker gave an answer that was not understood");
+	return -1;
+}
+
+int ask(struct flow *flow, enum method method, const void *request, void *out,
+	struct bus_reply *reply)
+{
+	*reply = flow_call(flow, method, request);
+	return decode(flow, method, out, reply);
+}
+
+int tell(struct flow *flow, enum method method, const void *request, void *out,
+	struct bus_reply *reply)
+{
+	*reply = flow_call_keyed(flow, method, request);
+	return decode(flow, method, out, reply);
+}
+
+void fail_with(struct flow *flow, const struct bus_reply *reply)
+{
+	flow_fail(flow, arena_cstr(&flow->arena, reply->code), "%.*s",
+		STR_ARG(reply->message));
+}
+
+void log_action(struct flow *flow, enum action action, const void *data)
+{
+	char id[UUID_SIZE], now[WALL_ISO_SIZE];
+	struct buf json = {0};
+	struct action_row row;
+	struct action_append append = {.actions = {&row, 1}};
+	struct bus_reply reply;
+
+	uuid4(id);
+	wall_iso(clock_wall(), now);
+	proto_encode(action_infos[action].data(), data, &json);
+	row = (struct action_row){.id = str_of(id),
+		.type = str_of(action_infos[action].name),
+		.data = {.raw = buf_str(&json)},
+		.created_at = str_of(now)};
+	if (tell(flow, METHOD_ACTION_APPEND, &append, NULL, &reply) < 0)
+		log_error("action not logged", "type", "%s", action_infos[action].name,
+			"error", "%.*s", STR_ARG(reply.message), NULL);
+	buf_free(&json);
+}
+
+bool load_context(struct flow *flow, struct coaching_context *context)
+{
+	static const struct empty nothing = {0};
+	struct bus_reply reply;
+
+	if (ask(flow, METHOD_COACHING_CONTEXT, &nothing, context, &reply) == 0)
+		return true;
+	fail_with(flow, &reply);
+	return false;
+}

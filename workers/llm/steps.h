@@ -1,0 +1,25 @@
+/* steps.h - steps that several flows take. */
+#ifndef PAIGE_LLM_STEPS_H
+#define PAIGE_LLM_STEPS_H
+
+#include "proto/actions.h"
+#include "proto/messages.h"
+#include "workers/llm/call.h"
+
+/* Logs an action with its data, now, and waits until it is durable. Without a session the
+ * store drops it. */
+void log_action(struct flow *flow, enum action action, const void *data);
+/* Session, phase and assessments. Answers the flow's caller and returns false when the
+ * store cannot be asked. */
+bool load_context(struct flow *flow, struct coaching_context *context);
+/* Asks a worker and decodes its answer into `out`. 0; -1 after a failure, with the reply
+ * in *reply. */
+int ask(struct flow *flow, enum method method, const void *request, void *out,
+	struct bus_reply *reply) __attribute__((warn_unused_result));
+/* The same for METHOD_KEYED. */
+int tell(struct flow *flow, enum method method, const void *request, void *out,
+	struct bus_reply *reply) __attribute__((warn_unused_result));
+/* Hands a failed reply on to the flow's caller. */
+void fail_with(struct flow *flow, const struct bus_reply *reply);
+
+#endif
