@@ -88,6 +88,7 @@ static int on_commit(void *arg, sqlite3 *handle, const char *name, int pages)
 
 	(void)handle;
 	(void)name;
+	db->commits++;
 	db->log_pages = (uint64_t)pages;
 	return SQLITE_OK;
 }
@@ -198,8 +199,7 @@ static int open_inspected(
 	sqlite3_wal_hook(db->handle, on_commit, db);
 	result = schema_apply(db->handle, schema, &inner);
 	if (result < 0)
-		problem_set(problem, "%s cannot be used: %.500s", db->path,
-			inner.text);
+		problem_set(problem, "%s cannot be used: %.500s", db->path, inner.text);
 	return result;
 }
 
@@ -250,6 +250,32 @@ bool database_in_place(const struct database *db)
 	 * closes. */
 	snprintf(log, sizeof(log), "%s-wal", db->path);
 	return access(log, F_OK) == 0 || errno != ENOENT;
+}
+
+int database_probe(struct database *db, const struct schema *schema)
+{
+	char sql[96];
+
+	/* Setting the version writes the first page also when it stays the same. */
+	snprintf(sql, sizeof(sql), "BEGIN IMMEDIATE; PRAGMA user_version = %d; COMMIT",
+		schema->version);
+	if (sqlite3_exec(db->handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
+		int result = database_errno(sqlite3_extended_errcode(db->handle));
+
+		if (!sqlite3_get_autocommit(db->handle))
+			sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+		return result;
+	}
+	return 0;
+}
+
+int64_t database_log_bytes(const struct database *db)
+{
+	char log[PATH_MAX];
+	struct stat st;
+
+	snprintf(log, sizeof(log), "%s-wal", db->path);
+	return stat(log, &st) == 0 ? st.st_size : 0;
 }
 
 sqlite3_stmt *query_begin(struct database *db, enum statement which)

@@ -27,6 +27,7 @@ struct database {
 	sqlite3 *handle;
 	char *path;
 	sqlite3_stmt *statements[STATEMENT_COUNT]; /* prepared at first use */
+	uint64_t commits;			   /* that wrote something */
 	uint64_t log_pages; /* in the write-ahead log after the last commit */
 	int page_bytes;
 };
@@ -54,6 +55,12 @@ void database_problem(const struct database *db, struct problem *problem);
 /* False when the file that `path` names, or its log, is no longer the one that is open.
  */
 bool database_in_place(const struct database *db);
+
+/* Writes something that changes nothing, to see whether writing works. 0 or -errno. */
+int database_probe(struct database *db, const struct schema *schema)
+	__attribute__((warn_unused_result));
+/* Size of the log on disk. */
+int64_t database_log_bytes(const struct database *db);
 
 /* ---- statements ---- */
 

@@ -1,0 +1,229 @@
+/* actions.c - the action log (actions.h). */
+#include "workers/store/actions.h"
+#include "common/utf8.h"
+#include "proto/messages.h"
+#include "workers/store/row_ids.h"
+#include "workers/store/store.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned long dropped;
+
+unsigned long actions_take_dropped(void)
+{
+	unsigned long n = dropped;
+
+	dropped = 0;
+	return n;
+}
+
+static void publish(struct call *call, const struct session_ref *session,
+	const struct action_entry *entry)
+{
+	const char *name = action_infos[entry->action].name;
+	const struct action_event event = {
+		.id = str_of(entry->id),
+		.session_id = str_of(session->id),
+		.type = str_of(name),
+		.data = {.raw = entry->data},
+		.created_at = str_of(entry->created_at),
+	};
+	char topic[64];
+
+	snprintf(topic, sizeof(topic), "action/%s", name);
+	call_publish(call, topic, action_event_type(), &event);
+}
+
+int action_write(struct store *store, struct call *call,
+	const struct session_ref *session, const struct action_entry *entry)
+{
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_ACTION_INSERT);
+	int written;
+
+	query_text(query, 1, str_of(entry->id));
+	query_text(query, 2, str_of(session->id));
+	query_text(query, 3, str_of(action_infos[entry->action].name));
+	query_text(query, 4, entry->data);
+	query_text(query, 5, str_of(entry->created_at));
+	written = query_run(&store->db, query);
+	if (written == 1)
+		publish(call, session, entry);
+	return written;
+}
+
+int action_log(struct store *store, struct call *call, unsigned n, enum action action,
+	const void *data)
+{
+	char id[UUID_SIZE], at[WALL_ISO_SIZE];
+	const struct session_ref *session;
+
+	call_row_id(call, n, id);
+	call_time(call, at);
+	session = sessions_at(&store->sessions, str_of(at));
+	if (!session) {
+		dropped++;
+		return 0;
+	}
+	return action_write(store, call, session,
+		&(struct action_entry){
+			.id = id,
+			.action = action,
+			.data = call_encode(call, action_infos[action].data(), data),
+			.created_at = at,
+		});
+}
+
+int action_find(struct store *store, struct call *call, const char *id,
+	struct str *session_id, struct str *data)
+{
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_ACTION_GET);
+	int found;
+
+	query_text(query, 1, str_of(id));
+	found = query_step(&store->db, query);
+	if (found == 1) {
+		*session_id = query_column(query, 0, call->arena);
+		*data = query_column(query, 2, call->arena);
+	}
+	return found;
+}
+
+/* ---- action.append ---- */
+
+static struct str json_text(struct call *call, yyjson_val *val)
+{
+	struct str kept = {0};
+	size_t len;
+	char *text;
+
+	if (!val)
+		return kept;
+	text = yyjson_val_write(val, YYJSON_WRITE_NOFLAG, &len);
+	if (!text)
+		abort();
+	kept = arena_str(call->arena, (struct str){text, len});
+	free(text);
+	return kept;
+}
+
+/* Checks one row of the request and makes an entry of it, in the arena. 0 or -ECANCELED.
+ */
+static int read_row(struct call *call, const struct action_row *row, size_t index,
+	struct action_entry *entry)
+{
+	char *id = arena_alloc(call->arena, UUID_SIZE);
+	int action = action_by_name(row->type);
+	const struct type *type;
+	struct proto_error error;
+	struct wall at;
+	char where[64];
+
+	if (row_id(row->id, 0, id) < 0)
+		return call_refuse(call, ERROR_INVALID_MESSAGE,
+			"actions[%zu].id: expected a UUID", index);
+	if (action < 0)
+		return call_refuse(call, ERROR_INVALID_MESSAGE,
+			"actions[%zu].type: %.*s is no action type", index,
+			STR_ARG(row->type));
+	if (wall_parse(row->created_at, &at) < 0)
+		return call_refuse(call, ERROR_INVALID_MESSAGE,
+			"actions[%zu].createdAt: expected ISO 8601 with milliseconds and "
+			"Z",
+			index);
+	type = action_infos[action].data();
+	snprintf(where, sizeof(where), "actions[%zu].data", index);
+	if (row->data.val &&
+		proto_decode(type, row->data.val, where, DECODE_LENIENT, call->arena,
+			arena_alloc(call->arena, type->size), &error) < 0)
+		return call_refuse(call, ERROR_INVALID_MESSAGE, "%s", error.text);
+	*entry = (struct action_entry){
+		.id = id,
+		.action = (enum action)action,
+		.data = json_text(call, row->data.val),
+		.created_at = arena_cstr(call->arena, row->created_at),
+	};
+	return 0;
+}
+
+int action_append(struct store *store, struct call *call)
+{
+	const struct action_append *request = call->message;
+	struct written answer = {.has_count = true};
+
+	for (size_t i = 0; i < request->actions.count; i++) {
+		const struct action_row *row = &request->actions.items[i];
+		const struct session_ref *session =
+			sessions_at(&store->sessions, row->created_at);
+		struct action_entry entry;
+		int result = read_row(call, row, i, &entry);
+
+		if (result < 0)
+			return result;
+		if (!session) {
+			dropped++;
+			continue;
+		}
+		result = action_write(store, call, session, &entry);
+		if (result < 0)
+			return result;
+		answer.count += result;
+	}
+	call_answer(call, &answer);
+	return 0;
+}
+
+/* ---- what the learner does in the editor ---- */
+
+/* Logs the one row of the call and answers with nothing. */
+static int log_activity(
+	struct store *store, struct call *call, enum action action, const void *data)
+{
+	int result = action_log(store, call, 0, action, data);
+
+	if (result < 0)
+		return result;
+	call_answer_text(call, STR_LIT("null"));
+	return 0;
+}
+
+int activity_tab_switch(struct store *store, struct call *call)
+{
+	const struct editor_tab_switch *request = call->message;
+
+	return log_activity(store, call, ACTION_TAB_SWITCH,
+		&(struct tab_switch_data){
+			.from_path = request->from_path, .to_path = request->to_path});
+}
+
+int activity_selection(struct store *store, struct call *call)
+{
+	const struct editor_selection *request = call->message;
+	struct selection_data data = {
+		.path = request->path,
+		.range = request->range,
+		.text_length = request->text_length,
+		.has_text_length = request->has_text_length,
+	};
+
+	/* Some clients send the text instead of its length (P5.20). */
+	if (!data.has_text_length && request->selected_text.ptr) {
+		data.text_length = (int64_t)utf8_utf16_len(request->selected_text);
+		data.has_text_length = true;
+	}
+	return log_activity(store, call, ACTION_SELECTION, &data);
+}
+
+int activity_idle_start(struct store *store, struct call *call)
+{
+	const struct user_idle_start *request = call->message;
+
+	return log_activity(store, call, ACTION_IDLE_START,
+		&(struct idle_start_data){
+			.last_action_timestamp = request->last_action_timestamp});
+}
+
+int activity_idle_end(struct store *store, struct call *call)
+{
+	return log_activity(store, call, ACTION_IDLE_END, &(struct empty){0});
+}

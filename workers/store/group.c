@@ -1,0 +1,158 @@
+/* group.c - group commit (group.h). */
+#include "workers/store/group.h"
+#include "common/log.h"
+#include "workers/store/store.h"
+#include <errno.h>
+
+void group_add(struct group *group, struct call *call)
+{
+	call->next = NULL;
+	if (!group->first)
+		group->last = &group->first;
+	*group->last = call;
+	group->last = &call->next;
+	group->waiting++;
+}
+
+/* What the next transaction takes: calls from the head of the queue. */
+struct batch {
+	struct call *first;
+	size_t count;
+	bool writes;
+};
+
+static struct batch batch_take(const struct group *group)
+{
+	struct batch batch = {.first = group->first};
+	size_t bytes = 0;
+
+	for (struct call *c = group->first; c; c = c->next) {
+		bytes += c->request ? c->request->body.len : 0;
+		if (batch.count == GROUP_MAX_CALLS ||
+			(batch.count > 0 && bytes > GROUP_MAX_BYTES))
+			break;
+		batch.count++;
+		batch.writes = batch.writes || (c->service->flags & SERVICE_WRITES);
+	}
+	return batch;
+}
+
+/* Errors after which nothing of the transaction can be kept. */
+static bool is_fatal(const struct store *store, int error)
+{
+	switch (error) {
+	case -EFBIG:  /* a row too large */
+	case -ENOKEY: /* a constraint */
+		return sqlite3_get_autocommit(store->db.handle);
+	default:
+		return true;
+	}
+}
+
+static int run_handler(struct store *store, struct call *call)
+{
+	struct sessions before = store->sessions;
+	bool savepoint = call->service->flags & SERVICE_MANY;
+	int result = savepoint ? database_execute(&store->db, STATEMENT_SAVEPOINT) : 0;
+	struct problem problem;
+	int undone = 0;
+
+	if (result < 0)
+		return result;
+	result = call->service->handler(store, call);
+	if (result >= 0)
+		return savepoint ? database_execute(&store->db, STATEMENT_RELEASE) : 0;
+	store->sessions = before;
+	if (result != -ECANCELED) {
+		if (is_fatal(store, result))
+			return result;
+		database_problem(&store->db, &problem);
+		log_error("a call failed in the database", "method", "%s",
+			method_infos[call->method].name, "problem", "%s", problem.text,
+			NULL);
+		call_refuse(call, ERROR_STORAGE_FAILED, "%s", problem.text);
+	}
+	if (savepoint) {
+		undone = database_execute(&store->db, STATEMENT_UNDO);
+		if (undone == 0)
+			undone = database_execute(&store->db, STATEMENT_RELEASE);
+	}
+	return undone;
+}
+
+/* One call inside the transaction. 0 with an outcome, or the -errno that ends the
+ * transaction. */
+static int run_call(struct store *store, struct call *call, struct mono now)
+{
+	const struct service *service = call->service;
+	struct str known = keys_recall(store->keys, call->key, (int)call->method);
+
+	call->outcome = (struct call_outcome){0};
+	if (known.ptr) {
+		call_answer_text(call, arena_str(call->arena, known));
+		return 0;
+	}
+	if (now.us > call->deadline.us && !(service->flags & SERVICE_LATE)) {
+		/* The caller was told so by the bus and may have asked again. */
+		call_refuse(call, ERROR_TIMEOUT, "%s came to its turn too late",
+			method_infos[call->method].name);
+		return 0;
+	}
+	if ((service->flags & SERVICE_WRITES) && !health_may_write(&store->health)) {
+		call_refuse(call, ERROR_STORAGE_FAILED, "%s", store->health.problem.text);
+		return 0;
+	}
+	return run_handler(store, call);
+}
+
+static int run_batch(struct store *store, const struct batch *batch)
+{
+	struct mono now = clock_mono();
+	struct call *call = batch->first;
+	int result = database_execute(
+		&store->db, batch->writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ);
+
+	for (size_t i = 0; result == 0 && i < batch->count; i++, call = call->next)
+		result = run_call(store, call, now);
+	if (result == 0)
+		result = database_execute(&store->db, STATEMENT_COMMIT);
+	return result;
+}
+
+/* Ends a transaction that failed, whatever SQLite did with it already. */
+static void roll_back(struct store *store)
+{
+	if (!sqlite3_get_autocommit(store->db.handle) &&
+		database_execute(&store->db, STATEMENT_ROLLBACK) < 0)
+		log_error("a transaction could not be rolled back", "path", "%s",
+			store->db.path, NULL);
+}
+
+int group_run(struct store *store, void (*done)(struct store *store, struct call *call))
+{
+	struct sessions before = store->sessions;
+	struct batch batch = batch_take(&store->group);
+	int result;
+
+	if (batch.count == 0)
+		return 0;
+	result = run_batch(store, &batch);
+	if (result < 0) {
+		database_problem(&store->db, &store->group.problem);
+		roll_back(store);
+		store->sessions = before;
+		if (result == -EBUSY)
+			return result;
+	}
+	for (size_t i = 0; i < batch.count; i++) {
+		struct call *call = store->group.first;
+
+		store->group.first = call->next;
+		store->group.waiting--;
+		if (result < 0)
+			call_refuse(call, ERROR_STORAGE_FAILED, "%s",
+				store->group.problem.text);
+		done(store, call);
+	}
+	return result;
+}

@@ -1,0 +1,43 @@
+/*
+ * group.h - group commit: everything that waits runs in one transaction, in the order in
+ * which it came.
+ *
+ * One sync of the disk makes a whole group durable, which is what lets thousands of rows
+ * a second be durable one and all. A call that is refused or fails does not undo the
+ * others: it has a savepoint. Answers and publications leave after the commit only.
+ */
+#ifndef PAIGE_STORE_GROUP_H
+#define PAIGE_STORE_GROUP_H
+
+#include "workers/store/problem.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct store;
+struct call;
+
+/* So many calls at most in one transaction, so that the loop turns in between. */
+#define GROUP_MAX_CALLS 2048
+#define GROUP_MAX_BYTES (4u * 1024 * 1024)
+
+/* Calls that wait. Zero is an empty queue. */
+struct group {
+	struct call *first;
+	struct call **last;
+	size_t waiting;
+	struct problem problem; /* of the last transaction that failed */
+};
+
+void group_add(struct group *group, struct call *call);
+
+/*
+ * Runs the calls at the head of the queue in one transaction. Those that are done are
+ * handed to `done`, each once, in order, with their outcome; `done` may not add calls. 0;
+ * -EBUSY when another process holds the lock: the queue is as it was, try again; or the
+ * -errno that the whole transaction failed with: its calls are handed over with that
+ * error as outcome, and nothing of them stands.
+ */
+int group_run(struct store *store, void (*done)(struct store *store, struct call *call))
+	__attribute__((warn_unused_result));
+
+#endif

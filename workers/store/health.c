@@ -1,0 +1,22 @@
+/* health.c - what the store says of itself (health.h). */
+#include "workers/store/health.h"
+#include <stddef.h>
+
+bool health_may_write(const struct health *health)
+{
+	return !health->damaged && !health->misplaced;
+}
+
+enum worker_condition health_condition(const struct health *health, const char **reason)
+{
+	if (health->damaged || health->misplaced || health->failing) {
+		*reason = health->problem.text;
+		return WORKER_FAILING;
+	}
+	if (health->pinned) {
+		*reason = health->pin.text;
+		return WORKER_DEGRADED;
+	}
+	*reason = NULL;
+	return WORKER_FINE;
+}

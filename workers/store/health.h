@@ -1,0 +1,30 @@
+/*
+ * health.h - what the store says of itself: can it write, is its log kept short?
+ *
+ * Pure: a few facts make a condition with a reason; serve.c tells the supervisor when it
+ * changes.
+ */
+#ifndef PAIGE_STORE_HEALTH_H
+#define PAIGE_STORE_HEALTH_H
+
+#include "common/worker.h"
+#include "workers/store/problem.h"
+#include <stdbool.h>
+
+/* Zero is healthy. */
+struct health {
+	bool damaged;		/* found so while running; for good */
+	bool misplaced;		/* the file was moved or removed under us; for good */
+	bool failing;		/* the last transaction could not be written */
+	struct problem problem; /* why it is one of these */
+	bool pinned;		/* the log is over its limit */
+	struct problem pin;	/* why */
+};
+
+/* `damaged` and `misplaced` forbid all writing: it would make things worse, or be lost.
+ */
+bool health_may_write(const struct health *health);
+/* The condition for /health; *reason is NULL when fine, else valid as long as *health. */
+enum worker_condition health_condition(const struct health *health, const char **reason);
+
+#endif

@@ -1,0 +1,90 @@
+/* hints.c - the hint level of the session, and the progress events of its phases
+ * (hints.h). */
+#include "workers/store/hints.h"
+#include "proto/messages.h"
+#include "workers/store/actions.h"
+#include "workers/store/phases.h"
+#include "workers/store/store.h"
+
+/* Rows of one call (row_ids.h). */
+enum hint_row { ROW_ACTION, ROW_PROGRESS };
+
+static int level_of(struct str data)
+{
+	struct hint_level_change_data change = {0};
+	struct proto_error error;
+	struct arena arena = {0};
+	yyjson_doc *doc = proto_parse(data, &error);
+	int level = HINT_LEVEL_NONE;
+
+	if (doc && proto_decode(hint_level_change_data_type(), yyjson_doc_get_root(doc),
+			   "data", DECODE_LENIENT, &arena, &change, &error) == 0)
+		level = change.level;
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+	return level;
+}
+
+int hint_level_load(struct store *store, const char *session_id, int *level)
+{
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_ACTION_LAST_OF_TYPE);
+	struct arena arena = {0};
+	int found;
+
+	query_text(query, 1, str_of(session_id));
+	query_text(query, 2, str_of(action_infos[ACTION_HINT_LEVEL_CHANGE].name));
+	found = query_step(&store->db, query);
+	if (found >= 0)
+		*level = found == 1 ? level_of(query_column(query, 0, &arena))
+				    : HINT_LEVEL_NONE;
+	arena_free(&arena);
+	return found < 0 ? found : 0;
+}
+
+int progress_record(struct store *store, struct call *call, unsigned n,
+	const char *event_type, const struct type *type, const void *data)
+{
+	struct phase_row phase;
+	char id[UUID_SIZE], at[WALL_ISO_SIZE];
+	int result = phase_current(store, call, &phase);
+
+	if (result != 1)
+		return result;
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_PROGRESS_INSERT);
+
+	call_row_id(call, n, id);
+	call_time(call, at);
+	query_text(query, 1, str_of(id));
+	query_text(query, 2, phase.info.id);
+	query_text(query, 3, str_of(event_type));
+	query_text(query, 4, call_encode(call, type, data));
+	query_text(query, 5, str_of(at));
+	return query_run(&store->db, query);
+}
+
+int hints_level_change(struct store *store, struct call *call)
+{
+	const struct hints_level_change *request = call->message;
+	struct hint_level_change_data data = {
+		.level = request->level,
+		.has_level = true,
+		.previous_level = request->has_previous_level
+					  ? request->previous_level
+					  : store->sessions.hint_level,
+		.has_previous_level = true,
+	};
+	int result = action_log(store, call, ROW_ACTION, ACTION_HINT_LEVEL_CHANGE, &data);
+
+	if (result < 0)
+		return result;
+	if (store->sessions.active.id[0])
+		store->sessions.hint_level = data.level;
+	if (data.level > data.previous_level) {
+		result = progress_record(store, call, ROW_PROGRESS, "hint_escalated",
+			hint_level_change_data_type(), &data);
+		if (result < 0)
+			return result;
+	}
+	call_answer_text(call, STR_LIT("null"));
+	return 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * hints.h - the hint level of the session, and the progress events of its phases (P2.6,
+ * P5.19).
+ */
+#ifndef PAIGE_STORE_HINTS_H
+#define PAIGE_STORE_HINTS_H
+
+#include "common/str.h"
+
+struct store;
+struct call;
+struct type;
+
+/* The level that the action log of a session says last; HINT_LEVEL_NONE when it says
+ * none. 0 or -errno. */
+int hint_level_load(struct store *store, const char *session_id, int *level)
+	__attribute__((warn_unused_result));
+
+/*
+ * Records a progress event of the current phase of the active session, in row `n` of the
+ * call; nothing without a session or an active phase. `data` of `type` becomes its JSON.
+ * 1 written, 0 not, or -errno.
+ */
+int progress_record(struct store *store, struct call *call, unsigned n,
+	const char *event_type, const struct type *type, const void *data)
+	__attribute__((warn_unused_result));
+
+/* Service. */
+int hints_level_change(struct store *store, struct call *call);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * main.c - paige-store, the worker that owns paige.db: its methods, its start and its
+ * end.
+ */
+#include "common/log.h"
+#include "common/worker.h"
+#include "workers/store/actions.h"
+#include "workers/store/hints.h"
+#include "workers/store/phases.h"
+#include "workers/store/serve.h"
+#include "workers/store/state.h"
+#include "workers/store/store.h"
+#include "workers/store/ui_tools.h"
+#include "workers/store/upkeep.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/* Between attempts to open a database that another process has locked. */
+#define OPEN_RETRY_MS 50
+/* Calls that wait get so long to be done when the store is told to stop. */
+#define STOP_PATIENCE_MS 3000
+#define STOP_LOOK_MS 10
+
+static const struct service services[] = {
+	{METHOD_SESSION_ACTIVE, session_active, 0},
+	{METHOD_SESSION_START, session_start, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_SESSION_RESUME, session_resume, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_SESSION_END, session_end, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_SESSION_SET_TITLE, session_set_title, SERVICE_WRITES},
+	{METHOD_SESSION_STATE, session_state, 0},
+	{METHOD_SESSION_RESTORED, session_restored, 0},
+	{METHOD_ACTION_APPEND, action_append,
+		SERVICE_WRITES | SERVICE_MANY | SERVICE_LATE},
+	{METHOD_ACTIVITY_TAB_SWITCH, activity_tab_switch, SERVICE_WRITES | SERVICE_LATE},
+	{METHOD_ACTIVITY_SELECTION, activity_selection, SERVICE_WRITES | SERVICE_LATE},
+	{METHOD_ACTIVITY_IDLE_START, activity_idle_start, SERVICE_WRITES | SERVICE_LATE},
+	{METHOD_ACTIVITY_IDLE_END, activity_idle_end, SERVICE_WRITES | SERVICE_LATE},
+	{METHOD_HINTS_LEVEL_CHANGE, hints_level_change,
+		SERVICE_WRITES | SERVICE_MANY | SERVICE_LATE},
+	{METHOD_UI_HIGHLIGHT_LINES, ui_highlight_lines, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_UI_CLEAR_HIGHLIGHTS, ui_clear_highlights, 0},
+	{METHOD_UI_HINT_FILES, ui_hint_files, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_UI_CLEAR_HINTS, ui_clear_hints, 0},
+	{METHOD_UI_SHOW_MESSAGE, ui_show_message, SERVICE_WRITES},
+	{METHOD_UI_SHOW_ISSUE_CONTEXT, ui_show_issue_context, 0},
+	{METHOD_PHASE_UPDATE, phase_update, SERVICE_WRITES | SERVICE_MANY},
+};
+
+static struct store store;
+static char path[PATH_MAX];
+static struct event *open_timer;
+static struct event *stop_timer;
+static struct mono stop_deadline;
+
+/* ---- start ---- */
+
+static int exit_code_of(int error)
+{
+	switch (error) {
+	case -ENOSPC:
+	case -EIO:
+	case -ENOMEM:
+		return WORKER_EXIT_DEPENDENCY;
+	default:
+		return WORKER_EXIT_CONFIG;
+	}
+}
+
+/* 0, -EBUSY while the database is locked, or another -errno having logged why. */
+static int open_store(void)
+{
+	struct problem problem;
+	struct mono start = clock_mono();
+	int result = database_open(&store.db, path, &paige_schema, &problem);
+
+	if (result == 0) {
+		result = sessions_load(&store, clock_wall());
+		if (result < 0) {
+			database_problem(&store.db, &problem);
+			database_close(&store.db);
+		}
+	}
+	if (result == -EBUSY)
+		return result;
+	if (result < 0) {
+		log_error("the database cannot be used", "problem", "%s", problem.text,
+			NULL);
+		return result;
+	}
+	upkeep_start(&store);
+	log_info("database opened", "path", "%s", path, "ms", "%lld",
+		(long long)mono_diff_ms(clock_mono(), start), "session", "%s",
+		store.sessions.active.id[0] ? store.sessions.active.id : "none", NULL);
+	worker_ready(store.worker);
+	return 0;
+}
+
+static void open_later(void)
+{
+	struct timeval pause = {0, OPEN_RETRY_MS * 1000};
+
+	event_add(open_timer, &pause);
+}
+
+static void on_open_timer(evutil_socket_t fd, short what, void *arg)
+{
+	int result = open_store();
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	if (result == -EBUSY)
+		open_later();
+	else if (result < 0)
+		worker_die(store.worker, (enum worker_exit)exit_code_of(result));
+}
+
+static int init(struct worker *w)
+{
+	char seed;
+	int result;
+
+	if (snprintf(path, sizeof(path), "%s/paige.db", w->settings.data_dir) >=
+		(int)sizeof(path)) {
+		log_error("the path of the database is too long", "DATA_DIR", "%s",
+			w->settings.data_dir, NULL);
+		return WORKER_EXIT_CONFIG;
+	}
+	store = (struct store){
+		.worker = w,
+		.bus = w->bus,
+		.project_dir = w->settings.project_dir,
+		.keys = keys_new(),
+	};
+	open_timer = evtimer_new(w->base, on_open_timer, NULL);
+	if (!open_timer)
+		return WORKER_EXIT_INTERNAL;
+	/* SQLite opens /dev/urandom once, which it may not do any more when confined. */
+	sqlite3_randomness(sizeof(seed), &seed);
+	serve_open(&store, services, sizeof(services) / sizeof(services[0]));
+	result = open_store();
+	if (result == -EBUSY) {
+		log_warn("the database is locked by another process; waiting", "path",
+			"%s", path, NULL);
+		open_later();
+		return 0;
+	}
+	return result < 0 ? exit_code_of(result) : 0;
+}
+
+static void confine(struct worker *w, struct confinement *c)
+{
+	c->read_write[0] = w->settings.data_dir;
+}
+
+/* ---- end ---- */
+
+static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct timeval pause = {0, STOP_LOOK_MS * 1000};
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	if (store.group.waiting > 0 && clock_mono().us < stop_deadline.us) {
+		event_add(stop_timer, &pause);
+		return;
+	}
+	if (store.group.waiting > 0)
+		log_warn("calls are left undone", "waiting", "%zu", store.group.waiting,
+			NULL);
+	serve_close(&store);
+	if (store.db.handle) {
+		upkeep_stop(&store);
+		database_close(&store.db);
+	}
+	worker_stopped(store.worker);
+}
+
+static void stop(struct worker *w)
+{
+	struct timeval now = {0, 0};
+
+	event_del(open_timer);
+	stop_deadline = mono_add_ms(clock_mono(), STOP_PATIENCE_MS);
+	stop_timer = evtimer_new(w->base, on_stop_timer, NULL);
+	if (stop_timer)
+		event_add(stop_timer, &now);
+	else
+		worker_stopped(w);
+}
+
+/* The settings were read anew; what was borrowed from them is gone. */
+static void reload(struct worker *w)
+{
+	store.project_dir = w->settings.project_dir;
+}
+
+static const struct worker_spec spec = {
+	.id = WORKER_STORE,
+	.init = init,
+	.confine = confine,
+	.stop = stop,
+	.reload = reload,
+	.ready_later = true,
+};
+
+int main(int argc, char **argv)
+{
+	return worker_main(&spec, argc, argv);
+}

@@ -1,0 +1,193 @@
+/* serve.c - from the bus to handlers and back (serve.h). */
+#include "workers/store/serve.h"
+#include "common/log.h"
+#include "common/worker.h"
+#include "workers/store/store.h"
+#include "workers/store/upkeep.h"
+#include <errno.h>
+#include <stdlib.h>
+
+/* One method as the bus knows it. */
+struct served {
+	struct store *store;
+	const struct service *service;
+};
+
+struct serve {
+	struct event
+		*turn; /* pending while calls wait: at once, or the pause of a lock */
+	int pause_ms;  /* 0: the database is not locked */
+	struct mono locked_since;
+	bool locked_told;
+};
+
+static void schedule(struct serve *serve, int ms)
+{
+	struct timeval pause = {.tv_usec = ms * 1000};
+
+	event_add(serve->turn, &pause);
+}
+
+void serve_answer(struct store *store, struct call *call)
+{
+	struct call_outcome *o = &call->outcome;
+	struct bus_request *request = call->request;
+
+	if (o->error) {
+		bus_answer_error(request, o->error->name, (struct str){0}, "%.*s",
+			STR_ARG(o->message));
+		return;
+	}
+	if (call->key.ptr)
+		keys_remember(store->keys, call->key, (int)call->method, o->answer);
+	bus_answer(request, o->answer);
+}
+
+static void on_done(struct store *store, struct call *call)
+{
+	/* Windows hear of it before the caller can act on the answer. */
+	for (struct publication *p = call->outcome.first; p && !call->outcome.error;
+		p = p->next)
+		bus_publish(store->bus, p->topic, p->body);
+	if (call->outcome.after && !call->outcome.error)
+		call->outcome.after(store, call);
+	else
+		serve_answer(store, call);
+}
+
+static void note_locked(struct store *store, struct serve *serve)
+{
+	struct mono now = clock_mono();
+
+	if (serve->pause_ms == 0) {
+		serve->locked_since = now;
+		serve->pause_ms = SERVE_RETRY_MIN_MS;
+	} else if (serve->pause_ms < SERVE_RETRY_MAX_MS) {
+		serve->pause_ms *= 2;
+	}
+	if (!serve->locked_told &&
+		mono_diff_ms(now, serve->locked_since) >= SERVE_LOCKED_WARN_MS) {
+		serve->locked_told = true;
+		log_warn("another process has the database locked; calls wait", "path",
+			"%s", store->db.path, "waiting", "%zu", store->group.waiting,
+			NULL);
+	}
+	schedule(serve, serve->pause_ms);
+}
+
+static void note_unlocked(struct store *store, struct serve *serve)
+{
+	if (serve->locked_told)
+		log_info("the database is not locked any more", "path", "%s",
+			store->db.path, "ms", "%lld",
+			(long long)mono_diff_ms(clock_mono(), serve->locked_since), NULL);
+	serve->locked_told = false;
+	serve->pause_ms = 0;
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+	struct store *store = arg;
+	struct serve *serve = store->serve;
+	int result = group_run(store, on_done);
+
+	(void)fd;
+	(void)what;
+	if (result == -EBUSY) {
+		note_locked(store, serve);
+		return;
+	}
+	note_unlocked(store, serve);
+	upkeep_after_group(store, result);
+	/* One group a turn, so that the bus and the timers get theirs. */
+	if (store->group.waiting > 0)
+		schedule(serve, 0);
+}
+
+/* Reads that need not keep their place among others do not wait for a lock that only
+ * writers need. */
+static void run_past_lock(struct store *store, struct call *call)
+{
+	struct group waiting = store->group;
+	int result;
+
+	store->group = (struct group){0};
+	group_add(&store->group, call);
+	result = group_run(store, on_done);
+	store->group = waiting;
+	if (result == -EBUSY)
+		group_add(&store->group, call);
+}
+
+static void on_request(void *arg, struct bus_request *request, const void *message)
+{
+	struct served *served = arg;
+	struct store *store = served->store;
+	unsigned flags = method_infos[request->method].flags;
+	struct call *call;
+
+	if (!store->serve) {
+		bus_answer_error(
+			request, "UNAVAILABLE", (struct str){0}, "The store is stopping");
+		return;
+	}
+	if ((flags & METHOD_KEYED) && !uuid_valid(request->key)) {
+		bus_answer_error(request, "INVALID_MESSAGE", (struct str){0},
+			"%s needs a UUID as its key", method_infos[request->method].name);
+		return;
+	}
+	if (store->group.waiting >= SERVE_MAX_WAITING) {
+		bus_answer_error(request, "BUSY", (struct str){0},
+			"The database is locked by another process and too many calls "
+			"wait");
+		return;
+	}
+	call = arena_alloc(&request->arena, sizeof(*call));
+	*call = (struct call){
+		.method = request->method,
+		.service = served->service,
+		.key = flags & METHOD_KEYED ? request->key : (struct str){0},
+		.message = message,
+		.arrived = clock_wall(),
+		.deadline = request->deadline,
+		.arena = &request->arena,
+		.request = request,
+	};
+	if (store->serve->pause_ms > 0 && (flags & METHOD_READ) &&
+		!(flags & METHOD_BATCH)) {
+		run_past_lock(store, call);
+		return;
+	}
+	group_add(&store->group, call);
+	if (!event_pending(store->serve->turn, EV_TIMEOUT, NULL))
+		schedule(store->serve, 0);
+}
+
+void serve_open(struct store *store, const struct service *services, size_t count)
+{
+	struct serve *serve = calloc(1, sizeof(*serve));
+	struct served *served =
+		calloc(count, sizeof(*served)); /* for the life of the process */
+
+	if (!serve || !served)
+		abort();
+	store->serve = serve;
+	serve->turn = evtimer_new(store->worker->base, on_turn, store);
+	if (!serve->turn)
+		abort();
+	for (size_t i = 0; i < count; i++) {
+		served[i] = (struct served){.store = store, .service = &services[i]};
+		bus_serve(store->bus, services[i].method, on_request, &served[i]);
+	}
+}
+
+void serve_close(struct store *store)
+{
+	if (!store->serve)
+		return;
+	/* The bus keeps what it was given at serve_open; calls are refused from now on.
+	 */
+	event_free(store->serve->turn);
+	free(store->serve);
+	store->serve = NULL;
+}

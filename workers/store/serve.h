@@ -1,0 +1,37 @@
+/*
+ * serve.h - from the bus to handlers and back: queues calls, runs groups, answers,
+ * publishes.
+ *
+ * A lock that another process holds is waited for by trying again from the loop, so that
+ * the loop never stands still; calls wait in order meanwhile. What the loop does beside
+ * calls stands in upkeep.h.
+ */
+#ifndef PAIGE_STORE_SERVE_H
+#define PAIGE_STORE_SERVE_H
+
+#include "common/clock.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct store;
+struct call;
+struct service;
+struct event;
+
+/* More calls than this are not queued but answered BUSY. */
+#define SERVE_MAX_WAITING 50000
+/* Pauses between attempts while the database is locked. */
+#define SERVE_RETRY_MIN_MS 2
+#define SERVE_RETRY_MAX_MS 50
+/* A lock held for longer is logged. */
+#define SERVE_LOCKED_WARN_MS 1000
+
+/* Registers the services with the bus. The table must live as long as the store. */
+void serve_open(struct store *store, const struct service *services, size_t count);
+void serve_close(struct store *store);
+
+/* Sends the answer or the error of a call, which is gone then. For what goes on after a
+ * commit. */
+void serve_answer(struct store *store, struct call *call);
+
+#endif

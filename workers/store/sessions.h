@@ -1,0 +1,58 @@
+/*
+ * sessions.h - coaching sessions: which one is active, start, resume and end (P2.9,
+ * P5.1).
+ *
+ * One session is active at most. Who asks without one is told "No active session" (6.17).
+ */
+#ifndef PAIGE_STORE_SESSIONS_H
+#define PAIGE_STORE_SESSIONS_H
+
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/str.h"
+#include <stdbool.h>
+
+struct store;
+struct call;
+
+struct session_ref {
+	char id[UUID_SIZE]; /* empty: none */
+	char started_at[WALL_ISO_SIZE];
+	char ended_at[WALL_ISO_SIZE]; /* empty while it is active */
+};
+
+/* What is remembered of the table. A plain value, so that a transaction that fails can
+ * put it back. */
+struct sessions {
+	struct session_ref active;
+	struct session_ref last_ended;
+	int hint_level; /* enum hint_level of the active session */
+};
+
+/*
+ * Reads the table at the start of the process: the newest active session is taken up
+ * again, others that claim to be active are abandoned (P5.1), the hint level comes from
+ * the action log (P5.19). 0 or -errno.
+ */
+int sessions_load(struct store *store, struct wall now)
+	__attribute__((warn_unused_result));
+
+/*
+ * The session in which something happened at `at` (ISO 8601): the active one, or the one
+ * that ended last if it was going on then, since a row may arrive after its session
+ * ended. NULL when there was none (EC-17).
+ */
+const struct session_ref *sessions_at(const struct sessions *sessions, struct str at);
+
+/* 0, or -ECANCELED having refused the call with "No active session". */
+int sessions_need(struct store *store, struct call *call)
+	__attribute__((warn_unused_result));
+
+/* Services. */
+int session_active(struct store *store, struct call *call);
+int session_start(struct store *store, struct call *call);
+int session_resume(struct store *store, struct call *call);
+int session_end(struct store *store, struct call *call);
+int session_set_title(struct store *store, struct call *call);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * state.h - the nine items of the session state (seed 004 story 6; P6.12 to P6.17).
+ *
+ * Six come from tables; open files, buffers and diffs are asked of the file worker after
+ * the commit.
+ */
+#ifndef PAIGE_STORE_STATE_H
+#define PAIGE_STORE_STATE_H
+
+struct store;
+struct call;
+
+/* Makes the answer of a call that answers session_resumed: all nine items. 0 or -errno.
+ */
+int state_answer_restored(struct store *store, struct call *call)
+	__attribute__((warn_unused_result));
+
+/* Services. */
+int session_state(struct store *store, struct call *call);
+int session_restored(struct store *store, struct call *call);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * store.h - the store: what its files share.
+ *
+ * The only program that knows SQLite (architecture, "Who owns what"). Calls come in over
+ * the bus, are queued, and run in groups, one transaction each (group.h); a handler reads
+ * and writes rows and says what is to be answered and published once the transaction is
+ * durable.
+ */
+#ifndef PAIGE_STORE_STORE_H
+#define PAIGE_STORE_STORE_H
+
+#include "common/arena.h"
+#include "common/bus.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "proto/errors.h"
+#include "workers/store/database.h"
+#include "workers/store/group.h"
+#include "workers/store/health.h"
+#include "workers/store/keys.h"
+#include "workers/store/sessions.h"
+#include "workers/store/wal.h"
+
+struct store;
+
+/* An event for the bus, sent once the transaction is durable. */
+struct publication {
+	struct publication *next;
+	const char *topic;
+	struct str body; /* JSON */
+};
+
+/* One call, from its arrival until it is answered. Lives in its own arena, as all that
+ * its handler makes. */
+struct call {
+	enum method method;
+	const struct service *service;
+	struct str key;	     /* absent unless the method is keyed */
+	const void *message; /* decoded request, NULL for a method without */
+	struct wall
+		arrived; /* what happened, happened then, however long it waits here */
+	struct mono deadline;
+	struct arena *arena;
+	struct bus_request *request; /* NULL in unit tests */
+
+	/* What came of it; forgotten when its transaction is undone. */
+	struct call_outcome {
+		struct str answer; /* JSON; absent: an error, or `after` answers */
+		const struct error_code_info *error; /* NULL when it went well */
+		struct str message;
+		struct publication *first, **last;
+		/* Instead of the answer: goes on once the transaction is durable, and
+		 * answers later. */
+		void (*after)(struct store *store, struct call *call);
+		void *after_data;
+	} outcome;
+
+	struct call *next; /* in the queue of group.h */
+};
+
+/*
+ * Runs inside a transaction. 0 with an outcome, -ECANCELED after call_refuse, or the
+ * -errno of the database. What it changed in store->sessions is undone together with its
+ * rows.
+ */
+typedef int service_fn(struct store *store, struct call *call);
+
+enum service_flags {
+	SERVICE_WRITES = 1 << 0,
+	/* More than one statement that writes: needs a savepoint of its own. */
+	SERVICE_MANY = 1 << 1,
+	/* Done even when the caller has given up waiting: log rows, which nobody waits
+	   for. */
+	SERVICE_LATE = 1 << 2,
+};
+
+struct service {
+	enum method method;
+	service_fn *handler;
+	unsigned flags;
+};
+
+struct store {
+	struct worker *worker; /* NULL in unit tests, as the bus and the timers */
+	struct bus *bus;
+	const char *project_dir;
+	struct database db;
+	struct sessions sessions;
+	struct keys *keys;
+	struct group group;
+	struct wal_policy wal;
+	struct health health;
+	struct serve *serve;   /* of serve.c */
+	struct upkeep *upkeep; /* of upkeep.c */
+};
+
+/* ---- for handlers ---- */
+
+/* Answers with the method's reply type. */
+void call_answer(struct call *call, const void *reply);
+/* Answers with JSON text that lives in the call's arena. */
+void call_answer_text(struct call *call, struct str json);
+/* Refuses: an error to the caller, and nothing of what the handler did stays. Returns
+ * -ECANCELED. */
+int call_refuse(struct call *call, enum error_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* To be published after the commit. `topic` is copied. */
+void call_publish(
+	struct call *call, const char *topic, const struct type *type, const void *body);
+/* The message as JSON text in the call's arena. */
+struct str call_encode(struct call *call, const struct type *type, const void *message);
+/* The id of row n of this call (row_ids.h); the key was checked when the call came in. */
+void call_row_id(const struct call *call, unsigned n, char out[UUID_SIZE]);
+/* When the call arrived, as rows have it. */
+void call_time(const struct call *call, char out[WALL_ISO_SIZE]);
+
+#endif

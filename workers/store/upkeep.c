@@ -1,0 +1,267 @@
+/* upkeep.c - what the store does beside calls (upkeep.h). */
+#include "workers/store/upkeep.h"
+#include "common/log.h"
+#include "common/worker.h"
+#include "workers/store/actions.h"
+#include "workers/store/image.h"
+#include "workers/store/inspect.h"
+#include "workers/store/store.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct upkeep {
+	struct event *log_timer;
+	struct event *check_timer;
+	struct event *probe_timer;
+	uint64_t commits;	/* seen so far */
+	unsigned long dropped;	/* actions not warned of yet */
+	struct mono warn_after; /* not before */
+	struct timespec file_changed;
+	enum worker_condition condition; /* as told to the supervisor */
+	struct problem reason;
+	char session[UUID_SIZE];
+	bool session_told;
+};
+
+static struct upkeep *upkeep_of(struct store *store)
+{
+	return store->upkeep;
+}
+
+/* ---- health and status ---- */
+
+static void tell(struct store *store)
+{
+	struct upkeep *u = upkeep_of(store);
+	const char *reason;
+	enum worker_condition condition = health_condition(&store->health, &reason);
+
+	if (condition != u->condition ||
+		strcmp(reason ? reason : "", u->reason.text) != 0) {
+		if (condition == WORKER_FINE)
+			log_info("the database is fine again", "path", "%s",
+				store->db.path, NULL);
+		else
+			log_line(condition == WORKER_FAILING ? LOG_LEVEL_ERROR
+							     : LOG_LEVEL_WARN,
+				condition == WORKER_FAILING ? "the store cannot write"
+							    : "the store is degraded",
+				"problem", "%s", reason, NULL);
+		u->condition = condition;
+		problem_set(&u->reason, "%s", reason ? reason : "");
+		worker_set_condition(store->worker, condition, reason);
+	}
+	if (!u->session_told || strcmp(u->session, store->sessions.active.id) != 0) {
+		const char *id = store->sessions.active.id;
+		char detail[64];
+
+		u->session_told = true;
+		memcpy(u->session, id, sizeof(u->session));
+		snprintf(detail, sizeof(detail), "{\"session\":%s%s%s}",
+			id[0] ? "\"" : "", id[0] ? id : "null", id[0] ? "\"" : "");
+		worker_set_detail(store->worker, str_of(detail));
+	}
+}
+
+static void warn_of_dropped(struct store *store)
+{
+	struct upkeep *u = upkeep_of(store);
+	struct mono now = clock_mono();
+
+	u->dropped += actions_take_dropped();
+	if (u->dropped == 0 || now.us < u->warn_after.us)
+		return;
+	log_warn("actions dropped: they came without an active session", "count", "%lu",
+		u->dropped, NULL);
+	u->dropped = 0;
+	u->warn_after = mono_add_ms(now, UPKEEP_DROPPED_MS);
+}
+
+/* ---- the log ---- */
+
+static bool checkpoint(struct store *store, enum wal_action action)
+{
+	int mode = action == WAL_CUT ? SQLITE_CHECKPOINT_TRUNCATE
+				     : SQLITE_CHECKPOINT_PASSIVE;
+	int in_log = 0, copied = 0;
+	int rc = sqlite3_wal_checkpoint_v2(
+		store->db.handle, "main", mode, &in_log, &copied);
+
+	if (rc == SQLITE_OK)
+		return in_log == copied;
+	if (database_errno(rc) == -EBUSY)
+		problem_set(&store->health.pin,
+			"The write-ahead log of %s cannot be cut because another process "
+			"keeps reading "
+			"the database. End that process.",
+			store->db.path);
+	else
+		database_problem(&store->db, &store->health.pin);
+	return false;
+}
+
+static void tend_log(struct store *store)
+{
+	struct upkeep *u = upkeep_of(store);
+	struct mono now = clock_mono();
+	int64_t wait_ms;
+	enum wal_action action = wal_decide(&store->wal, now, &wait_ms);
+
+	if (action != WAL_WAIT) {
+		wal_done(&store->wal, action, checkpoint(store, action), clock_mono());
+		action = wal_decide(&store->wal, clock_mono(), &wait_ms);
+	}
+	store->health.pinned = store->wal.pinned;
+	if (action == WAL_WAIT && wait_ms >= 0) {
+		struct timeval pause = {wait_ms / 1000, wait_ms % 1000 * 1000};
+
+		event_add(u->log_timer, &pause);
+	}
+}
+
+static void on_log_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct store *store = arg;
+
+	(void)fd;
+	(void)what;
+	tend_log(store);
+	tell(store);
+}
+
+/* ---- writing that fails ---- */
+
+static void on_probe_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct store *store = arg;
+	struct timeval pause = {UPKEEP_PROBE_MS / 1000, 0};
+
+	(void)fd;
+	(void)what;
+	if (store->health.failing && health_may_write(&store->health) &&
+		database_probe(&store->db, &paige_schema) == 0)
+		store->health.failing = false;
+	if (store->health.failing)
+		event_add(upkeep_of(store)->probe_timer, &pause);
+	tell(store);
+}
+
+void upkeep_after_group(struct store *store, int result)
+{
+	struct upkeep *u = upkeep_of(store);
+	struct timeval pause = {UPKEEP_PROBE_MS / 1000, 0};
+
+	if (result == -EUCLEAN) {
+		store->health.damaged = true;
+	} else if (result < 0) {
+		store->health.failing = true;
+		event_add(u->probe_timer, &pause);
+	}
+	if (result < 0)
+		store->health.problem = store->group.problem;
+	if (u->commits != store->db.commits) {
+		u->commits = store->db.commits;
+		store->health.failing = false;
+		wal_written(&store->wal,
+			(int64_t)store->db.log_pages *
+				(store->db.page_bytes + IMAGE_FRAME_HEADER_BYTES),
+			clock_mono());
+		tend_log(store);
+	}
+	warn_of_dropped(store);
+	tell(store);
+}
+
+/* ---- the file ---- */
+
+/* Time of the last change, by whomever; zero when it cannot be told. */
+static struct timespec changed_at(const struct store *store)
+{
+	struct stat st;
+
+	if (stat(store->db.path, &st) < 0)
+		return (struct timespec){0};
+	return st.st_mtim;
+}
+
+static void look_at_file(struct store *store)
+{
+	struct upkeep *u = upkeep_of(store);
+	struct timespec changed = changed_at(store);
+	struct inspection seen;
+	struct health *h = &store->health;
+
+	if (!health_may_write(h))
+		return;
+	if (!database_in_place(&store->db)) {
+		h->misplaced = true;
+		problem_set(&h->problem,
+			"%s or its log was moved or removed while in use: what is "
+			"written now would be "
+			"lost. Put it back and restart the daemon.",
+			store->db.path);
+		return;
+	}
+	/* Checkpoints change it too, and they are worth a look for the same price. */
+	if (changed.tv_sec == u->file_changed.tv_sec &&
+		changed.tv_nsec == u->file_changed.tv_nsec)
+		return;
+	u->file_changed = changed;
+	if (inspect_running(store->db.path, INSPECT_RUNNING_MS, &seen) == -EUCLEAN) {
+		h->damaged = true;
+		h->problem = seen.problem;
+	}
+}
+
+static void on_check_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct store *store = arg;
+
+	(void)fd;
+	(void)what;
+	look_at_file(store);
+	warn_of_dropped(store);
+	tell(store);
+}
+
+/* ---- life ---- */
+
+void upkeep_start(struct store *store)
+{
+	struct event_base *base = store->worker->base;
+	struct upkeep *u = calloc(1, sizeof(*u));
+	struct timeval every = {UPKEEP_CHECK_MS / 1000, 0};
+
+	if (!u)
+		abort();
+	store->upkeep = u;
+	u->log_timer = evtimer_new(base, on_log_timer, store);
+	u->probe_timer = evtimer_new(base, on_probe_timer, store);
+	u->check_timer = event_new(base, -1, EV_PERSIST, on_check_timer, store);
+	if (!u->log_timer || !u->probe_timer || !u->check_timer)
+		abort();
+	event_add(u->check_timer, &every);
+	u->file_changed = changed_at(store);
+	u->commits = store->db.commits;
+	/* What a killed process left in the log is cut off in the first pause. */
+	wal_written(&store->wal, database_log_bytes(&store->db), clock_mono());
+	tend_log(store);
+	tell(store);
+}
+
+void upkeep_stop(struct store *store)
+{
+	struct upkeep *u = upkeep_of(store);
+
+	if (!u)
+		return;
+	event_free(u->log_timer);
+	event_free(u->probe_timer);
+	event_free(u->check_timer);
+	free(u);
+	store->upkeep = NULL;
+	if (health_may_write(&store->health) && !checkpoint(store, WAL_CUT))
+		log_warn("the log was not cut at the end", "path", "%s", store->db.path,
+			NULL);
+}
