@@ -46,23 +46,37 @@ static const struct kata_constraint *find_constraint(
 	return NULL;
 }
 
-/* The titles that the kata knows, in the order given, each once; others are ignored
+/* Constraints that are switched on, with their titles beside them for what needs those
+ * alone. */
+struct active {
+	const struct kata_constraint **items;
+	struct strs titles;
+};
+
+/* Those that the kata knows, in the order given, each once; other titles are ignored
  * (EC-77, P11.6). */
-static struct strs match_titles(
+static struct active match_titles(
 	struct flow *flow, const struct kata *k, struct strs titles)
 {
-	struct strs matched = {
-		arena_array(&flow->arena, titles.count + 1, sizeof(struct str)), 0};
+	struct active on = {
+		.items = arena_array(&flow->arena, titles.count + 1, sizeof(*on.items)),
+		.titles = {arena_array(
+				   &flow->arena, titles.count + 1, sizeof(struct str)),
+			0},
+	};
 
 	for (size_t i = 0; i < titles.count; i++) {
+		const struct kata_constraint *found = find_constraint(k, titles.items[i]);
 		bool again = false;
 
-		for (size_t j = 0; j < matched.count; j++)
-			again = again || str_eq(matched.items[j], titles.items[i]);
-		if (!again && find_constraint(k, titles.items[i]))
-			matched.items[matched.count++] = titles.items[i];
+		for (size_t j = 0; j < on.titles.count; j++)
+			again = again || on.items[j] == found;
+		if (!found || again)
+			continue;
+		on.items[on.titles.count] = found;
+		on.titles.items[on.titles.count++] = titles.items[i];
 	}
-	return matched;
+	return on;
 }
 
 /* The constraints of a stored attempt are titles, or objects that have one (P2.4). */
@@ -134,23 +148,23 @@ static struct str previous_attempts(
 /* ---- the call and its consequences ---- */
 
 static struct call_result judge(struct flow *flow, const struct submission *s,
-	const struct kata *k, struct strs titles)
+	const struct kata *k, const struct active *on)
 {
 	struct practice_review_request message = {.kata_description = k->description,
 		.instructor_notes = k->instructor_notes,
 		.user_code = s->code,
-		.previous_attempts = {.raw = previous_attempts(flow, k, titles)}};
+		.previous_attempts = {.raw = previous_attempts(flow, k, on->titles)}};
 	struct active_constraint *active =
-		arena_array(&flow->arena, titles.count + 1, sizeof(*active));
+		arena_array(&flow->arena, on->titles.count + 1, sizeof(*active));
 	struct coaching_context context;
 
 	if (!load_context(flow, &context))
 		return (struct call_result){.latency_ms = -1};
-	for (size_t i = 0; i < titles.count; i++)
-		active[i] = (struct active_constraint){.title = titles.items[i],
-			.description = find_constraint(k, titles.items[i])->description};
+	for (size_t i = 0; i < on->titles.count; i++)
+		active[i] = (struct active_constraint){.title = on->items[i]->title,
+			.description = on->items[i]->description};
 	message.active_constraints.items = active;
-	message.active_constraints.count = titles.count;
+	message.active_constraints.count = on->titles.count;
 	return call_claude_with_retry(
 		flow, &(struct call_request){.kind = CALL_PRACTICE_REVIEW,
 			      .session_id = context.has_session ? context.session.id
@@ -226,7 +240,7 @@ static void review(struct flow *flow, const struct submission *s, bool older_for
 	struct kata_attempted kept;
 	struct call_result result;
 	struct bus_reply reply;
-	struct strs titles;
+	struct active on;
 	struct kata kata;
 
 	log_action(flow, ACTION_REVIEW_REQUESTED, &requested);
@@ -242,8 +256,8 @@ static void review(struct flow *flow, const struct submission *s, bool older_for
 			fail_with(flow, &reply);
 		return;
 	}
-	titles = match_titles(flow, &kata, s->titles);
-	result = judge(flow, s, &kata, titles);
+	on = match_titles(flow, &kata, s->titles);
+	result = judge(flow, s, &kata, &on);
 	if (flow_answered(flow))
 		return;
 	if (!result.response) {
@@ -251,7 +265,7 @@ static void review(struct flow *flow, const struct submission *s, bool older_for
 		flow_fail(flow, "MODEL_ERROR", "%.*s", STR_ARG(result.text));
 		return;
 	}
-	if (!keep(flow, s, titles, result.response, &kept))
+	if (!keep(flow, s, on.titles, result.response, &kept))
 		return;
 	log_completed(flow, s->kata_id, &result);
 	answer(flow, s, result.response, &kept);
