@@ -1,0 +1,20 @@
+/*
+ * solicitation.h - does a message of the interviewer ask for code, offer it or hint at it
+ * (seed 000, FR-001)?
+ *
+ * Pure, over the table config/solicitation.def. Talk about code that was written in the
+ * past passes. The verdict is kept with the message in the stream, so the table may grow
+ * without changing old streams.
+ */
+#ifndef PAIGE_GUARD_ENGINE_SOLICITATION_H
+#define PAIGE_GUARD_ENGINE_SOLICITATION_H
+
+#include "common/str.h"
+
+/* Words of one sentence that are looked at; longer sentences are looked at in pieces. */
+#define SOLICITATION_MAX_WORDS 128
+
+/* Name of the first phrasing that is found (static), NULL for none. */
+const char *solicitation_find(struct str text);
+
+#endif
