@@ -12,6 +12,7 @@
 
 static const char *log_worker = "paige";
 static enum log_level log_least = LOG_LEVEL_INFO;
+static void (*log_writer)(const char *line, size_t len);
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
 
 struct line {
@@ -28,6 +29,11 @@ void log_init(const char *worker, enum log_level level)
 void log_set_level(enum log_level level)
 {
 	log_least = level;
+}
+
+void log_set_writer(void (*write_line)(const char *line, size_t len))
+{
+	log_writer = write_line;
 }
 
 bool log_enabled(enum log_level level)
@@ -140,10 +146,36 @@ static void skip_arguments(const char *format, struct arguments *args)
 	}
 }
 
+/* The fields that every line has. */
+static void begin(
+	struct line *l, enum log_level level, const char *worker, const char *message)
+{
+	char stamp[WALL_ISO_SIZE];
+
+	l->len = 0;
+	wall_iso(clock_wall(), stamp);
+	add(l, "ts=", 3);
+	add(l, stamp, strlen(stamp));
+	add_field(l, "level", level_names[level]);
+	add_field(l, "worker", worker);
+	add_field(l, "msg", message);
+}
+
+size_t log_wrap(char out[LOG_LINE_MAX], const char *worker, enum log_level level,
+	const char *message)
+{
+	struct line l;
+
+	begin(&l, level, worker, message);
+	l.text[l.len++] = '\n';
+	memcpy(out, l.text, l.len);
+	return l.len;
+}
+
 void log_line(enum log_level level, const char *message, ...)
 {
 	int saved = errno;
-	char stamp[WALL_ISO_SIZE], value[LOG_LINE_MAX];
+	char value[LOG_LINE_MAX];
 	const char *name;
 	struct arguments args;
 	struct line l;
@@ -151,13 +183,7 @@ void log_line(enum log_level level, const char *message, ...)
 
 	if (level < log_least)
 		return;
-	l.len = 0;
-	wall_iso(clock_wall(), stamp);
-	add(&l, "ts=", 3);
-	add(&l, stamp, strlen(stamp));
-	add_field(&l, "level", level_names[level]);
-	add_field(&l, "worker", log_worker);
-	add_field(&l, "msg", message);
+	begin(&l, level, log_worker, message);
 	va_start(args.list, message);
 	while ((name = va_arg(args.list, const char *)) != NULL) {
 		const char *format = va_arg(args.list, const char *);
@@ -174,8 +200,12 @@ void log_line(enum log_level level, const char *message, ...)
 	}
 	va_end(args.list);
 	l.text[l.len++] = '\n';
-	/* Nobody to tell when stderr is gone. */
-	done = write(STDERR_FILENO, l.text, l.len);
-	(void)done;
+	if (log_writer) {
+		log_writer(l.text, l.len);
+	} else {
+		/* Nobody to tell when stderr is gone. */
+		done = write(STDERR_FILENO, l.text, l.len);
+		(void)done;
+	}
 	errno = saved;
 }

@@ -1,16 +1,19 @@
 /*
  * log.h - one line per event, in logfmt, to stderr.
  *
- *   ts=2026-11-27T12:00:00.000Z level=info worker=store msg="database opened" path=/x/paige.db ms=12
+ *   ts=2026-11-27T12:00:00.000Z level=info worker=store msg="database opened"
+ * path=/x/paige.db ms=12
  *
- * The supervisor reads every worker's stderr and files it. Values are quoted when needed, control
- * characters escaped, a line is at most LOG_LINE_MAX bytes. Never log secrets or file contents.
- * The function that handles an error logs it, once; functions that return it do not log.
+ * The supervisor reads every worker's stderr and files it. Values are quoted when needed,
+ * control characters escaped, a line is at most LOG_LINE_MAX bytes. Never log secrets or
+ * file contents. The function that handles an error logs it, once; functions that return
+ * it do not log.
  */
 #ifndef PAIGE_COMMON_LOG_H
 #define PAIGE_COMMON_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 
@@ -30,5 +33,19 @@ void log_line(enum log_level level, const char *message, ...) __attribute__((sen
 #define log_info(...) log_line(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_warn(...) log_line(LOG_LEVEL_WARN, __VA_ARGS__)
 #define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
+
+/*
+ * Where lines go instead of stderr: the supervisor also files them, and must not be held
+ * up by whoever does not read its stderr. `line` ends with a newline. NULL for stderr
+ * again.
+ */
+void log_set_writer(void (*write_line)(const char *line, size_t len));
+/*
+ * A line of another kind (a crash report, a library's message) as a line of ours, so that
+ * every line of a log file has a time and a level. Writes at most LOG_LINE_MAX bytes, the
+ * newline among them; no NUL. Returns how many.
+ */
+size_t log_wrap(char out[LOG_LINE_MAX], const char *worker, enum log_level level,
+	const char *message);
 
 #endif
