@@ -42,7 +42,8 @@ enum worker_packet_type {
 	WORKER_PACKET_STATUS = 3,    /* body: JSON of type worker_status, when it changes */
 	/* supervisor to worker */
 	WORKER_PACKET_STOP = 100,   /* finish and exit 0 */
-	WORKER_PACKET_RELOAD = 101, /* body: JSON object of the settings that changed */
+	WORKER_PACKET_RELOAD = 101, /* body: JSON object, every setting that may change while
+				       running with its value as text */
 	WORKER_PACKET_FLEET = 102,  /* the gateway only; body: JSON of type fleet, when it changes */
 };
 
