@@ -1,0 +1,371 @@
+/* ctl.c - see ctl.h. Called by daemon.c. */
+#include "supervisor/ctl.h"
+
+#include "common/log.h"
+#include "proto/messages.h"
+#include "supervisor/status.h"
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CLIENTS_MAX 32
+#define LINE_MAX_BYTES 4096
+/* For sending a request, and for taking the answer. */
+#define TALK_SECONDS 10
+
+struct ctl_client {
+	struct ctl *ctl;
+	struct ctl_client *next;
+	struct bufferevent *io;
+	struct event *deadline; /* of a restart */
+	struct mono asked_at;
+	bool waiting[WORKER_COUNT];    /* for these to be READY */
+	unsigned starts[WORKER_COUNT]; /* with more starts than this */
+	bool closing;		       /* as soon as the answer is sent */
+};
+
+struct ctl {
+	struct daemon *daemon;
+	int fd;
+	char path[108];
+	struct event *accept;
+	struct ctl_client *clients;
+	int count;
+};
+
+/* ---- clients ---- */
+
+static void drop(struct ctl_client *c)
+{
+	struct ctl_client **at = &c->ctl->clients;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	c->ctl->count--;
+	bufferevent_free(c->io);
+	event_free(c->deadline);
+	free(c);
+}
+
+static void answer(struct ctl_client *c, struct buf *json)
+{
+	buf_add_char(json, '\n');
+	bufferevent_write(c->io, json->data, json->len);
+	buf_free(json);
+	evtimer_del(c->deadline);
+	c->closing = true;
+}
+
+__attribute__((format(printf, 2, 3))) static void answer_error(
+	struct ctl_client *c, const char *format, ...)
+{
+	struct buf json = {0};
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	proto_encode(ctl_error_type(), &(struct ctl_error){.error = str_of(text)}, &json);
+	answer(c, &json);
+}
+
+static void answer_done(struct ctl_client *c)
+{
+	struct ctl_done done = {
+		.took_ms = mono_diff_ms(clock_mono(), c->asked_at), .has_took_ms = true};
+	struct buf json = {0};
+
+	proto_encode(ctl_done_type(), &done, &json);
+	answer(c, &json);
+}
+
+/* ---- restart ---- */
+
+/* Answers when all that it waits for have come back, or one will not. */
+static void check_restart(struct ctl_client *c)
+{
+	const struct processes *ps = &c->ctl->daemon->processes;
+	bool waiting = false;
+
+	if (c->closing)
+		return;
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		const struct process *p = &ps->workers[i];
+		struct buf how = {0};
+
+		if (!c->waiting[i])
+			continue;
+		if (p->policy.state == POLICY_PARKED) {
+			ending_print(&p->last, &how);
+			answer_error(c, "%s is parked: %.*s", worker_infos[i].name,
+				STR_ARG(buf_str(&how)));
+			buf_free(&how);
+			return;
+		}
+		waiting |= p->policy.state != POLICY_READY ||
+			   p->policy.starts <= c->starts[i];
+	}
+	if (ps->shared.stopping)
+		answer_error(c, "the daemon is stopping");
+	else if (!waiting)
+		answer_done(c);
+}
+
+static void on_restart_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct ctl_client *c = arg;
+	const struct processes *ps = &c->ctl->daemon->processes;
+
+	(void)fd;
+	(void)what;
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		if (c->waiting[i] && ps->workers[i].policy.state != POLICY_READY) {
+			answer_error(c,
+				"%s did not become ready in time; it is %s. See "
+				"`paigectl logs %s`.",
+				worker_infos[i].name,
+				policy_state_name(ps->workers[i].policy.state),
+				worker_infos[i].name);
+			return;
+		}
+	}
+	answer_error(c, "the restart took too long");
+}
+
+static void restart(struct ctl_client *c, struct str worker)
+{
+	struct processes *ps = &c->ctl->daemon->processes;
+	int only = worker.ptr ? worker_by_name(worker) : -1;
+	struct timeval limit = {0};
+
+	if (ps->shared.stopping) {
+		answer_error(c, "the daemon is stopping");
+		return;
+	}
+	if (worker.ptr && only < 0) {
+		answer_error(c, "there is no worker \"%.*s\"", STR_ARG(worker));
+		return;
+	}
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		struct process *p = &ps->workers[i];
+		int64_t seconds = (worker_infos[i].start_deadline_ms +
+					  worker_infos[i].stop_grace_ms) /
+					  1000 +
+				  5;
+
+		if (only >= 0 && i != only)
+			continue;
+		c->waiting[i] = true;
+		c->starts[i] = p->policy.starts;
+		if (seconds > limit.tv_sec)
+			limit.tv_sec = seconds;
+		log_info("restart asked for", "name", "%s", worker_infos[i].name, NULL);
+		process_step(p, POLICY_RESTART);
+	}
+	evtimer_add(c->deadline, &limit);
+}
+
+/* ---- requests ---- */
+
+static void serve(struct ctl_client *c, const struct ctl_request *request)
+{
+	struct daemon *d = c->ctl->daemon;
+	struct buf json = {0};
+
+	switch ((enum ctl_command)request->command) {
+	case CTL_STATUS:
+		status_describe(d, &json);
+		answer(c, &json);
+		return;
+	case CTL_CONFIG:
+		status_describe_config(d, &json);
+		answer(c, &json);
+		return;
+	case CTL_RESTART:
+		restart(c, request->worker);
+		return;
+	case CTL_STOP:
+		answer_done(c);
+		daemon_stop(d, "paigectl stop", EXIT_SUCCESS);
+		return;
+	}
+}
+
+static void on_line(struct ctl_client *c, const char *line, size_t len)
+{
+	struct arena arena = {0};
+	struct proto_error error;
+	struct ctl_request request;
+	yyjson_doc *doc = proto_parse((struct str){line, len}, &error);
+
+	c->asked_at = clock_mono();
+	if (!doc || proto_decode(ctl_request_type(), yyjson_doc_get_root(doc), "request",
+			    DECODE_LENIENT, &arena, &request, &error) != 0)
+		answer_error(c, "%s", error.text);
+	else
+		serve(c, &request);
+	arena_free(&arena);
+	yyjson_doc_free(doc);
+}
+
+static void on_read(struct bufferevent *io, void *arg)
+{
+	struct ctl_client *c = arg;
+	struct evbuffer *in = bufferevent_get_input(io);
+	size_t len;
+	char *line = evbuffer_readln(in, &len, EVBUFFER_EOL_LF);
+
+	if (line) {
+		/* One request for each connection. */
+		bufferevent_disable(io, EV_READ);
+		on_line(c, line, len);
+		free(line);
+	} else if (evbuffer_get_length(in) > LINE_MAX_BYTES) {
+		drop(c);
+	}
+}
+
+static void on_written(struct bufferevent *io, void *arg)
+{
+	struct ctl_client *c = arg;
+
+	if (c->closing && evbuffer_get_length(bufferevent_get_output(io)) == 0)
+		drop(c);
+}
+
+static void on_event(struct bufferevent *io, short what, void *arg)
+{
+	(void)io;
+	(void)what; /* closed, failed or too slow: all the same */
+	drop(arg);
+}
+
+/* ---- the socket ---- */
+
+/* Whether the process at the other end may ask. */
+static bool may_ask(const struct ctl *ctl, int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	pid_t session;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
+		return false;
+	if (peer.uid != geteuid() && peer.uid != 0)
+		return false;
+	/* Every worker leads a session of its own, in which whatever it starts stays. */
+	session = getsid(peer.pid);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (session > 0 && session == ctl->daemon->processes.workers[i].pid)
+			return false;
+	return true;
+}
+
+static struct ctl_client *client_new(struct ctl *ctl, int fd)
+{
+	struct ctl_client *c = calloc(1, sizeof(*c));
+	const struct timeval talk = {.tv_sec = TALK_SECONDS};
+
+	if (!c)
+		return NULL;
+	c->ctl = ctl;
+	c->io = bufferevent_socket_new(ctl->daemon->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	c->deadline = evtimer_new(ctl->daemon->base, on_restart_deadline, c);
+	if (!c->io || !c->deadline) {
+		if (c->io)
+			bufferevent_free(c->io);
+		free(c);
+		return NULL;
+	}
+	bufferevent_setcb(c->io, on_read, on_written, on_event, c);
+	bufferevent_set_timeouts(c->io, &talk, &talk);
+	bufferevent_setwatermark(c->io, EV_READ, 0, LINE_MAX_BYTES + 1);
+	bufferevent_enable(c->io, EV_READ | EV_WRITE);
+	return c;
+}
+
+static void on_accept(evutil_socket_t listening, short what, void *arg)
+{
+	struct ctl *ctl = arg;
+	struct ctl_client *c;
+	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)what;
+	if (fd < 0)
+		return;
+	if (!may_ask(ctl, fd)) {
+		log_warn("refused a stranger on the control socket", NULL);
+		close(fd);
+		return;
+	}
+	if (ctl->count >= CLIENTS_MAX || !(c = client_new(ctl, fd))) {
+		close(fd);
+		return;
+	}
+	c->next = ctl->clients;
+	ctl->clients = c;
+	ctl->count++;
+}
+
+void ctl_on_change(struct ctl *ctl)
+{
+	struct ctl_client *next;
+
+	for (struct ctl_client *c = ctl->clients; c; c = next) {
+		next = c->next;
+		for (int i = 0; i < WORKER_COUNT; i++) {
+			if (c->waiting[i]) {
+				check_restart(c);
+				break;
+			}
+		}
+	}
+}
+
+struct ctl *ctl_new(struct daemon *d)
+{
+	struct ctl *ctl = calloc(1, sizeof(*ctl));
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int error;
+
+	if (!ctl)
+		return NULL;
+	ctl->daemon = d;
+	snprintf(ctl->path, sizeof(ctl->path), "%.80s/" CTL_SOCKET, d->runtime_dir);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", ctl->path);
+	ctl->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	unlink(ctl->path); /* of a run that was killed; we hold the lock */
+	if (ctl->fd >= 0 &&
+		bind(ctl->fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+		listen(ctl->fd, CLIENTS_MAX) == 0)
+		ctl->accept =
+			event_new(d->base, ctl->fd, EV_READ | EV_PERSIST, on_accept, ctl);
+	if (ctl->accept && event_add(ctl->accept, NULL) == 0)
+		return ctl;
+	error = errno;
+	ctl_free(ctl);
+	errno = error;
+	return NULL;
+}
+
+void ctl_free(struct ctl *ctl)
+{
+	if (!ctl)
+		return;
+	while (ctl->clients)
+		drop(ctl->clients);
+	if (ctl->accept)
+		event_free(ctl->accept);
+	if (ctl->fd >= 0)
+		close(ctl->fd);
+	unlink(ctl->path);
+	free(ctl);
+}

@@ -1,0 +1,23 @@
+/*
+ * ctl.h - ctl.sock in the runtime directory: what paigectl asks of the supervisor.
+ *
+ * One line of JSON (type ctl_request) is answered by one line (proto/ctl.def), and the
+ * connection closed. Only this user and root may ask, and no worker: whoever takes over
+ * the gateway must not be able to stop the daemon. Few clients, short lines, deadlines
+ * for all.
+ */
+#ifndef PAIGE_SUPERVISOR_CTL_H
+#define PAIGE_SUPERVISOR_CTL_H
+
+#include "supervisor/daemon.h"
+
+#define CTL_SOCKET "ctl.sock"
+
+/* NULL with errno. */
+struct ctl *ctl_new(struct daemon *d);
+/* After any change of a worker: a restart may be done. */
+void ctl_on_change(struct ctl *ctl);
+/* NULL does nothing. */
+void ctl_free(struct ctl *ctl);
+
+#endif

@@ -1,0 +1,370 @@
+/* daemon.c - see daemon.h. */
+#include "supervisor/daemon.h"
+
+#include "common/ids.h"
+#include "common/log.h"
+#include "paige-config.h"
+#include "supervisor/ctl.h"
+#include "supervisor/directories.h"
+#include "supervisor/discovery.h"
+#include "supervisor/notify.h"
+#include "supervisor/orphans.h"
+#include "supervisor/reload.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TICK_MS 1000
+/* A tick that comes this much late means that we did not run: somebody stopped or starved
+ * us. */
+#define LATE_MS 1000
+#define SAMPLE_TICKS 5
+
+/* ---- stopping ---- */
+
+const char *daemon_state_name(const struct daemon *d)
+{
+	if (d->processes.shared.stopping)
+		return "stopping";
+	return d->processes.shared.booted ? "running" : "starting";
+}
+
+void daemon_stop(struct daemon *d, const char *why, int exit_code)
+{
+	if (d->processes.shared.stopping) {
+		log_info("stopping in a hurry", "why", "%s", why, NULL);
+	} else {
+		log_info("shutting down", "why", "%s", why, NULL);
+		notify_stopping();
+		d->exit_code = exit_code;
+		/* The gateway closes its own; from then on new clients are refused. */
+		listener_close(&d->listener);
+		log_info("listening sockets closed", NULL);
+	}
+	processes_stop(&d->processes);
+}
+
+static void on_stopped(void *arg)
+{
+	struct daemon *d = arg;
+
+	log_info("all workers have ended", NULL);
+	event_base_loopexit(d->base, NULL);
+}
+
+/* ---- changes ---- */
+
+static void say_ready(struct daemon *d)
+{
+	d->announced = true;
+	notify_ready();
+	log_info("ready", "url", "%.*s", STR_ARG(buf_str(&d->url)), "ms", "%lld",
+		(long long)mono_diff_ms(clock_mono(), d->started), NULL);
+	printf("Paige is ready: %.*s (port %d), project %s, after %lld ms\n",
+		STR_ARG(buf_str(&d->url)), d->port, d->settings.project_dir,
+		(long long)mono_diff_ms(clock_mono(), d->started));
+	fflush(stdout);
+}
+
+/* A worker that cannot work with this configuration or data (EC-06): no daemon. */
+static void fail_start(struct daemon *d, const struct process *p)
+{
+	struct buf how = {0};
+
+	ending_print(&p->last, &how);
+	fprintf(stderr, "paiged: the %s cannot work: %.*s\n", worker_infos[p->id].name,
+		STR_ARG(buf_str(&how)));
+	if (p->last.tail.len > 0)
+		fprintf(stderr, "Its last lines:\n%.*s", STR_ARG(buf_str(&p->last.tail)));
+	buf_free(&how);
+	daemon_stop(
+		d, "a worker cannot work with this configuration or data", EXIT_FAILURE);
+}
+
+static void on_change(void *arg)
+{
+	struct daemon *d = arg;
+	const struct process *failed = processes_failed_start(&d->processes);
+	int ready = 0;
+
+	if (failed && !d->processes.shared.stopping)
+		fail_start(d, failed);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		ready += d->processes.workers[i].policy.state == POLICY_READY;
+	if (!d->announced && ready == WORKER_COUNT && !d->processes.shared.stopping)
+		say_ready(d);
+	if (!d->processes.shared.stopping)
+		notify_status("%d of %d workers are ready", ready, WORKER_COUNT);
+	if (d->ctl)
+		ctl_on_change(d->ctl);
+}
+
+/* ---- events ---- */
+
+static void on_signal(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+	struct signalfd_siginfo info;
+
+	(void)what;
+	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		char why[64];
+
+		if (info.ssi_signo == SIGHUP) {
+			reload_settings(d);
+			continue;
+		}
+		snprintf(why, sizeof(why), "signal %s from process %u",
+			sigabbrev_np((int)info.ssi_signo), info.ssi_pid);
+		daemon_stop(d, why, EXIT_SUCCESS);
+	}
+}
+
+/* As the first process of a container we inherit everybody's orphans. */
+static void reap_strangers(const struct daemon *d)
+{
+	siginfo_t info = {0};
+
+	if (getpid() != 1)
+		return;
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		info.si_pid > 0) {
+		for (int i = 0; i < WORKER_COUNT; i++)
+			if (d->processes.workers[i].pid == info.si_pid)
+				return; /* its own event sees to it */
+		(void)waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG);
+		info.si_pid = 0;
+	}
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+	struct mono now = clock_mono();
+
+	(void)fd;
+	(void)what;
+	if (mono_diff_ms(now, d->last_tick) > TICK_MS + LATE_MS) {
+		log_warn("the supervisor did not run for a while", "ms", "%lld",
+			(long long)mono_diff_ms(now, d->last_tick), NULL);
+		processes_late(&d->processes);
+	}
+	d->last_tick = now;
+	notify_alive();
+	logs_check(d->logs, now);
+	if (++d->ticks % SAMPLE_TICKS == 0)
+		processes_sample(&d->processes);
+	reap_strangers(d);
+}
+
+static int add_events(struct daemon *d)
+{
+	const struct timeval tick = {.tv_sec = TICK_MS / 1000};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	d->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (d->signal_fd < 0)
+		return -errno;
+	d->signals = event_new(d->base, d->signal_fd, EV_READ | EV_PERSIST, on_signal, d);
+	d->tick = event_new(d->base, -1, EV_PERSIST, on_tick, d);
+	if (!d->signals || !d->tick || event_add(d->signals, NULL) != 0 ||
+		event_add(d->tick, &tick) != 0)
+		return -ENOMEM;
+	d->last_tick = clock_mono();
+	return 0;
+}
+
+/* ---- starting ---- */
+
+__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("paiged: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	return -ECANCELED;
+}
+
+static int take_lock(struct daemon *d)
+{
+	pid_t holder = 0;
+	int error = lock_take(&d->lock, d->settings.data_dir, &holder);
+
+	if (error == -EAGAIN)
+		return refuse("another paiged (process %d) already uses DATA_DIR=%s. "
+			      "Stop it with "
+			      "`paigectl stop`, or give this one another DATA_DIR.",
+			(int)holder, d->settings.data_dir);
+	if (error)
+		return refuse("cannot lock DATA_DIR=%s: %s", d->settings.data_dir,
+			strerror(-error));
+	return 0;
+}
+
+/* Everything that may be refused, and nothing that costs time. */
+static int prepare(struct daemon *d)
+{
+	struct buf problem = {0};
+	int error = directories_make_data(d->settings.data_dir, &problem);
+
+	if (!error)
+		error = take_lock(d);
+	if (!error) {
+		settings_runtime_dir(&d->settings, d->runtime_dir);
+		error = directories_make_runtime(d->runtime_dir, &problem);
+	}
+	if (!error)
+		error = listener_open(
+			&d->listener, d->settings.host, (int)d->settings.port, &problem);
+	if (problem.len > 0)
+		refuse("%.*s", STR_ARG(buf_str(&problem)));
+	buf_free(&problem);
+	if (error)
+		return error;
+	if (d->lock.unclean) {
+		size_t n = orphans_end(d->runtime_dir);
+
+		if (n > 0)
+			log_warn("workers of a daemon that was killed have been ended",
+				"count", "%zu", n, NULL);
+	}
+	error = lock_sign(&d->lock, d->runtime_dir);
+	if (error)
+		return refuse("cannot write to DATA_DIR=%s: %s", d->settings.data_dir,
+			strerror(-error));
+	d->port = d->listener.port;
+	listener_url(&d->listener, d->settings.host, &d->url);
+	return 0;
+}
+
+static int start_workers(struct daemon *d)
+{
+	struct buf logs_dir = {0};
+
+	random_hex(d->token, DAEMON_TOKEN_BYTES);
+	d->program_dir = directories_find_programs();
+	d->base = event_base_new();
+	if (!d->base || !d->program_dir)
+		return refuse("out of memory");
+	buf_printf(&logs_dir, "%s/logs", d->settings.data_dir);
+	buf_add_char(&logs_dir, '\0');
+	d->logs = logs_new(d->base, logs_dir.data);
+	buf_free(&logs_dir);
+	if (!d->logs)
+		return refuse(
+			"cannot make %s/logs: %s", d->settings.data_dir, strerror(errno));
+	d->processes = (struct processes){
+		.shared = {.base = d->base,
+			.settings = &d->settings,
+			.listener = &d->listener,
+			.logs = d->logs,
+			.program_dir = d->program_dir,
+			.runtime_dir = d->runtime_dir,
+			.token = d->token},
+		.started_at = d->started_wall,
+		.on_change = on_change,
+		.on_stopped = on_stopped,
+		.arg = d,
+	};
+	random_bytes(&d->processes.shared.epoch, sizeof(d->processes.shared.epoch));
+	if (processes_init(&d->processes) != 0 || add_events(d) != 0)
+		return refuse("cannot prepare the event loop: %s", strerror(errno));
+	processes_start(&d->processes);
+	return 0;
+}
+
+/* While the workers start. */
+static int tell_the_world(struct daemon *d)
+{
+	int error;
+
+	printf("Paige %s is starting: %.*s (port %d), project %s, data %s, process %d\n",
+		PAIGE_VERSION, STR_ARG(buf_str(&d->url)), d->listener.port,
+		d->settings.project_dir, d->settings.data_dir, (int)getpid());
+	fflush(stdout);
+	buf_add_char(&d->url, '\0');
+	d->url.len--;
+	error = discovery_write(
+		d->settings.data_dir, &(struct discovery){.port = d->port,
+					      .host = d->settings.host,
+					      .url = d->url.data,
+					      .project_dir = d->settings.project_dir,
+					      .token = d->token,
+					      .started_at = d->started_wall});
+	if (error) {
+		refuse("cannot write %s/paiged.json: %s", d->settings.data_dir,
+			strerror(-error));
+		return error;
+	}
+	d->ctl = ctl_new(d);
+	if (!d->ctl)
+		log_error("paigectl will not reach the daemon: no control socket",
+			"directory", "%s", d->runtime_dir, "error", "%s", strerror(errno),
+			NULL);
+	return 0;
+}
+
+/* Undoes what was done, whatever that is. */
+static void finish(struct daemon *d)
+{
+	ctl_free(d->ctl);
+	if (d->base && d->processes.shared.changed)
+		processes_fini(&d->processes);
+	discovery_remove(d->settings.data_dir);
+	directories_clear_runtime(d->runtime_dir);
+	lock_release(&d->lock);
+	log_info("stopped", "exit_code", "%d", d->exit_code, NULL);
+	logs_free(d->logs);
+	if (d->signals)
+		event_free(d->signals);
+	if (d->tick)
+		event_free(d->tick);
+	if (d->signal_fd >= 0)
+		close(d->signal_fd);
+	if (d->base)
+		event_base_free(d->base);
+	buf_free(&d->url);
+	free(d->program_dir);
+}
+
+int daemon_run(struct settings *settings, const char *config_file)
+{
+	struct daemon d = {.config_file = config_file,
+		.settings = *settings,
+		.lock = {.fd = -1},
+		.signal_fd = -1};
+
+	d.started = clock_mono();
+	d.started_wall = clock_wall();
+	if (prepare(&d) != 0) {
+		/* The directory is ours alone while we hold the lock. */
+		if (d.lock.fd >= 0 && d.runtime_dir[0])
+			directories_clear_runtime(d.runtime_dir);
+		listener_close(&d.listener);
+		settings_fini(&d.settings);
+		return EXIT_FAILURE;
+	}
+	if (start_workers(&d) != 0) {
+		d.exit_code = EXIT_FAILURE;
+	} else {
+		if (tell_the_world(&d) != 0)
+			daemon_stop(&d, "the start failed", EXIT_FAILURE);
+		event_base_dispatch(d.base);
+	}
+	finish(&d);
+	settings_fini(&d.settings);
+	return d.exit_code;
+}

@@ -1,0 +1,52 @@
+/*
+ * daemon.h - the supervisor as a whole: start, run, reload, stop.
+ *
+ * Called by paiged.c; its parts call back on the one loop. Links libevent, yyjson and
+ * libsystemd only, has one thread, never touches the bus or a database (design:
+ * architecture).
+ */
+#ifndef PAIGE_SUPERVISOR_DAEMON_H
+#define PAIGE_SUPERVISOR_DAEMON_H
+
+#include "supervisor/listener.h"
+#include "supervisor/lock.h"
+#include "supervisor/processes.h"
+
+#define DAEMON_TOKEN_BYTES 32
+
+struct ctl;
+
+struct daemon {
+	const char *config_file; /* NULL: none */
+	struct settings settings;
+	char runtime_dir[108];
+	char *program_dir;
+	char token[2 * DAEMON_TOKEN_BYTES + 1];
+	struct wall started_wall;
+	struct mono started;
+	struct buf url;
+	int port; /* the real one, also when nobody listens any more */
+	struct lock lock;
+	struct listener listener;
+	struct event_base *base;
+	struct logs *logs;
+	struct event *signals;
+	int signal_fd;
+	struct event *tick;
+	struct mono last_tick;
+	unsigned ticks;
+	struct processes processes;
+	struct ctl *ctl;
+	bool announced; /* ready was said */
+	int exit_code;
+};
+
+/* Runs until it is stopped. `settings` are valid and taken. All signals that the daemon
+ * handles are blocked. Returns the exit code of the program. */
+int daemon_run(struct settings *settings, const char *config_file);
+/* Stops in order; a second call hurries. `why` is logged. Callable from callbacks. */
+void daemon_stop(struct daemon *d, const char *why, int exit_code);
+/* "starting", "running", "stopping" */
+const char *daemon_state_name(const struct daemon *d);
+
+#endif

@@ -1,0 +1,112 @@
+/* directories.c - see directories.h. */
+#include "supervisor/directories.h"
+
+#include "paige-config.h"
+#include "proto/workers.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int directories_make_data(const char *path, struct buf *problem)
+{
+	char *copy = strdup(path);
+	int error = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	for (char *at = copy + 1; !error; at++) {
+		char end = *at;
+
+		if (end != '/' && end != '\0')
+			continue;
+		*at = '\0';
+		if (mkdir(copy, 0700) != 0 && errno != EEXIST)
+			error = -errno;
+		*at = end;
+		if (!end)
+			break;
+	}
+	free(copy);
+	if (!error && access(path, R_OK | W_OK | X_OK) != 0)
+		error = -errno;
+	if (error)
+		buf_printf(problem,
+			"DATA_DIR=%s cannot be made or written: %s. Give it a directory "
+			"of "
+			"your own.",
+			path, strerror(-error));
+	return error;
+}
+
+int directories_make_runtime(const char *path, struct buf *problem)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+		int error = -errno;
+
+		buf_printf(problem,
+			"cannot make the directory for sockets, %s: %s. Set "
+			"XDG_RUNTIME_DIR "
+			"to a directory of your own.",
+			path, strerror(-error));
+		return error;
+	}
+	/* In /tmp somebody else may have been first. */
+	if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid()) {
+		buf_printf(
+			problem, "%s is not a directory of this user: remove it", path);
+		return -EPERM;
+	}
+	if ((st.st_mode & 077) != 0 && chmod(path, 0700) != 0) {
+		buf_printf(problem, "%s is open to others and cannot be closed: %s", path,
+			strerror(errno));
+		return -EPERM;
+	}
+	return 0;
+}
+
+void directories_clear_runtime(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	struct stat st;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)) != NULL)
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISSOCK(st.st_mode))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+	rmdir(path); /* systemd's own stays: it has more rights, or is not empty */
+}
+
+char *directories_find_programs(void)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *dir, *probe;
+
+	if (n > 0) {
+		self[n] = '\0';
+		*strrchr(self, '/') = '\0';
+		if (asprintf(&dir, "%s/../workers", self) < 0)
+			return NULL;
+		if (asprintf(&probe, "%s/%s/paige-%s", dir, worker_infos[0].name,
+			    worker_infos[0].name) < 0)
+			return NULL;
+		n = access(probe, X_OK);
+		free(probe);
+		if (n == 0)
+			return dir;
+		free(dir);
+	}
+	return strdup(PAIGE_LIBEXECDIR);
+}

@@ -1,0 +1,22 @@
+/* directories.h - where the daemon keeps things and finds its programs. Called by
+ * daemon.c. */
+#ifndef PAIGE_SUPERVISOR_DIRECTORIES_H
+#define PAIGE_SUPERVISOR_DIRECTORIES_H
+
+#include "common/buf.h"
+
+/* Makes DATA_DIR with its parents (FR-007), mode 0700. 0 or -errno with *problem. */
+int directories_make_data(const char *path, struct buf *problem)
+	__attribute__((warn_unused_result));
+/* Makes the runtime directory, or takes one that is ours and nobody else's. 0 or -errno
+ * with *problem. */
+int directories_make_runtime(const char *path, struct buf *problem)
+	__attribute__((warn_unused_result));
+/* Removes the sockets in the runtime directory, and the directory unless it is not ours
+ * to remove. */
+void directories_clear_runtime(const char *path);
+/* The directory of the workers' programs: of the build tree that we run from, else the
+ * installed one. Returns new. */
+char *directories_find_programs(void);
+
+#endif

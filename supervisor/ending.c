@@ -1,0 +1,67 @@
+/* ending.c - see ending.h. Pure but for memory. */
+#include "supervisor/ending.h"
+
+#include "proto/worker.h"
+#include <string.h>
+#include <sys/wait.h>
+
+void ending_set(struct ending *e, const siginfo_t *info, int spawn_error, struct wall at)
+{
+	e->at = at;
+	e->core = info->si_code == CLD_DUMPED;
+	if (spawn_error) {
+		e->kind = ENDING_SPAWN;
+		e->code = spawn_error;
+	} else {
+		e->kind = info->si_code == CLD_EXITED ? ENDING_EXIT : ENDING_SIGNAL;
+		e->code = info->si_status;
+	}
+}
+
+bool ending_parks(const struct ending *e)
+{
+	return e->kind == ENDING_EXIT &&
+	       (e->code == WORKER_EXIT_CONFIG || e->code == WORKER_EXIT_USAGE);
+}
+
+const char *ending_kind_name(enum ending_kind kind)
+{
+	static const char *const names[] = {"none", "exit", "signal", "spawn"};
+
+	return names[kind];
+}
+
+static void print_exit(int code, struct buf *out)
+{
+	static const struct {
+		int code;
+		const char *doc;
+	} known[] = {
+#define WORKER_EXIT(symbol, code_, does, doc_) {code_, doc_},
+#include "proto/exits.def"
+#undef WORKER_EXIT
+	};
+
+	buf_printf(out, "exit code %d", code);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].code == code)
+			buf_printf(out, ": %s", known[i].doc);
+}
+
+void ending_print(const struct ending *e, struct buf *out)
+{
+	switch (e->kind) {
+	case ENDING_NONE:
+		break;
+	case ENDING_EXIT:
+		print_exit(e->code, out);
+		break;
+	case ENDING_SIGNAL:
+		buf_printf(out, "killed by signal %d (%s)%s", e->code, strsignal(e->code),
+			e->core ? ", core dumped" : "");
+		break;
+	case ENDING_SPAWN:
+		buf_printf(out, "could not be started: %s", strerror(e->code));
+		break;
+	}
+}

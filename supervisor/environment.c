@@ -1,0 +1,115 @@
+/* environment.c - see environment.h. Called by process.c for every start. Pure but for
+ * memory. */
+#include "supervisor/environment.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct list {
+	char **items;
+	size_t count, room;
+};
+
+static void add(struct list *l, char *entry)
+{
+	if (!entry)
+		abort();
+	if (l->count + 1 >= l->room) {
+		l->room = l->room ? l->room * 2 : 64;
+		l->items = reallocarray(l->items, l->room, sizeof(*l->items));
+		if (!l->items)
+			abort();
+	}
+	l->items[l->count++] = entry;
+	l->items[l->count] = NULL;
+}
+
+__attribute__((format(printf, 2, 3))) static void add_printf(
+	struct list *l, const char *format, ...)
+{
+	char *entry = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&entry, format, args) < 0)
+		abort();
+	va_end(args);
+	add(l, entry);
+}
+
+static bool starts(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Set anew for each worker, or meant for the supervisor alone. */
+static bool is_own(const char *entry)
+{
+	static const char *const prefixes[] = {"PAIGE_WORKER=", "PAIGE_GENERATION=",
+		"PAIGE_RUNTIME_DIR=", "PAIGE_EPOCH=", "PAIGE_TOKEN=", "PAIGE_LISTEN_FDS=",
+		"NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=", "LISTEN_PID=",
+		"LISTEN_FDS=", "LISTEN_FDNAMES=", "MAINPID="};
+	struct str name = {entry, strcspn(entry, "=")};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (starts(entry, prefixes[i]))
+			return true;
+	return setting_by_name(name) >= 0;
+}
+
+/* What a program needs to run, and cannot be a secret. */
+static bool is_harmless(const char *entry)
+{
+	static const char *const prefixes[] = {
+		"PATH=", "HOME=", "USER=", "LOGNAME=", "LANG=", "LANGUAGE=", "LC_",
+		"TZ=", "TMPDIR=", "XDG_", "LD_LIBRARY_PATH=", "MALLOC_", "ASAN_OPTIONS=",
+		"LSAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS=", "PAIGE_"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (starts(entry, prefixes[i]))
+			return true;
+	return false;
+}
+
+char **environment_for(
+	enum worker_id id, const struct environment_given *given, char *const *inherited)
+{
+	bool trusted = worker_infos[id].needs_api_key;
+	struct list l = {0};
+
+	for (; *inherited; inherited++)
+		if (!is_own(*inherited) && (trusted || is_harmless(*inherited)))
+			add(&l, strdup(*inherited));
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		const struct setting_info *info = setting_info((enum setting_id)i);
+		struct buf value = {0};
+
+		if (info->flags & SETTING_SECRET && !trusted)
+			continue;
+		if (i == SETTING_ID_port)
+			buf_printf(&value, "%d", given->port);
+		else
+			settings_print(given->settings, (enum setting_id)i, true, &value);
+		add_printf(&l, "%s=%.*s", info->name, STR_ARG(buf_str(&value)));
+		buf_free(&value);
+	}
+	add_printf(&l, "PAIGE_WORKER=%s", worker_infos[id].name);
+	add_printf(&l, "PAIGE_GENERATION=%016" PRIx64, given->generation);
+	add_printf(&l, "PAIGE_EPOCH=%016" PRIx64, given->epoch);
+	add_printf(&l, "PAIGE_RUNTIME_DIR=%s", given->runtime_dir);
+	if (id == WORKER_GATEWAY) {
+		add_printf(&l, "PAIGE_TOKEN=%s", given->token);
+		add_printf(&l, "PAIGE_LISTEN_FDS=%zu", given->listen_count);
+	}
+	return l.items;
+}
+
+void environment_free(char **environment)
+{
+	for (char **entry = environment; entry && *entry; entry++)
+		free(*entry);
+	free(environment);
+}

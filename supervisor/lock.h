@@ -1,0 +1,36 @@
+/*
+ * lock.h - one daemon for one DATA_DIR.
+ *
+ * The lock is one of an open file description (fcntl(2), F_OFD_SETLK) on
+ * DATA_DIR/paiged.lock: the kernel takes it back whatever happens to the holder, and
+ * others can ask for it without taking it. What is written in the file only tells who
+ * holds it and where its sockets are. The file is never removed (that would let two
+ * daemons hold two files of one name), only emptied by a clean stop.
+ */
+#ifndef PAIGE_SUPERVISOR_LOCK_H
+#define PAIGE_SUPERVISOR_LOCK_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct lock {
+	int fd;
+	bool unclean; /* the last holder did not get to its end: workers of it may still
+			 be there */
+};
+
+/* 0; -EAGAIN with the holder's pid (0 when unknown); or another -errno. */
+int lock_take(struct lock *l, const char *data_dir, pid_t *holder)
+	__attribute__((warn_unused_result));
+/* Writes who we are. */
+int lock_sign(struct lock *l, const char *runtime_dir)
+	__attribute__((warn_unused_result));
+/* At the end of a clean stop. */
+void lock_release(struct lock *l);
+
+/* For paigectl: who holds the lock of `data_dir`. 0, or -ESRCH when nobody does, or
+ * -errno. */
+int lock_holder(const char *data_dir, pid_t *pid, char runtime_dir[108])
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * logs.h - every worker's stderr: read, cut into lines, filed.
+ *
+ * There is one pipe for each worker, kept for the life of the daemon and open at both
+ * ends, so that the last words of a process are never lost and nobody gets a SIGPIPE. It
+ * is always read, whatever becomes of the file (supervision 2.3 #5, #7). The supervisor's
+ * own lines go to stderr and to logs/paiged.log.
+ */
+#ifndef PAIGE_SUPERVISOR_LOGS_H
+#define PAIGE_SUPERVISOR_LOGS_H
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "proto/workers.h"
+#include <event2/event.h>
+#include <stdint.h>
+
+struct logs;
+
+/* Makes `dir` if need be. NULL with errno. */
+struct logs *logs_new(struct event_base *base, const char *dir);
+/* The end that the worker writes to; ours. */
+int logs_write_fd(const struct logs *logs, enum worker_id id);
+/* The process has ended: reads what it left and closes its last line. */
+void logs_ended(struct logs *logs, enum worker_id id);
+/* The last lines of a worker, each with its newline. */
+void logs_tail(const struct logs *logs, enum worker_id id, size_t lines, struct buf *out);
+/* Lines that could not be filed, of all workers. */
+uint64_t logs_dropped(const struct logs *logs);
+/* Looks whether files were deleted. Called once a second. */
+void logs_check(struct logs *logs, struct mono now);
+void logs_free(struct logs *logs);
+
+#endif

@@ -1,0 +1,42 @@
+/* notify.c - see notify.h. Called by daemon.c and process.c. */
+#include "supervisor/notify.h"
+
+#include "common/clock.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <systemd/sd-daemon.h>
+
+void notify_ready(void)
+{
+	(void)sd_notify(0, "READY=1\nSTATUS=All workers are ready");
+}
+
+void notify_reloading(void)
+{
+	(void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, clock_mono().us);
+}
+
+void notify_stopping(void)
+{
+	(void)sd_notify(0, "STOPPING=1\nSTATUS=Stopping");
+}
+
+void notify_status(const char *format, ...)
+{
+	char text[200];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	(void)sd_notifyf(0, "STATUS=%s", text);
+}
+
+void notify_alive(void)
+{
+	uint64_t limit_us;
+
+	if (sd_watchdog_enabled(0, &limit_us) > 0)
+		(void)sd_notify(0, "WATCHDOG=1");
+}

@@ -1,0 +1,19 @@
+/*
+ * notify.h - what systemd is told (sd_notify(3)); nothing happens when it did not start
+ * us.
+ */
+#ifndef PAIGE_SUPERVISOR_NOTIFY_H
+#define PAIGE_SUPERVISOR_NOTIFY_H
+
+#include <stdint.h>
+
+void notify_ready(void);
+void notify_reloading(void);
+void notify_stopping(void);
+/* One line for `systemctl status`. */
+void notify_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* To be called about once a second from the loop, and from nowhere else: it shows that
+ * the loop runs. */
+void notify_alive(void);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * paiged.c - main of the supervisor: command line and settings, then daemon_run.
+ */
+#include "common/log.h"
+#include "paige-config.h"
+#include "supervisor/daemon.h"
+#include "supervisor/options.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EXIT_USAGE 2
+
+/* Before anything else: a signal that comes from now on waits until the loop runs
+ * (EC-05). */
+static void block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	/* Ignored by whoever started us, children would vanish unseen. */
+	signal(SIGCHLD, SIG_DFL);
+}
+
+static void print_indented(FILE *file, const struct buf *lines)
+{
+	bool at_start = true;
+
+	for (size_t i = 0; i < lines->len; i++) {
+		if (at_start)
+			fputs("  ", file);
+		fputc(lines->data[i], file);
+		at_start = lines->data[i] == '\n';
+	}
+}
+
+/* All problems in one message (FR-005, FR-006). */
+static int load(struct settings *settings, const char *config_file)
+{
+	struct buf problems = {0};
+	int error = settings_load(settings, config_file, &problems);
+
+	if (error) {
+		fputs("paiged: the configuration cannot be used:\n", stderr);
+		print_indented(stderr, &problems);
+		fputs("Settings come from the environment, from .env in the current "
+		      "directory, and from "
+		      "--config FILE; see paige.conf(5).\n",
+			stderr);
+	} else if (settings->warnings.len > 0) {
+		fputs("paiged: parts of the configuration are ignored:\n", stderr);
+		print_indented(stderr, &settings->warnings);
+	}
+	buf_free(&problems);
+	return error;
+}
+
+static void print_settings(const struct settings *settings)
+{
+	printf("The configuration is fine: PROJECT_DIR=%s DATA_DIR=%s HOST=%s PORT=%d\n",
+		settings->project_dir, settings->data_dir, settings->host,
+		(int)settings->port);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct settings settings;
+	struct buf text = {0};
+	const char *config_file;
+
+	block_signals();
+	if (options_read(&options, COMMAND_PAIGED, argc, argv, &text) != 0) {
+		fprintf(stderr, "paiged: %.*s\nTry `paiged --help`.\n",
+			STR_ARG(buf_str(&text)));
+		return EXIT_USAGE;
+	}
+	if (options_get(&options, "help")) {
+		options_print_help(COMMAND_PAIGED, &text);
+		fwrite(text.data, 1, text.len, stdout);
+		return EXIT_SUCCESS;
+	}
+	if (options_get(&options, "version")) {
+		puts("paiged " PAIGE_VERSION);
+		return EXIT_SUCCESS;
+	}
+	config_file = options_get(&options, "config");
+	log_init("paiged", LOG_LEVEL_INFO);
+	if (load(&settings, config_file) != 0) {
+		settings_fini(&settings);
+		return EXIT_FAILURE;
+	}
+	if (options_get(&options, "check")) {
+		print_settings(&settings);
+		settings_fini(&settings);
+		return EXIT_SUCCESS;
+	}
+	log_set_level((enum log_level)settings.log_level);
+	return daemon_run(&settings, config_file);
+}

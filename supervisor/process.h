@@ -1,0 +1,63 @@
+/*
+ * process.h - one worker as a process: does what policy.h says.
+ *
+ * Owns the process, its pidfd and its control socket. Decides nothing by itself: every
+ * event goes through policy_step. Called by processes.c, which owns the six of them, and
+ * read by status.c; all on the one loop.
+ */
+#ifndef PAIGE_SUPERVISOR_PROCESS_H
+#define PAIGE_SUPERVISOR_PROCESS_H
+
+#include "common/settings.h"
+#include "supervisor/channel.h"
+#include "supervisor/ending.h"
+#include "supervisor/listener.h"
+#include "supervisor/logs.h"
+#include "supervisor/policy.h"
+#include "supervisor/usage.h"
+
+/* What is the same for all workers. Borrowed, and not changed while there are processes.
+ */
+struct process_shared {
+	struct event_base *base;
+	const struct settings *settings;
+	const struct listener *listener;
+	struct logs *logs;
+	const char *program_dir; /* holds <name>/paige-<name> (the build tree), or
+				    paige-<name> */
+	const char *runtime_dir;
+	const char *token;
+	uint64_t epoch;
+	bool booted;   /* all were READY once: what fails now may be a passing trouble */
+	bool stopping; /* nothing is started any more */
+	/* Made active after anything that others may want to know. */
+	struct event *changed;
+};
+
+struct process {
+	struct process_shared *shared;
+	enum worker_id id;
+	struct policy policy;
+	pid_t pid; /* 0: no process */
+	int pidfd; /* -1: no process */
+	struct event *exited;
+	struct event *timer; /* policy.deadline */
+	struct channel channel;
+	struct mono started_at;
+	int spawn_error; /* errno that the child reported instead of running the program
+			  */
+	struct ending last;
+	/* What it said of itself last (type worker_status); empty when it said nothing.
+	 */
+	struct buf condition, reason, confinement, detail;
+	struct usage_sample usage; /* an earlier one, for the share of a processor */
+};
+
+/* 0 or -errno. `shared` is borrowed. */
+int process_init(struct process *p, enum worker_id id, struct process_shared *shared)
+	__attribute__((warn_unused_result));
+void process_step(struct process *p, enum policy_event_kind event);
+/* Ends a process that is still there by force, and waits for it. */
+void process_fini(struct process *p);
+
+#endif

@@ -1,0 +1,233 @@
+/* processes.c - see processes.h. */
+#include "supervisor/processes.h"
+
+#include "common/log.h"
+#include "proto/messages.h"
+#include <errno.h>
+#include <limits.h>
+
+/* ---- describing ---- */
+
+static struct str reason_of(const struct process *p, struct buf *scratch)
+{
+	if (p->reason.len > 0)
+		return buf_str(&p->reason);
+	if (p->policy.state == POLICY_READY || p->last.kind == ENDING_NONE)
+		return (struct str){0};
+	ending_print(&p->last, scratch);
+	return buf_str(scratch);
+}
+
+void processes_describe(const struct processes *ps, struct buf *out)
+{
+	struct fleet_worker items[WORKER_COUNT];
+	struct buf scratch[WORKER_COUNT] = {0};
+	struct fleet fleet = {.started_at_ms = wall_ms(ps->started_at),
+		.has_started_at_ms = true,
+		.workers = {.items = items, .count = WORKER_COUNT}};
+
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		const struct process *p = &ps->workers[i];
+
+		items[i] = (struct fleet_worker){
+			.name = str_of(worker_infos[i].name),
+			.up = p->policy.state == POLICY_READY,
+			.has_up = true,
+			.state = str_of(policy_state_name(p->policy.state)),
+			.condition = p->condition.len ? buf_str(&p->condition)
+						      : STR_LIT("fine"),
+			.reason = reason_of(p, &scratch[i]),
+			.restarts = policy_restarts(&p->policy),
+			.has_restarts = true,
+		};
+	}
+	proto_encode(fleet_type(), &fleet, out);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		buf_free(&scratch[i]);
+}
+
+/* The gateway answers /health and /ready from this: when it becomes READY, and at every
+ * change. */
+static void tell_gateway(struct processes *ps)
+{
+	struct process *gateway = &ps->workers[WORKER_GATEWAY];
+	struct buf now = {0};
+
+	if (gateway->policy.state != POLICY_READY)
+		return;
+	processes_describe(ps, &now);
+	if (gateway->pid != ps->told_pid || !str_eq(buf_str(&now), buf_str(&ps->told))) {
+		channel_send_fleet(&gateway->channel, buf_str(&now));
+		ps->told_pid = gateway->pid;
+		buf_clear(&ps->told);
+		buf_add_str(&ps->told, buf_str(&now));
+	}
+	buf_free(&now);
+}
+
+/* ---- stopping ---- */
+
+static bool ended(const struct process *p)
+{
+	return p->policy.state == POLICY_DOWN || p->policy.state == POLICY_PARKED;
+}
+
+/* The lowest stage that has somebody left, or INT_MAX. */
+static int next_stage(const struct processes *ps)
+{
+	int stage = INT_MAX;
+
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (!ended(&ps->workers[i]) && worker_infos[i].stop_stage < stage)
+			stage = worker_infos[i].stop_stage;
+	return stage;
+}
+
+static void stop_one(struct processes *ps, struct process *p)
+{
+	log_info("stopping worker", "name", "%s", worker_infos[p->id].name, NULL);
+	process_step(p, POLICY_WANT_DOWN);
+	if (ps->hurried)
+		process_step(p, POLICY_HURRY);
+}
+
+/* Goes on to the next stage as soon as one is empty. */
+static void advance(struct processes *ps)
+{
+	int stage = next_stage(ps);
+
+	if (stage == INT_MAX) {
+		if (!ps->stopped) {
+			ps->stopped = true;
+			ps->on_stopped(ps->arg);
+		}
+		return;
+	}
+	if (stage == ps->stage)
+		return;
+	ps->stage = stage;
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (worker_infos[i].stop_stage == stage && !ended(&ps->workers[i]))
+			stop_one(ps, &ps->workers[i]);
+}
+
+void processes_stop(struct processes *ps)
+{
+	if (ps->shared.stopping) {
+		ps->hurried = true;
+		for (int i = 0; i < WORKER_COUNT; i++)
+			process_step(&ps->workers[i], POLICY_HURRY);
+		return;
+	}
+	ps->shared.stopping = true;
+	ps->stage = INT_MIN;
+	/* Whoever waits for its next start has nothing to finish. */
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (ps->workers[i].policy.state == POLICY_BACKOFF)
+			process_step(&ps->workers[i], POLICY_WANT_DOWN);
+	event_active(ps->shared.changed, EV_TIMEOUT, 0);
+}
+
+/* ---- changes ---- */
+
+static void on_changed(evutil_socket_t fd, short what, void *arg)
+{
+	struct processes *ps = arg;
+
+	(void)fd;
+	(void)what;
+	if (processes_all_ready(ps))
+		ps->shared.booted = true;
+	tell_gateway(ps);
+	if (ps->shared.stopping)
+		advance(ps);
+	ps->on_change(ps->arg);
+}
+
+bool processes_all_ready(const struct processes *ps)
+{
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (ps->workers[i].policy.state != POLICY_READY)
+			return false;
+	return true;
+}
+
+const struct process *processes_failed_start(const struct processes *ps)
+{
+	for (int i = 0; i < WORKER_COUNT && !ps->shared.booted; i++)
+		if (ps->workers[i].policy.state == POLICY_PARKED)
+			return &ps->workers[i];
+	return NULL;
+}
+
+void processes_start(struct processes *ps)
+{
+	for (int i = 0; i < WORKER_COUNT; i++)
+		process_step(&ps->workers[i], POLICY_WANT_UP);
+}
+
+void processes_reload(struct processes *ps)
+{
+	struct buf json = {0}, value = {0};
+
+	buf_add_char(&json, '{');
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		const struct setting_info *info = setting_info((enum setting_id)i);
+
+		if (!(info->flags & SETTING_RELOAD) || info->flags & SETTING_SECRET)
+			continue;
+		buf_clear(&value);
+		settings_print(ps->shared.settings, (enum setting_id)i, true, &value);
+		if (json.len > 1)
+			buf_add_char(&json, ',');
+		buf_add_json_string(&json, str_of(info->name));
+		buf_add_char(&json, ':');
+		buf_add_json_string(&json, buf_str(&value));
+	}
+	buf_add_char(&json, '}');
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (ps->workers[i].pid > 0)
+			channel_send_reload(&ps->workers[i].channel, buf_str(&json));
+	buf_free(&value);
+	buf_free(&json);
+}
+
+void processes_late(struct processes *ps)
+{
+	for (int i = 0; i < WORKER_COUNT; i++)
+		process_step(&ps->workers[i], POLICY_LATE);
+}
+
+void processes_sample(struct processes *ps)
+{
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		struct process *p = &ps->workers[i];
+		struct usage usage;
+
+		if (p->pid > 0 && usage_read(p->pid, &usage) == 0)
+			p->usage = (struct usage_sample){
+				.at = clock_mono(), .cpu_ms = usage.cpu_ms};
+	}
+}
+
+int processes_init(struct processes *ps)
+{
+	int error = 0;
+
+	ps->shared.changed = event_new(ps->shared.base, -1, EV_PERSIST, on_changed, ps);
+	if (!ps->shared.changed)
+		return -ENOMEM;
+	for (int i = 0; i < WORKER_COUNT && !error; i++)
+		error = process_init(&ps->workers[i], (enum worker_id)i, &ps->shared);
+	return error;
+}
+
+void processes_fini(struct processes *ps)
+{
+	for (int i = 0; i < WORKER_COUNT; i++)
+		process_fini(&ps->workers[i]);
+	if (ps->shared.changed)
+		event_free(ps->shared.changed);
+	ps->shared.changed = NULL;
+	buf_free(&ps->told);
+}

@@ -1,0 +1,110 @@
+/* reload.c - see reload.h. Called by daemon.c. */
+#include "supervisor/reload.h"
+
+#include "common/log.h"
+#include "supervisor/notify.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The lock, the sockets, the log files and what clients know depend on these. */
+static bool is_fixed(enum setting_id id)
+{
+	return id == SETTING_ID_port || id == SETTING_ID_host ||
+	       id == SETTING_ID_data_dir || id == SETTING_ID_project_dir;
+}
+
+static void log_problems(const struct buf *problems)
+{
+	struct str left = buf_str(problems);
+
+	while (left.len > 0) {
+		const char *newline = memchr(left.ptr, '\n', left.len);
+		size_t n = newline ? (size_t)(newline - left.ptr) : left.len;
+
+		log_error("reload refused, the old settings stay", "problem", "%.*s",
+			(int)n, left.ptr, NULL);
+		n += newline != NULL;
+		left = (struct str){left.ptr + n, left.len - n};
+	}
+}
+
+/* Logs each change. True when one of them needs the workers to be restarted; *fixed when
+ * one cannot be applied at all. */
+static bool compare(const struct settings *old, const struct settings *now, bool *fixed)
+{
+	bool restart = false;
+
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		enum setting_id id = (enum setting_id)i;
+		const struct setting_info *info = setting_info(id);
+
+		if (!settings_differ(old, now, id))
+			continue;
+		if (is_fixed(id)) {
+			*fixed = true;
+			log_warn("setting changes with the next start of the daemon",
+				"name", "%s", info->name, NULL);
+			continue;
+		}
+		log_info("setting changed", "name", "%s", info->name, NULL);
+		if (!(info->flags & SETTING_RELOAD))
+			restart = true;
+	}
+	return restart;
+}
+
+/* The fixed ones keep the values that the daemon works with. */
+static void keep_fixed(const struct settings *old, struct settings *now)
+{
+	free(now->host);
+	free(now->data_dir);
+	free(now->project_dir);
+	now->port = old->port;
+	now->host = strdup(old->host);
+	now->data_dir = strdup(old->data_dir);
+	now->project_dir = strdup(old->project_dir);
+	if (!now->host || !now->data_dir || !now->project_dir)
+		abort();
+}
+
+static void apply(struct daemon *d, struct settings *now)
+{
+	bool fixed = false;
+	bool restart = compare(&d->settings, now, &fixed);
+
+	if (fixed)
+		keep_fixed(&d->settings, now);
+	settings_fini(&d->settings);
+	d->settings = *now;
+	log_set_level((enum log_level)d->settings.log_level);
+	processes_reload(&d->processes);
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		struct process *p = &d->processes.workers[i];
+
+		if (restart)
+			process_step(p, POLICY_RESTART);
+		else if (p->policy.state == POLICY_PARKED)
+			process_step(p, POLICY_WANT_UP);
+	}
+	log_info("settings reloaded", "workers", "%s", restart ? "restarted" : "told",
+		NULL);
+}
+
+void reload_settings(struct daemon *d)
+{
+	struct settings now;
+	struct buf problems = {0};
+
+	if (d->processes.shared.stopping)
+		return;
+	notify_reloading();
+	if (settings_load(&now, d->config_file, &problems) == 0) {
+		apply(d, &now);
+	} else {
+		log_problems(&problems);
+		settings_fini(&now);
+	}
+	buf_free(&problems);
+	if (d->announced)
+		notify_ready();
+}

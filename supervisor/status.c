@@ -1,0 +1,165 @@
+/* status.c - see status.h. Called by ctl.c. Changes nothing. */
+#include "supervisor/status.h"
+
+#include "common/log.h"
+#include "paige-config.h"
+#include "proto/messages.h"
+#include "supervisor/tail.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Splits lines; the result is of the arena, the text is borrowed. */
+static struct strs lines_of(struct arena *a, struct str text)
+{
+	struct strs lines = {.items = arena_array(a, TAIL_LINES, sizeof(struct str))};
+
+	while (text.len > 0 && lines.count < TAIL_LINES) {
+		const char *newline = memchr(text.ptr, '\n', text.len);
+		size_t n = newline ? (size_t)(newline - text.ptr) : text.len;
+
+		lines.items[lines.count++] = (struct str){text.ptr, n};
+		n += newline != NULL;
+		text = (struct str){text.ptr + n, text.len - n};
+	}
+	return lines;
+}
+
+static struct ctl_exit describe_ending(const struct ending *e, struct arena *a)
+{
+	char at[WALL_ISO_SIZE];
+	struct buf meaning = {0};
+	struct ctl_exit out = {.kind = str_of(ending_kind_name(e->kind))};
+
+	ending_print(e, &meaning);
+	wall_iso(e->at, at);
+	out.meaning = arena_str(a, meaning.len ? buf_str(&meaning) : STR_LIT(""));
+	out.at = arena_str(a, str_of(at));
+	out.log_tail = lines_of(a, buf_str(&e->tail));
+	if (e->kind == ENDING_SIGNAL) {
+		out.signal = str_of(sigabbrev_np(e->code));
+		out.core = e->core;
+		out.has_core = true;
+	}
+	out.code = e->code;
+	out.has_code = true;
+	buf_free(&meaning);
+	return out;
+}
+
+static struct ctl_worker describe_worker(
+	const struct process *p, struct mono now, struct arena *a)
+{
+	struct usage usage = {0};
+	struct ctl_worker out = {
+		.name = str_of(worker_infos[p->id].name),
+		.state = str_of(policy_state_name(p->policy.state)),
+		.want = p->policy.want_up ? STR_LIT("up") : STR_LIT("down"),
+		.restarts = {.total = policy_restarts(&p->policy),
+			.has_total = true,
+			.window_60s = policy_restarts_in_window(&p->policy, now),
+			.has_window_60s = true},
+		.has_restarts = true,
+		.condition = p->condition.len ? buf_str(&p->condition) : STR_LIT("fine"),
+		.has_uptime_ms = true,
+		.has_heartbeat_age_ms = true,
+		.has_rss_bytes = true,
+		.has_cpu_percent = true,
+		.has_cpu_ms = true,
+	};
+
+	if (p->reason.len)
+		out.reason = buf_str(&p->reason);
+	if (p->confinement.len)
+		out.confinement = buf_str(&p->confinement);
+	if (p->detail.len)
+		out.detail.raw = buf_str(&p->detail);
+	if (p->last.kind != ENDING_NONE) {
+		out.last_exit = describe_ending(&p->last, a);
+		out.has_last_exit = true;
+	}
+	if (p->policy.state == POLICY_BACKOFF) {
+		out.next_start_ms = mono_diff_ms(p->policy.deadline, now);
+		out.has_next_start_ms = true;
+	}
+	if (p->pid > 0 && usage_read(p->pid, &usage) == 0) {
+		out.pid = p->pid;
+		out.has_pid = true;
+		out.uptime_ms = mono_diff_ms(now, p->started_at);
+		out.heartbeat_age_ms = mono_diff_ms(now, p->policy.sign_at);
+		out.rss_bytes = usage.rss_bytes;
+		out.cpu_ms = usage.cpu_ms;
+		out.cpu_percent = usage_percent(p->usage, now, usage.cpu_ms);
+	}
+	return out;
+}
+
+/* The store says {"session": "<id>" or null} of itself. */
+static struct str active_session(const struct process *store, struct arena *a)
+{
+	struct proto_error error;
+	yyjson_doc *doc =
+		store->detail.len ? proto_parse(buf_str(&store->detail), &error) : NULL;
+	const char *id =
+		yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "session"));
+	struct str session = arena_str(a, str_of(id));
+
+	yyjson_doc_free(doc);
+	return session;
+}
+
+void status_describe(const struct daemon *d, struct buf *out)
+{
+	struct arena arena = {0};
+	struct mono now = clock_mono();
+	struct ctl_worker items[WORKER_COUNT];
+	struct usage usage = {0};
+	struct ctl_status status = {
+		.version = STR_LIT(PAIGE_VERSION),
+		.state = str_of(daemon_state_name(d)),
+		.pid = getpid(),
+		.has_pid = true,
+		.uptime_ms = mono_diff_ms(now, d->started),
+		.has_uptime_ms = true,
+		.port = d->port,
+		.has_port = true,
+		.url = buf_str(&d->url),
+		.project_dir = str_of(d->settings.project_dir),
+		.data_dir = str_of(d->settings.data_dir),
+		.runtime_dir = str_of(d->runtime_dir),
+		.session = active_session(&d->processes.workers[WORKER_STORE], &arena),
+		.log_lines_dropped = (int64_t)logs_dropped(d->logs),
+		.has_log_lines_dropped = true,
+		.workers = {.items = items, .count = WORKER_COUNT},
+	};
+
+	if (usage_read(getpid(), &usage) == 0)
+		status.rss_bytes = usage.rss_bytes;
+	status.has_rss_bytes = true;
+	for (int i = 0; i < WORKER_COUNT; i++)
+		items[i] = describe_worker(&d->processes.workers[i], now, &arena);
+	proto_encode(ctl_status_type(), &status, out);
+	arena_free(&arena);
+}
+
+void status_describe_config(const struct daemon *d, struct buf *out)
+{
+	struct ctl_setting items[SETTING_COUNT] = {0};
+	struct buf values[SETTING_COUNT] = {0};
+	struct ctl_config config = {.settings = {.items = items, .count = SETTING_COUNT}};
+
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		enum setting_id id = (enum setting_id)i;
+
+		settings_print(&d->settings, id, false, &values[i]);
+		items[i] = (struct ctl_setting){.name = str_of(setting_info(id)->name),
+			.value = values[i].len ? buf_str(&values[i]) : STR_LIT(""),
+			.source = str_of(
+				setting_source_name(settings_source(&d->settings, id))),
+			.meaning = str_of(setting_info(id)->meaning)};
+	}
+	proto_encode(ctl_config_type(), &config, out);
+	for (int i = 0; i < SETTING_COUNT; i++)
+		buf_free(&values[i]);
+}
