@@ -86,6 +86,7 @@ struct field {
 	const struct type *(*type)(void);		/* OBJECT, OBJECTS */
 	const struct enumeration *(*enumeration)(void); /* ENUM, LEVEL */
 	enum json_shape shape;				/* JSON */
+	const char *schema; /* JSON: its keywords, where a shape is not enough; else NULL */
 	const char *doc;
 };
 

@@ -91,6 +91,10 @@ static void add_level_type(struct buf *out, const struct field *f)
  * same. */
 static void add_json_type(struct buf *out, const struct field *f)
 {
+	if (f->schema) {
+		buf_add_str(out, str_of(f->schema));
+		return;
+	}
 	switch (f->shape) {
 	case JSON_SHAPE_ANY:
 		return;

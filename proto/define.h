@@ -22,6 +22,7 @@
  *   BOOL                (member, wire, flags, doc)
  *   JSON JSON_OBJECT JSON_ARRAY
  *                       (member, wire, flags, doc)                    any value; an object; an array
+ *   JSON_SCHEMA         (member, wire, flags, schema, doc)            any value; keywords for the schema
  *   ENUM LEVEL          (member, wire, flags, enumeration, doc)
  *   OBJECT              (member, wire, flags, type, doc)
  *   OBJECTS             (member, wire, flags, type, min, max, doc)

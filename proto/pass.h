@@ -19,6 +19,7 @@
 #define JSON(member, wire, flags, doc)
 #define JSON_OBJECT(member, wire, flags, doc)
 #define JSON_ARRAY(member, wire, flags, doc)
+#define JSON_SCHEMA(member, wire, flags, schema, doc)
 #define ENUM(member, wire, flags, enumeration, doc)
 #define LEVEL(member, wire, flags, enumeration, doc)
 #define OBJECT(member, wire, flags, type, doc)
@@ -40,6 +41,7 @@
 #define JSON(member, wire, flags, doc) struct json member;
 #define JSON_OBJECT(member, wire, flags, doc) struct json member;
 #define JSON_ARRAY(member, wire, flags, doc) struct json member;
+#define JSON_SCHEMA(member, wire, flags, schema, doc) struct json member;
 #define ENUM(member, wire, flags, enumeration, doc) int member; bool has_##member;
 #define LEVEL(member, wire, flags, enumeration, doc) int member; bool has_##member;
 #define OBJECT(member, wire, flags, type, doc) struct type member; bool has_##member;
@@ -60,6 +62,7 @@
 #define JSON(member, wire, flags, doc)
 #define JSON_OBJECT(member, wire, flags, doc)
 #define JSON_ARRAY(member, wire, flags, doc)
+#define JSON_SCHEMA(member, wire, flags, schema, doc)
 #define ENUM(member, wire, flags, enumeration, doc)
 #define LEVEL(member, wire, flags, enumeration, doc)
 #define OBJECT(member, wire, flags, type, doc)
@@ -108,6 +111,9 @@
 	FIELD_JSON_(JSON_SHAPE_OBJECT, member, wire_, flags_, doc_)
 #define JSON_ARRAY(member, wire_, flags_, doc_) \
 	FIELD_JSON_(JSON_SHAPE_ARRAY, member, wire_, flags_, doc_)
+#define JSON_SCHEMA(member, wire_, flags_, schema_, doc_) \
+	{.wire = wire_, .kind = FIELD_JSON, .flags = flags_, .offset = offsetof(self, member), \
+		.min = 1, .max = 0, .schema = schema_, .doc = doc_},
 #define FIELD_NAMED_(kind_, member, wire_, flags_, enumeration_, doc_) \
 	{.wire = wire_, .kind = kind_, .flags = flags_, .offset = offsetof(self, member), \
 		.has_offset = offsetof(self, has_##member), .min = 1, .max = 0, \
@@ -146,6 +152,7 @@
 #define JSON(member, wire, flags, doc)
 #define JSON_OBJECT(member, wire, flags, doc)
 #define JSON_ARRAY(member, wire, flags, doc)
+#define JSON_SCHEMA(member, wire, flags, schema, doc)
 #define ENUM(member, wire, flags, enumeration, doc)
 #define LEVEL(member, wire, flags, enumeration, doc)
 #define OBJECT(member, wire, flags, type, doc)

@@ -16,6 +16,7 @@
 #undef JSON
 #undef JSON_OBJECT
 #undef JSON_ARRAY
+#undef JSON_SCHEMA
 #undef ENUM
 #undef LEVEL
 #undef OBJECT
