@@ -1,4 +1,5 @@
 /* dts.c - TypeScript declarations of the protocol (reference.h). */
+#include "proto/guard_kinds.h"
 #include "proto/mcp_tools.h"
 #include "proto/messages.h"
 #include "proto/reference.h"
@@ -206,6 +207,22 @@ static void add_tools(struct buf *out)
 	buf_add_str(out, STR_LIT("}\n"));
 }
 
+/* What the `state` of guard:state and the config of a new machine are. */
+static void add_guards(struct buf *out)
+{
+	add_doc(out, "\n", "The guard machines by kind.");
+	buf_add_str(out, STR_LIT("export interface GuardKinds {\n"));
+	for (size_t i = 0; i < guard_kind_count; i++) {
+		buf_printf(
+			out, "\t\"%s\": { config: ", guard_kind_enumeration()->names[i]);
+		add_name(out, guard_kind_infos[i].config()->name);
+		buf_add_str(out, STR_LIT("; state: "));
+		add_name(out, guard_kind_infos[i].view()->name);
+		buf_add_str(out, STR_LIT(" };\n"));
+	}
+	buf_add_str(out, STR_LIT("}\n"));
+}
+
 static void collect(struct type_set *set)
 {
 	for (size_t i = 0; i < ws_client_count; i++)
@@ -216,6 +233,10 @@ static void collect(struct type_set *set)
 		type_set_add(set, mcp_tool_infos[i].input());
 		if (mcp_tool_infos[i].output)
 			type_set_add(set, mcp_tool_infos[i].output());
+	}
+	for (size_t i = 0; i < guard_kind_count; i++) {
+		type_set_add(set, guard_kind_infos[i].config());
+		type_set_add(set, guard_kind_infos[i].view());
 	}
 }
 
@@ -238,5 +259,6 @@ void dts_write(struct buf *out)
 		ws_server_infos, ws_server_count);
 	buf_add_str(out, STR_LIT(envelopes));
 	add_tools(out);
+	add_guards(out);
 	type_set_fini(&set);
 }

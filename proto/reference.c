@@ -3,6 +3,7 @@
 #include "common/settings.h"
 #include "proto/actions.h"
 #include "proto/errors.h"
+#include "proto/guard_kinds.h"
 #include "proto/mcp_tools.h"
 #include "proto/messages.h"
 #include "proto/methods.h"
@@ -276,16 +277,39 @@ static void write_bus(struct buf *out)
 		buf_printf(out, "### Asked of %s\n\n", worker_infos[w].name);
 		add_method_table(out, &set, (enum worker_id)w);
 	}
-	buf_add_str(
-		out, STR_LIT("## Topics\n\n| topic | published by | |\n|---|---|---|\n"));
+	buf_add_str(out, STR_LIT("## Topics\n\n| topic | body | published by | "
+				 "|\n|---|---|---|---|\n"));
 	for (int i = 0; i < TOPIC_COUNT; i++) {
-		buf_printf(out, "| `%s` | %s | ", topic_infos[i].prefix,
-			worker_infos[topic_infos[i].publisher].name);
+		buf_printf(out, "| `%s` | ", topic_infos[i].prefix);
+		add_type_or_dash(out, &set, topic_infos[i].body);
+		buf_printf(out, " | %s | ", worker_infos[topic_infos[i].publisher].name);
 		add_cell(out, topic_infos[i].doc);
 		buf_add_str(out, STR_LIT(" |\n"));
 	}
 	buf_add_str(out, STR_LIT("\n## Error codes\n\n"));
 	add_error_codes(out);
+	add_types(out, &set);
+}
+
+static void write_guards(struct buf *out)
+{
+	const struct enumeration *kinds = guard_kind_enumeration();
+	struct type_set set = {0};
+
+	buf_add_str(
+		out, STR_LIT("Four policy machines, over HTTP (`/guards/...`) and over "
+			     "the WebSocket "
+			     "(`guard:subscribe`, `guard:event`). What is left out of a "
+			     "config comes from the "
+			     "settings.\n\n| kind | config | state |\n|---|---|---|\n"));
+	for (size_t i = 0; i < guard_kind_count; i++) {
+		buf_printf(out, "| `%s` | ", kinds->names[i]);
+		add_type_or_dash(out, &set, guard_kind_infos[i].config);
+		buf_add_str(out, STR_LIT(" | "));
+		add_type_or_dash(out, &set, guard_kind_infos[i].view);
+		buf_add_str(out, STR_LIT(" |\n"));
+	}
+	buf_add_char(out, '\n');
 	add_types(out, &set);
 }
 
@@ -388,6 +412,7 @@ const struct reference_file reference_files[] = {
 	{"websocket.md", "WebSocket messages", write_websocket},
 	{"mcp.md", "MCP tools", write_mcp},
 	{"bus.md", "Methods and topics of the bus", write_bus},
+	{"guards.md", "Guards", write_guards},
 	{"actions.md", "The action log", write_actions},
 	{"workers.md", "Workers", write_workers},
 	{"settings.md", "Settings", write_settings},

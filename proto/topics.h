@@ -2,7 +2,7 @@
 #ifndef PAIGE_PROTO_TOPICS_H
 #define PAIGE_PROTO_TOPICS_H
 
-#include "common/str.h"
+#include "proto/codec.h"
 #include "proto/workers.h"
 
 enum topic {
@@ -15,6 +15,7 @@ enum topic {
 struct topic_info {
 	const char *prefix; /* the topic itself, or its beginning where it ends in "/" */
 	enum worker_id publisher;
+	const struct type *(*body)(void); /* NULL: it depends on the rest of the topic */
 	const char *doc;
 };
 

@@ -57,6 +57,21 @@ export type DecorationStyle = "hint" | "error" | "warning" | "success";
 /** What a phase can become; nothing goes back (P6.9). */
 export type PhaseChange = "active" | "complete";
 
+/** Where the interview is. */
+export type SessionGuardPhase = "background" | "coding";
+
+/** Who judges what an answer covers. */
+export type InterviewEvaluator = "keywords" | "claude";
+
+/** Seed 002 section 4.1. */
+export type InterviewStatus = "NOT_STARTED" | "IN_PROGRESS" | "PAUSED" | "COMPLETED" | "TERMINATED";
+
+/** Seed 002 section 4.2; intro and wrap-up take no time (I9). */
+export type InterviewSubstate = "SECTION_INTRO" | "SECTION_QUESTION_ACTIVE" | "SECTION_FOLLOWUP_ACTIVE" | "SECTION_WRAPUP";
+
+/** Why a section ended (seed 002 section 3.3). */
+export type InterviewExit = "time_expired" | "coverage_satisfied" | "candidate_done" | "system_error";
+
 /** No fields. */
 export type Empty = Record<string, never>;
 
@@ -1145,6 +1160,278 @@ export interface ToolEndSessionOutput {
 	sessionStatus: string;
 }
 
+/** Constants of a session guard; those that are left out come from the settings. */
+export interface SessionGuardConfig {
+	/** Length of the background phase. */
+	timeboxMs?: number;
+	/** Answers without substance in a row that end a project. */
+	zeroRunLimit?: number;
+	/** Projects that may be discussed. */
+	projectCap?: number;
+	/** Confidence that every trait needs (G10). */
+	tau?: number;
+	/** Evidence that gives a confidence of one half (G10). */
+	c?: number;
+	/** Samples that every trait needs (G10). */
+	minSamples?: number;
+	/** The scripted question that opens the coding phase. */
+	codingQuestion?: string;
+	/** The engine asks the model for the score of each answer. */
+	autoScore?: boolean;
+	/** Silence before the coding question, so that it does not fall on a side that goes on speaking (R54). */
+	settleMs?: number;
+	/** Longest wait for the end of a reply once the phase is due to end (R54). */
+	replyWaitMs?: number;
+	/** Longest wait for the end of speech once the phase is due to end (R54). */
+	speechWaitMs?: number;
+}
+
+/** Score of one answer; what is out of 0 to 100 is clipped. */
+export interface GuardPillars {
+	/** 0 to 100. */
+	adaptability: number;
+	/** 0 to 100. */
+	creativity: number;
+	/** 0 to 100. */
+	reasoning: number;
+}
+
+/** Why the score is what it is, pillar by pillar. */
+export interface GuardRationales {
+	/** Quotes the answer. */
+	adaptability?: string;
+	/** Quotes the answer. */
+	creativity?: string;
+	/** Quotes the answer. */
+	reasoning?: string;
+}
+
+/** A trait in the debug panel. */
+export interface SessionGuardTrait {
+	/** Samples. */
+	n: number;
+	/** Evidence. */
+	W: number;
+	/** Weighted mean. */
+	S: number;
+	/** Confidence, W/(W+c). */
+	conf: number;
+	/** Confidence that is needed. */
+	tau: number;
+}
+
+/** The traits in the debug panel. */
+export interface SessionGuardTraits {
+	/** The trait. */
+	adaptability: SessionGuardTrait;
+	/** The trait. */
+	creativity: SessionGuardTrait;
+	/** The trait. */
+	reasoning: SessionGuardTrait;
+}
+
+/** State of a session guard: all that the debug panel shows (FR-005). */
+export interface SessionGuardView {
+	/** Where the interview is. */
+	phase: SessionGuardPhase;
+	/** Time left, m:ss (G9). */
+	remaining: string;
+	/** When the first question was asked, Unix milliseconds. */
+	startedAtMs: number | null;
+	/** Since then. */
+	elapsedMs: number;
+	/** Length of the phase. */
+	timeboxMs: number;
+	/** Scores of 0/0/0 in a row. */
+	zeroRuns: number;
+	/** Projects with substance (G1). */
+	projectsUsed: number;
+	/** Another project was asked for (G3). */
+	askedForAnother: boolean;
+	/** The gate is open. */
+	stopCheck: boolean;
+	/** The traits. */
+	traits: SessionGuardTraits;
+	/** The last score, clipped. */
+	pillars: GuardPillars | null;
+	/** Its reasons. */
+	rationales: GuardRationales | null;
+	/** A reply is under way. */
+	aiSpeaking: boolean;
+	/** The candidate speaks. */
+	userSpeaking: boolean;
+	/** Invitations to code before the coding phase. */
+	violations: number;
+	/** Answers whose score is still to come (autoScore). */
+	scoring: number;
+	/** Why the coding phase began. */
+	reason: string | null;
+	/** All that held then (G5). */
+	reasons: string[];
+}
+
+/** Constants of a BreakLoop; its event `settings` carries those that change. */
+export interface BreakloopConfig {
+	/** Quick tasks in a window. */
+	nQuickTask?: number;
+	/** Length of the window: 1, 4, 12 or 24 hours. */
+	windowHours?: number;
+	/** Length of a quick task. */
+	quickTaskMs?: number;
+	/** Whose wall clock the windows follow: a name of the time zone database. */
+	timezone?: string;
+	/** The apps that are watched. */
+	monitored?: string[];
+	/** Peace after quitting (B5). */
+	quitSuppressionMs?: number;
+}
+
+/** State of a BreakLoop. */
+export interface BreakloopView {
+	/** The app in front. */
+	foreground: string | null;
+	/** Quick tasks left in this window. */
+	remaining: number;
+	/** Quick tasks in a window. */
+	limit: number;
+	/** Start of the window, Unix milliseconds. */
+	windowStart: number;
+	/** Its end, when the quota is filled again. */
+	windowEnd: number;
+	/** Its length. */
+	windowHours: number;
+	/** Whose wall clock. */
+	timezone: string;
+	/** Length of a quick task. */
+	quickTaskMs: number;
+	/** Peace after quitting. */
+	quitSuppressionMs: number;
+	/** The monitored apps by name, each a breakloop_app_view. */
+	apps: Record<string, unknown>;
+}
+
+/** Limits of a section. */
+export interface InterviewSectionConfig {
+	/** Which section of the schema. */
+	id: string;
+	/** Its length. */
+	durationMs?: number;
+	/** Most follow-up questions. */
+	followupCap?: number;
+}
+
+/** Constants of an interview. */
+export interface InterviewConfig {
+	/** Version of the interview schema. */
+	schema?: string;
+	/** Who is interviewed; an anonymous token will do. */
+	candidateId?: string;
+	/** Sections with limits of their own. */
+	sections?: InterviewSectionConfig[];
+	/** Warnings before the end of a section: up to 8 numbers of milliseconds. */
+	warningsMs?: unknown[];
+	/** How long after its end a section still takes messages, as late. */
+	graceMs?: number;
+	/** Longest interview; the sum of the sections unless given (I16). */
+	totalMs?: number;
+	/** Who judges coverage. */
+	evaluator?: InterviewEvaluator;
+}
+
+/** What the interview remembers of a section. */
+export interface InterviewMemorySection {
+	/** Which section. */
+	section_id: string;
+	/** Why it ended; null while it runs. */
+	exit_reason: InterviewExit | null;
+	/** Level by dimension. */
+	coverage_flags: Record<string, unknown>;
+}
+
+/** Working state of this interview; nothing of any other. */
+export interface InterviewMemory {
+	/** Sections that were begun. */
+	sections: InterviewMemorySection[];
+}
+
+/** What the candidate's page shows now (seed 002 section 9). */
+export interface InterviewUi {
+	/** The section that runs. */
+	current_section: string | null;
+	/** What it is for. */
+	section_goal_text: string;
+	/** Time left in it, m:ss. */
+	time_remaining: string;
+	/** Names of those to come. */
+	upcoming_sections: string[];
+	/** chat, code, submit, ask_assistant. */
+	allowed_actions: string[];
+}
+
+/** State of an interview (seed 002 sections 3.1, 6.2 and 9). */
+export interface InterviewView {
+	/** Its id. */
+	interview_id: string;
+	/** Version of its schema. */
+	schema_version: string;
+	/** Who is interviewed. */
+	candidate_id: string | null;
+	/** Where it is. */
+	status: InterviewStatus;
+	/** The section that runs. */
+	current_section_id: string | null;
+	/** Where that section is. */
+	section_state?: InterviewSubstate | null;
+	/** When it began, Unix milliseconds. */
+	section_start_time: number | null;
+	/** When it ends. */
+	section_deadline: number | null;
+	/** Follow-up questions left in it. */
+	followup_budget_remaining: number;
+	/** Level by required dimension of it. */
+	coverage_flags: Record<string, unknown>;
+	/** What is remembered. */
+	memory_state: InterviewMemory;
+	/** Number of the last event. */
+	event_cursor: number;
+	/** The model is judging an answer. */
+	evaluating: boolean;
+	/** What the candidate's page shows. */
+	ui: InterviewUi;
+}
+
+/** Constants of an idle guard; those that are left out come from the settings. */
+export interface IdleConfig {
+	/** Without clients this long: the first check. */
+	idleTimeoutMs?: number;
+	/** Without clients longer than this: the end, whatever is going on. */
+	maxIdleMs?: number;
+	/** A turn that is silent longer than this is stuck. */
+	staleOutputMs?: number;
+	/** Pause between checks while a guard keeps the process. */
+	recheckMs?: number;
+}
+
+/** State of an idle guard. */
+export interface IdleView {
+	/** Clients that are connected. */
+	clients: number;
+	/** Prompts without a result are there. */
+	turnInProgress: boolean;
+	/** How many (C5). */
+	pendingPrompts: number;
+	/** Last line of output, or prompt (C4). */
+	lastOutputTime: number | null;
+	/** When the last client left. */
+	idleStart: number | null;
+	/** When it is looked at again. */
+	nextCheck: number | null;
+	/** A guard kept the process at the last check. */
+	guardWasDeferred: boolean;
+	/** Why the process was to be ended. */
+	ended: string | null;
+}
+
 /** Payloads of the messages of an editor. */
 export interface ClientPayloads {
 	/** First message; answered by connection:init. */
@@ -1347,4 +1634,12 @@ export interface McpTools {
 	paige_run_coaching_pipeline: { input: ToolRunCoachingPipelineInput; output: ToolRunCoachingPipelineOutput };
 	/** Ends the coaching session: finds knowledge gaps, makes katas, assesses skills and keeps memories. Takes up to some minutes. Calling it again is harmless. */
 	paige_end_session: { input: ToolEndSessionInput; output: ToolEndSessionOutput };
+}
+
+/** The guard machines by kind. */
+export interface GuardKinds {
+	"session-guard": { config: SessionGuardConfig; state: SessionGuardView };
+	"breakloop": { config: BreakloopConfig; state: BreakloopView };
+	"interview": { config: InterviewConfig; state: InterviewView };
+	"idle": { config: IdleConfig; state: IdleView };
 }

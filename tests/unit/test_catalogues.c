@@ -2,6 +2,7 @@
  * client takes. */
 #include "proto/actions.h"
 #include "proto/errors.h"
+#include "proto/guard_kinds.h"
 #include "proto/mcp_tools.h"
 #include "proto/messages.h"
 #include "proto/topics.h"
@@ -27,6 +28,9 @@ START_TEST(catalogues_are_complete)
 	ck_assert_uint_eq(unsent_count(), 5);
 	ck_assert_int_eq(MCP_TOOL_COUNT, 14);
 	ck_assert_int_eq(ACTION_COUNT, 28);
+	ck_assert_uint_eq(guard_kind_count, guard_kind_enumeration()->count);
+	for (size_t i = 0; i < guard_kind_count; i++)
+		ck_assert(guard_kind_infos[i].config && guard_kind_infos[i].view);
 }
 END_TEST
 
