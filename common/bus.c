@@ -5,6 +5,7 @@
  * itself, so that nng's threads are confined too and a start that fails early disturbs
  * nobody.
  */
+#include "common/bus_nng_threads.h"
 #include "common/bus_private.h"
 #include "common/ids.h"
 #include "common/log.h"
@@ -66,6 +67,9 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < WORKER_COUNT; i++)
 		bus_path_tick(&bus->paths[i], now);
 	bus_canary_tick(bus);
+	if (bus_nng_threads_watch())
+		log_error(
+			"the task thread of nng stood still; all of them work now", NULL);
 }
 
 static void on_flush(evutil_socket_t fd, short what, void *arg)

@@ -1,6 +1,7 @@
 /*
- * bus_nng.c - nng 1.5 behind bus_nng.h. Called by the other bus_*.c; the only file that
- * includes <nng/nng.h>. Callbacks on nng's threads do nothing but post a note.
+ * bus_nng.c - nng 1.5 behind bus_nng.h. Called by the other bus_*.c; with
+ * bus_nng_threads.c the only file that includes <nng/nng.h>. Callbacks on nng's threads
+ * do nothing but post a note.
  *
  * Kept in mind (each was measured or read in nng's source):
  * - REQ resends by itself after 60 s and on reconnect unless RESENDTIME is infinite.
@@ -10,6 +11,7 @@
  * - An aio without callback completes without a thread switch.
  */
 #include "common/bus_nng.h"
+#include "common/bus_nng_threads.h"
 #include <assert.h>
 #include <errno.h>
 #include <nng/nng.h>
@@ -127,8 +129,10 @@ int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
 	if (l->socket)
 		return listener_listen(l); /* another try */
 	rv = kind == BUS_LISTEN_REP ? nng_rep0_open(&s) : nng_pub0_open(&s);
-	if (rv == 0)
+	if (rv == 0) {
+		bus_nng_threads_park();
 		rv = nng_socket_set_size(s, NNG_OPT_RECVMAXSZ, BUS_RECEIVE_MAX);
+	}
 	if (rv == 0 && kind == BUS_LISTEN_PUB)
 		rv = nng_socket_set_int(s, NNG_OPT_SENDBUF, PUB_DEPTH);
 	l->post = post;
