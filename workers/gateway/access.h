@@ -1,0 +1,74 @@
+/*
+ * access.h - who may connect (contract section 3), as a pure judgement.
+ *
+ * Called by http.c for every request. Reads no socket and no clock: what the kernel knows
+ * of the peer (loopback, owner) is an argument. Must never be loosened by a path:
+ * exceptions are in the route table.
+ */
+#ifndef PAIGE_GATEWAY_ACCESS_H
+#define PAIGE_GATEWAY_ACCESS_H
+
+#include "common/str.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ACCESS_MAX_AUTHORITIES 8
+#define ACCESS_AUTHORITY_SIZE 280
+#define ACCESS_TOKEN_PROTOCOL "paige.token."
+
+struct access_policy {
+	/* "localhost:3000", "127.0.0.1:3000", "[::1]:3000", HOST with the port; without
+	 * the port too when it is 80. */
+	char authorities[ACCESS_MAX_AUTHORITIES][ACCESS_AUTHORITY_SIZE];
+	unsigned authority_count;
+	bool token_mandatory; /* HOST is not localhost */
+	struct str token;     /* borrowed; empty means that no token is ever right */
+	struct str origins;   /* ALLOWED_ORIGINS, borrowed */
+};
+
+/* `host` is the HOST setting. Borrows token and origins. */
+void access_policy_init(struct access_policy *policy, struct str host, uint16_t port,
+	struct str token, struct str origins);
+
+enum access_owner {
+	ACCESS_OWNER_NOT_ASKED,
+	ACCESS_OWNER_TRUSTED, /* the daemon's own user, or root */
+	ACCESS_OWNER_OTHER,   /* somebody else, or the kernel does not know */
+};
+
+/* What a request says of itself. Values that are not there are absent. */
+struct access_request {
+	struct str host;
+	struct str origin;
+	struct str authorization;
+	struct str protocols; /* Sec-WebSocket-Protocol, lists joined by commas */
+	bool repeated;	      /* a header that may stand only once stands twice */
+	bool loopback;	      /* the peer's address is 127.0.0.0/8 or ::1 */
+	enum access_owner owner;
+};
+
+enum access_verdict {
+	ACCESS_GRANTED,
+	ACCESS_ASK_OWNER,   /* judge again with `owner` known */
+	ACCESS_BAD_REQUEST, /* 400 */
+	ACCESS_BAD_HOST,    /* 403, as the following */
+	ACCESS_BAD_ORIGIN,
+	ACCESS_NO_TOKEN,
+};
+
+/* `host_only`: /health and /ready, where only the host is checked. */
+enum access_verdict access_judge(const struct access_policy *policy,
+	const struct access_request *request, bool host_only);
+
+/* A sentence for the person who was refused; static text. */
+const char *access_reason(enum access_verdict verdict);
+
+/* The offered subprotocol that carries the right token, or absent. */
+struct str access_token_protocol(
+	const struct access_policy *policy, struct str protocols);
+
+/* Cuts the next element off a comma-separated list, without blanks around it. False at
+ * the end. */
+bool access_next_element(struct str *list, struct str *element);
+
+#endif

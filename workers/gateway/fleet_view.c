@@ -1,0 +1,77 @@
+/* fleet_view.c - see fleet_view.h. */
+#include "workers/gateway/fleet_view.h"
+#include <errno.h>
+#include <stdio.h>
+
+static void take_worker(struct fleet_view *view, const struct fleet_worker *w)
+{
+	int id = worker_by_name(w->name);
+	struct fleet_view_worker *out;
+
+	if (id < 0)
+		return;
+	out = &view->workers[id];
+	*out = (struct fleet_view_worker){
+		.known = true,
+		.up = w->up,
+		.fine = str_is(w->condition, "fine"),
+		.failing = str_is(w->condition, "failing"),
+		.restarts = w->restarts,
+	};
+	snprintf(out->state, sizeof(out->state), "%.*s", STR_ARG(w->state));
+}
+
+int fleet_view_update(
+	struct fleet_view *view, struct str fleet_json, struct proto_error *error)
+{
+	yyjson_doc *doc = proto_parse(fleet_json, error);
+	struct arena arena = {0};
+	struct fleet fleet;
+	int rc;
+
+	if (!doc)
+		return -EINVAL;
+	rc = proto_decode(fleet_type(), yyjson_doc_get_root(doc), "fleet", DECODE_LENIENT,
+		&arena, &fleet, error);
+	if (rc == 0) {
+		view->started_at_ms = fleet.started_at_ms;
+		for (size_t i = 0; i < fleet.workers.count; i++)
+			take_worker(view, &fleet.workers.items[i]);
+	}
+	arena_free(&arena);
+	yyjson_doc_free(doc);
+	return rc;
+}
+
+bool fleet_view_ready(const struct fleet_view *view)
+{
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (!view->workers[i].up)
+			return false;
+	return true;
+}
+
+int fleet_view_health(const struct fleet_view *view, struct wall now, struct buf *out)
+{
+	const struct fleet_view_worker *store = &view->workers[WORKER_STORE];
+	int64_t uptime_ms = view->started_at_ms ? wall_ms(now) - view->started_at_ms : 0;
+	bool ok = true;
+
+	for (int i = 0; i < WORKER_COUNT; i++)
+		ok = ok && view->workers[i].up && view->workers[i].fine;
+	if (uptime_ms < 0)
+		uptime_ms = 0;
+	buf_printf(out, "{\"status\":\"%s\",\"uptime\":%lld.%03lld,\"workers\":{",
+		ok ? "ok" : "degraded", (long long)(uptime_ms / 1000),
+		(long long)(uptime_ms % 1000));
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		const struct fleet_view_worker *w = &view->workers[i];
+
+		buf_printf(out, "%s\"%s\":", i ? "," : "", worker_infos[i].name);
+		buf_add_json_string(out, str_of(w->up	    ? "up"
+						 : w->known ? w->state
+							    : "unknown"));
+	}
+	buf_add_str(out, STR_LIT("}}"));
+	return store->up && !store->failing ? 200 : 503;
+}

@@ -1,0 +1,42 @@
+/*
+ * fleet_view.h - what the supervisor last said of all workers, and what /health and
+ * /ready make of it.
+ *
+ * Called by main.c (a FLEET packet came) and health.c. Pure but for its own memory.
+ */
+#ifndef PAIGE_GATEWAY_FLEET_VIEW_H
+#define PAIGE_GATEWAY_FLEET_VIEW_H
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "proto/messages.h"
+#include "proto/workers.h"
+
+struct fleet_view_worker {
+	bool known;
+	bool up;
+	bool fine;
+	bool failing;
+	char state[24];
+	int64_t restarts;
+};
+
+/* Zero is a valid view of a daemon of which nothing is known yet. */
+struct fleet_view {
+	int64_t started_at_ms;
+	struct fleet_view_worker workers[WORKER_COUNT];
+};
+
+/* 0, or -EINVAL with *error when the packet is not what proto/bus.def says; the view is
+ * kept then. */
+int fleet_view_update(struct fleet_view *view, struct str fleet_json,
+	struct proto_error *error) __attribute__((warn_unused_result));
+
+/* Every worker has reported ready and is still there. */
+bool fleet_view_ready(const struct fleet_view *view);
+
+/* Writes the body of /health; the HTTP status: 200, or 503 while the store takes no
+ * writes (R33). */
+int fleet_view_health(const struct fleet_view *view, struct wall now, struct buf *out);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * gateway.h - what the parts of the gateway share.
+ *
+ * The gateway talks to clients and knows no meaning: what a message asks for is a line in
+ * routes.def or proto/mcp_tools.def, and the worker named there answers it. It opens no
+ * file and starts no program.
+ */
+#ifndef PAIGE_GATEWAY_GATEWAY_H
+#define PAIGE_GATEWAY_GATEWAY_H
+
+#include "common/worker.h"
+#include "workers/gateway/access.h"
+#include "workers/gateway/fleet_view.h"
+#include "workers/gateway/metrics.h"
+
+struct http_server;
+struct mcp_server;
+struct ws_server;
+
+struct gateway {
+	struct worker *worker;
+	struct event_base *base;
+	struct bus *bus;
+	uint16_t port;
+	char epoch[17]; /* worker->epoch as clients see it */
+	struct str token;
+	struct access_policy access;
+	int diag_fd; /* sockdiag.h; -1 when the kernel does not answer */
+	struct fleet_view fleet;
+	struct gateway_metrics metrics;
+	struct http_server *http;
+	struct ws_server *ws;
+	struct mcp_server *mcp;
+};
+
+#endif

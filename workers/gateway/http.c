@@ -1,0 +1,290 @@
+/* http.c - see http.h. */
+#include "workers/gateway/http.h"
+#include "common/log.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/http_routes.h"
+#include "workers/gateway/sockdiag.h"
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MAX_HEADER_BYTES (64 * 1024)
+#define MAX_BODY_BYTES PROTO_MAX_MESSAGE_BYTES
+#define MAX_CONNECTIONS 4096
+/* Descriptors that are not client connections: bus, listeners, log. */
+#define OTHER_DESCRIPTORS 64
+#define MAX_LISTENERS 8
+#define ALL_METHODS                                                                      \
+	(EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |           \
+		EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |              \
+		EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH)
+
+struct http_server {
+	struct evhttp *ev;
+	struct http_conns *conns;
+	struct evhttp_bound_socket *bound[MAX_LISTENERS];
+	size_t bound_count;
+};
+
+/* ---- headers ---- */
+
+enum { HEADER_ONE, HEADER_LIST };
+
+static void take_header(struct http_headers *h, const char *key, const char *value)
+{
+#define HEADER(member, name, kind)                                                       \
+	if (strcasecmp(key, name) == 0) {                                                \
+		if (!h->member.ptr)                                                      \
+			h->member = str_of(value);                                       \
+		else if (HEADER_##kind == HEADER_ONE)                                    \
+			h->repeated = true;                                              \
+		return;                                                                  \
+	}
+	HTTP_HEADERS(HEADER)
+#undef HEADER
+}
+
+static void read_headers(struct evhttp_request *ev, struct http_headers *out)
+{
+	struct evkeyvalq *headers = evhttp_request_get_input_headers(ev);
+	struct evkeyval *header;
+
+	*out = (struct http_headers){0};
+	for (header = headers->tqh_first; header; header = header->next.tqe_next)
+		take_header(out, header->key, header->value);
+	if (out->content_length.ptr && out->transfer_encoding.ptr)
+		out->repeated = true; /* two lengths of one body */
+}
+
+/* ---- answers ---- */
+
+struct str http_body(struct evhttp_request *ev)
+{
+	struct evbuffer *input = evhttp_request_get_input_buffer(ev);
+	size_t len = evbuffer_get_length(input);
+	unsigned char *data = len ? evbuffer_pullup(input, -1) : NULL;
+
+	return data ? (struct str){(const char *)data, len} : STR_LIT("");
+}
+
+void http_reply_later(
+	struct evhttp_request *ev, int status, const char *content_type, struct str body)
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(ev);
+	struct evbuffer *out = evhttp_request_get_output_buffer(ev);
+
+	if (content_type) {
+		evhttp_add_header(headers, "Content-Type", content_type);
+		evhttp_add_header(headers, "Cache-Control", "no-store");
+		evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
+	}
+	if (body.len)
+		evbuffer_add(out, body.ptr, body.len);
+	evhttp_send_reply(ev, status, NULL, NULL);
+}
+
+void http_reply(struct http_request *request, int status, const char *content_type,
+	struct str body)
+{
+	http_reply_later(request->ev, status, content_type, body);
+}
+
+void http_reply_error(struct http_request *request, int status, const char *format, ...)
+{
+	struct arena arena = {0};
+	struct buf out = {0};
+	va_list args;
+
+	va_start(args, format);
+	buf_add_str(&out, STR_LIT("{\"error\":"));
+	buf_add_json_string(&out, arena_vprintf(&arena, format, args));
+	buf_add_char(&out, '}');
+	va_end(args);
+	http_reply(request, status, "application/json", buf_str(&out));
+	buf_free(&out);
+	arena_free(&arena);
+}
+
+/* ---- the way to a handler ---- */
+
+static void ask_owner(struct gateway *g, struct http_conn *conn)
+{
+	uid_t uid;
+
+	conn->owner = ACCESS_OWNER_OTHER;
+	if (sockdiag_peer_uid(g->diag_fd, conn->fd, &uid) == 0 &&
+		(uid == geteuid() || uid == 0))
+		conn->owner = ACCESS_OWNER_TRUSTED;
+}
+
+static enum access_verdict judge(struct http_request *r, bool host_only)
+{
+	struct access_request facts = {
+		.host = r->headers.host,
+		.origin = r->headers.origin,
+		.authorization = r->headers.authorization,
+		.protocols = r->headers.ws_protocol,
+		.repeated = r->headers.repeated,
+		.loopback = r->conn && r->conn->loopback,
+		.owner = r->conn ? r->conn->owner : ACCESS_OWNER_OTHER,
+	};
+	enum access_verdict verdict =
+		access_judge(&r->gateway->access, &facts, host_only);
+
+	if (verdict != ACCESS_ASK_OWNER)
+		return verdict;
+	ask_owner(r->gateway, r->conn);
+	facts.owner = r->conn->owner;
+	return access_judge(&r->gateway->access, &facts, host_only);
+}
+
+static void refuse(struct http_request *r, enum access_verdict verdict)
+{
+	r->gateway->metrics.http_refused++;
+	log_warn("request refused", "reason", "%s", access_reason(verdict), "path",
+		"%.*s", STR_ARG(r->path), "host", "%.*s", STR_ARG(r->headers.host),
+		"origin", "%.*s", STR_ARG(r->headers.origin), NULL);
+	http_reply_error(r, verdict == ACCESS_BAD_REQUEST ? 400 : 403, "%s",
+		access_reason(verdict));
+}
+
+static void refuse_method(struct http_request *r, const struct http_route *route)
+{
+	evhttp_add_header(
+		evhttp_request_get_output_headers(r->ev), "Allow", route->allow);
+	http_reply_error(r, 405, "This path answers %s only", route->allow);
+}
+
+static void split_target(struct http_request *r)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(r->ev);
+
+	r->path = str_of(uri ? evhttp_uri_get_path(uri) : NULL);
+	r->query = str_of(uri ? evhttp_uri_get_query(uri) : NULL);
+	if (!r->path.ptr)
+		r->path = STR_LIT("");
+}
+
+static void on_request(struct evhttp_request *ev, void *arg)
+{
+	struct gateway *g = arg;
+	struct http_request r = {
+		.gateway = g,
+		.ev = ev,
+		.conn = http_conns_of(g->http->conns, ev),
+		.method = evhttp_request_get_command(ev),
+	};
+	const struct http_route *route;
+	enum access_verdict verdict;
+
+	g->metrics.http_requests++;
+	if (r.conn)
+		http_conn_begin_serving(r.conn, ev);
+	split_target(&r);
+	read_headers(ev, &r.headers);
+	route = http_route_of(r.path);
+	verdict = judge(&r, route && route->host_only);
+	if (verdict != ACCESS_GRANTED)
+		refuse(&r, verdict);
+	else if (!route)
+		http_reply_error(&r, 404, "There is nothing at this path");
+	else if (!(route->methods & (unsigned)r.method))
+		refuse_method(&r, route);
+	else
+		route->handle(g, &r);
+}
+
+/* ---- start and stop ---- */
+
+/* As many descriptors as the limit of the system lets us have, up to what we want. */
+static int descriptor_limit(void)
+{
+	struct rlimit limit;
+	rlim_t want = MAX_CONNECTIONS + OTHER_DESCRIPTORS;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 256;
+	if (limit.rlim_cur < want) {
+		limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+			log_warn("the limit of descriptors was not raised", "error", "%s",
+				strerror(errno), NULL);
+		getrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (limit.rlim_cur > want)
+		limit.rlim_cur = want;
+	return (int)limit.rlim_cur - OTHER_DESCRIPTORS / 2;
+}
+
+int http_listening_port(int fd)
+{
+	struct sockaddr_storage address = {0};
+	socklen_t len = sizeof(address);
+
+	if (getsockname(fd, (struct sockaddr *)&address, &len) < 0)
+		return -errno;
+	if (address.ss_family == AF_INET)
+		return ntohs(((struct sockaddr_in *)&address)->sin_port);
+	if (address.ss_family == AF_INET6)
+		return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+	return -EAFNOSUPPORT;
+}
+
+static int add_listener(struct http_server *http, int fd)
+{
+	const int on = 1;
+	struct evhttp_bound_socket *bound;
+
+	/* Accepted sockets inherit it. */
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
+		return -errno;
+	if (evutil_make_socket_nonblocking(fd) < 0)
+		return -errno;
+	bound = evhttp_accept_socket_with_handle(http->ev, fd);
+	if (!bound)
+		return -ENOMEM;
+	http_conns_add_listener(http->conns, evhttp_bound_socket_get_listener(bound));
+	http->bound[http->bound_count++] = bound;
+	return 0;
+}
+
+int http_start(struct gateway *g, int first_fd, int count)
+{
+	struct http_server *http = calloc(1, sizeof(*http));
+	int rc = 0;
+
+	if (!http)
+		return -ENOMEM;
+	g->http = http;
+	http->ev = evhttp_new(g->base);
+	http->conns = http_conns_new(g->base, descriptor_limit(),
+		&g->metrics.http_connections, &g->metrics.http_slow);
+	if (!http->ev || !http->conns)
+		return -ENOMEM;
+	evhttp_set_allowed_methods(http->ev, ALL_METHODS);
+	evhttp_set_max_headers_size(http->ev, MAX_HEADER_BYTES);
+	evhttp_set_max_body_size(http->ev, MAX_BODY_BYTES);
+	evhttp_set_timeout(http->ev, HTTP_IDLE_SECONDS);
+	evhttp_set_default_content_type(http->ev, NULL);
+	evhttp_set_flags(http->ev, EVHTTP_SERVER_LINGERING_CLOSE);
+	evhttp_set_bevcb(http->ev, http_conns_make_bufferevent, http->conns);
+	evhttp_set_gencb(http->ev, on_request, g);
+	for (int i = 0; i < count && i < MAX_LISTENERS && rc == 0; i++)
+		rc = add_listener(http, first_fd + i);
+	return rc;
+}
+
+void http_stop_accepting(struct gateway *g)
+{
+	for (size_t i = 0; i < g->http->bound_count; i++)
+		evhttp_del_accept_socket(g->http->ev, g->http->bound[i]);
+	g->http->bound_count = 0;
+}

@@ -1,0 +1,78 @@
+/*
+ * http.h - the HTTP server: evhttp on the listening sockets that the supervisor holds,
+ * the table of paths, the access rules in front of every one of them, and plain answers.
+ *
+ * Called by main.c (start, stop) and by the handlers of the paths. Knows nothing of what
+ * a path means.
+ */
+#ifndef PAIGE_GATEWAY_HTTP_H
+#define PAIGE_GATEWAY_HTTP_H
+
+#include "workers/gateway/access.h"
+#include "workers/gateway/http_conn.h"
+#include <event2/http.h>
+
+struct gateway;
+
+/* HEADER(member, name, kind). ONE: a second one makes the request wrong (a client and a
+ * proxy could read two of them differently). LIST: the first one counts. */
+#define HTTP_HEADERS(HEADER)                                                             \
+	HEADER(host, "Host", ONE)                                                        \
+	HEADER(origin, "Origin", ONE)                                                    \
+	HEADER(authorization, "Authorization", ONE)                                      \
+	HEADER(content_type, "Content-Type", ONE)                                        \
+	HEADER(content_length, "Content-Length", ONE)                                    \
+	HEADER(transfer_encoding, "Transfer-Encoding", ONE)                              \
+	HEADER(accept, "Accept", LIST)                                                   \
+	HEADER(connection, "Connection", LIST)                                           \
+	HEADER(upgrade, "Upgrade", LIST)                                                 \
+	HEADER(last_event_id, "Last-Event-ID", ONE)                                      \
+	HEADER(mcp_session_id, "Mcp-Session-Id", ONE)                                    \
+	HEADER(mcp_protocol_version, "MCP-Protocol-Version", ONE)                        \
+	HEADER(mcp_method, "Mcp-Method", ONE)                                            \
+	HEADER(mcp_name, "Mcp-Name", ONE)                                                \
+	HEADER(ws_key, "Sec-WebSocket-Key", ONE)                                         \
+	HEADER(ws_version, "Sec-WebSocket-Version", ONE)                                 \
+	HEADER(ws_protocol, "Sec-WebSocket-Protocol", LIST)
+
+/* Borrowed from the request; absent when the header is. */
+struct http_headers {
+#define HEADER(member, name, kind) struct str member;
+	HTTP_HEADERS(HEADER)
+#undef HEADER
+	bool repeated;
+};
+
+/* Valid while its handler runs. What answers later keeps `ev` and uses the http_reply_...
+ * functions. */
+struct http_request {
+	struct gateway *gateway;
+	struct evhttp_request *ev;
+	struct http_conn *conn;
+	struct http_headers headers;
+	enum evhttp_cmd_type method;
+	struct str path; /* without the query, as sent */
+	struct str query;
+};
+
+/* Starts to accept on `count` listening sockets from `first_fd`. 0 or -errno. */
+int http_start(struct gateway *g, int first_fd, int count)
+	__attribute__((warn_unused_result));
+/* Stops accepting; connections go on. */
+void http_stop_accepting(struct gateway *g);
+/* Port of the first listening socket, or -errno. */
+int http_listening_port(int fd);
+
+/* The body of the request, in one piece; valid until it is answered. */
+struct str http_body(struct evhttp_request *ev);
+
+/* A plain answer; the body is copied. Exactly one answer for each request. */
+void http_reply(struct http_request *request, int status, const char *content_type,
+	struct str body);
+void http_reply_later(
+	struct evhttp_request *ev, int status, const char *content_type, struct str body);
+/* {"error": ...} */
+void http_reply_error(struct http_request *request, int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,309 @@
+/* http_conn.c - see http_conn.h. */
+#include "workers/gateway/http_conn.h"
+#include "common/log.h"
+#include "workers/gateway/sockdiag.h"
+#include <event2/buffer.h>
+#include <event2/listener.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SWEEP_SECONDS 5
+#define RELIEF_MS 250
+#define MAX_LISTENERS 8
+/* Bytes of a request that lie unread in front of evhttp at most; more stays in the
+ * kernel. */
+#define READ_AHEAD_BYTES (256u * 1024)
+
+struct http_conns {
+	struct event_base *base;
+	int limit;
+	struct http_conn **by_fd; /* `limit` + 1 places */
+	LIST_HEAD(, http_conn) all;
+	struct event *sweep;
+	struct event *relief;
+	bool paused;
+	struct evconnlistener *listeners[MAX_LISTENERS];
+	size_t listener_count;
+	uint64_t *connections;
+	uint64_t *slow;
+};
+
+static void cut(struct http_conns *conns, struct http_conn *conn)
+{
+	++*conns->slow;
+	conn->reading = false;
+	shutdown(conn->fd, SHUT_RDWR);
+}
+
+static bool overdue(const struct http_conn *conn)
+{
+	return conn->reading &&
+	       mono_diff_ms(clock_mono(), conn->reading_since) > HTTP_REQUEST_DEADLINE_MS;
+}
+
+static void on_sweep(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conns *conns = arg;
+	struct http_conn *conn;
+
+	(void)fd;
+	(void)what;
+	LIST_FOREACH(conn, &conns->all, link)
+	if (overdue(conn))
+		cut(conns, conn);
+	if (LIST_EMPTY(&conns->all))
+		event_del(conns->sweep);
+}
+
+/* The lowest free descriptor tells how many are in use, without counting anything. */
+static bool exhausted(const struct http_conns *conns)
+{
+	int probe = dup(STDERR_FILENO);
+
+	if (probe < 0)
+		return true;
+	close(probe);
+	return probe >= conns->limit;
+}
+
+static void set_paused(struct http_conns *conns, bool paused)
+{
+	conns->paused = paused;
+	for (size_t i = 0; i < conns->listener_count; i++) {
+		if (paused)
+			evconnlistener_disable(conns->listeners[i]);
+		else
+			evconnlistener_enable(conns->listeners[i]);
+	}
+}
+
+static void on_relief(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conns *conns = arg;
+
+	(void)fd;
+	(void)what;
+	if (exhausted(conns))
+		return;
+	event_del(conns->relief);
+	set_paused(conns, false);
+	log_info("accepting connections again", NULL);
+}
+
+static void pause_accepting(struct http_conns *conns)
+{
+	const struct timeval tv = {.tv_usec = RELIEF_MS * 1000};
+
+	if (conns->paused)
+		return;
+	log_warn(
+		"too many connections; new ones wait", "limit", "%d", conns->limit, NULL);
+	set_paused(conns, true);
+	event_add(conns->relief, &tv);
+}
+
+static void on_connection_closed(struct evhttp_connection *ev, void *arg)
+{
+	struct http_conns *conns = arg;
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(ev));
+	struct http_conn *conn = fd >= 0 && fd <= conns->limit ? conns->by_fd[fd] : NULL;
+
+	if (!conn)
+		return;
+	conns->by_fd[fd] = NULL;
+	LIST_REMOVE(conn, link);
+	--*conns->connections;
+	if (conn->on_close)
+		conn->on_close(conn->on_close_arg);
+	free(conn);
+}
+
+static void note_peer(struct http_conn *conn)
+{
+	struct sockaddr_storage peer = {0};
+	socklen_t len = sizeof(peer);
+
+	conn->loopback = getpeername(conn->fd, (struct sockaddr *)&peer, &len) == 0 &&
+			 sockdiag_is_loopback(&peer);
+}
+
+/*
+ * evhttp tells nobody of a new connection, but it is the argument of the callbacks of the
+ * bufferevent that was made for it.
+ */
+static struct http_conn *attach(struct http_conns *conns, struct bufferevent *bev, int fd)
+{
+	const struct timeval tv = {.tv_sec = SWEEP_SECONDS};
+	struct http_conn *conn;
+	void *ev = NULL;
+
+	bufferevent_getcb(bev, NULL, NULL, NULL, &ev);
+	if (!ev || fd < 0 || fd > conns->limit)
+		return NULL;
+	conn = calloc(1, sizeof(*conn));
+	if (!conn)
+		return NULL;
+	conn->ev = ev;
+	conn->fd = fd;
+	note_peer(conn);
+	evhttp_connection_set_closecb(ev, on_connection_closed, conns);
+	if (LIST_EMPTY(&conns->all))
+		event_add(conns->sweep, &tv);
+	LIST_INSERT_HEAD(&conns->all, conn, link);
+	conns->by_fd[fd] = conn;
+	++*conns->connections;
+	return conn;
+}
+
+/* Static: there is one server in a process, and an evbuffer callback has one argument,
+ * the bufferevent. */
+static struct http_conns *the_conns;
+
+static void on_input(
+	struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
+{
+	struct http_conns *conns = the_conns;
+	struct bufferevent *bev = arg;
+	int fd = bufferevent_getfd(bev);
+	struct http_conn *conn;
+
+	(void)input;
+	if (info->n_added == 0 || !conns || fd < 0 || fd > conns->limit)
+		return;
+	conn = conns->by_fd[fd];
+	if (!conn)
+		conn = attach(conns, bev, fd);
+	if (!conn || conn->serving)
+		return;
+	if (!conn->reading) {
+		conn->reading = true;
+		conn->reading_since = clock_mono();
+	} else if (overdue(conn)) {
+		cut(conns, conn);
+	}
+}
+
+struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *arg)
+{
+	struct http_conns *conns = arg;
+	struct bufferevent *bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+
+	if (exhausted(conns))
+		pause_accepting(conns);
+	if (!bev)
+		return NULL;
+	bufferevent_setwatermark(bev, EV_READ, 0, READ_AHEAD_BYTES);
+	bufferevent_set_max_single_read(bev, READ_AHEAD_BYTES);
+	bufferevent_set_max_single_write(bev, READ_AHEAD_BYTES);
+	evbuffer_add_cb(bufferevent_get_input(bev), on_input, bev);
+	return bev;
+}
+
+struct http_conn *http_conns_of(struct http_conns *conns, struct evhttp_request *request)
+{
+	struct evhttp_connection *ev = evhttp_request_get_connection(request);
+	int fd;
+
+	if (!ev)
+		return NULL;
+	fd = bufferevent_getfd(evhttp_connection_get_bufferevent(ev));
+	return fd >= 0 && fd <= conns->limit ? conns->by_fd[fd] : NULL;
+}
+
+static void set_timeouts(struct http_conn *conn, bool streaming)
+{
+	const struct timeval idle = {.tv_sec = HTTP_IDLE_SECONDS};
+	const struct timeval stall = {.tv_sec = HTTP_STALL_SECONDS};
+
+	conn->streaming = streaming;
+	bufferevent_set_timeouts(evhttp_connection_get_bufferevent(conn->ev),
+		streaming ? NULL : &idle, streaming ? &stall : &idle);
+}
+
+static void on_answered(struct evhttp_request *request, void *arg)
+{
+	struct http_conn *conn = http_conns_of(arg, request);
+	struct evbuffer *input;
+
+	if (!conn)
+		return;
+	input = bufferevent_get_input(evhttp_connection_get_bufferevent(conn->ev));
+	conn->serving = false;
+	conn->on_close = NULL;
+	if (conn->streaming)
+		set_timeouts(conn, false);
+	conn->reading = evbuffer_get_length(input) > 0;
+	conn->reading_since = clock_mono();
+}
+
+void http_conn_begin_serving(struct http_conn *conn, struct evhttp_request *request)
+{
+	conn->reading = false;
+	conn->serving = true;
+	evhttp_request_set_on_complete_cb(request, on_answered, the_conns);
+}
+
+void http_conn_begin_streaming(
+	struct http_conn *conn, void (*on_close)(void *arg), void *arg)
+{
+	conn->on_close = on_close;
+	conn->on_close_arg = arg;
+	if (!conn->streaming)
+		set_timeouts(conn, true);
+}
+
+size_t http_conn_queued(const struct http_conn *conn)
+{
+	return evbuffer_get_length(
+		bufferevent_get_output(evhttp_connection_get_bufferevent(conn->ev)));
+}
+
+void http_conn_cut(struct http_conn *conn)
+{
+	shutdown(conn->fd, SHUT_RDWR);
+}
+
+void http_conns_add_listener(struct http_conns *conns, struct evconnlistener *listener)
+{
+	if (conns->listener_count < MAX_LISTENERS)
+		conns->listeners[conns->listener_count++] = listener;
+}
+
+struct http_conns *http_conns_new(
+	struct event_base *base, int limit, uint64_t *connections, uint64_t *slow)
+{
+	struct http_conns *conns = calloc(1, sizeof(*conns));
+
+	if (!conns)
+		return NULL;
+	*conns = (struct http_conns){
+		.base = base,
+		.limit = limit,
+		.by_fd = calloc((size_t)limit + 1, sizeof(struct http_conn *)),
+		.sweep = event_new(base, -1, EV_PERSIST, on_sweep, conns),
+		.relief = event_new(base, -1, EV_PERSIST, on_relief, conns),
+		.connections = connections,
+		.slow = slow,
+	};
+	LIST_INIT(&conns->all);
+	if (!conns->by_fd || !conns->sweep || !conns->relief) {
+		http_conns_free(conns);
+		return NULL;
+	}
+	the_conns = conns;
+	return conns;
+}
+
+void http_conns_free(struct http_conns *conns)
+{
+	if (!conns)
+		return;
+	if (conns->sweep)
+		event_free(conns->sweep);
+	if (conns->relief)
+		event_free(conns->relief);
+	free(conns->by_fd);
+	free(conns);
+	the_conns = NULL;
+}

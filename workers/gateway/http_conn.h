@@ -1,0 +1,72 @@
+/*
+ * http_conn.h - what is kept for each HTTP connection beside evhttp's own state: how long
+ * the request in progress has been coming, who owns the far end, and who wants to know
+ * when it ends.
+ *
+ * Called by http.c and by the parts that stream. evhttp bounds what a request may hold
+ * but not how long it may take, and accepts without limit; both are done here. Must never
+ * free a connection itself: it shuts the socket down and lets evhttp notice.
+ */
+#ifndef PAIGE_GATEWAY_HTTP_CONN_H
+#define PAIGE_GATEWAY_HTTP_CONN_H
+
+#include "common/clock.h"
+#include "workers/gateway/access.h"
+#include <event2/bufferevent.h>
+#include <event2/http.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+/* From the first byte of a request to its last. */
+#define HTTP_REQUEST_DEADLINE_MS 30000
+/* Between two bytes of a request, and between two requests of a connection. */
+#define HTTP_IDLE_SECONDS 120
+/* How long a client of a stream may not read. */
+#define HTTP_STALL_SECONDS 60
+
+struct http_conn {
+	LIST_ENTRY(http_conn) link;
+	struct evhttp_connection *ev; /* evhttp's */
+	int fd;
+	bool reading;	/* a request has begun and is not complete */
+	bool serving;	/* a request is complete and not answered */
+	bool streaming; /* its answer is a stream */
+	struct mono reading_since;
+	bool loopback;
+	enum access_owner owner;     /* asked once */
+	void (*on_close)(void *arg); /* told once, from within evhttp's own freeing */
+	void *on_close_arg;
+};
+
+struct http_conns;
+
+/* At most `limit` descriptors of this process are used before accepting pauses.
+ * `connections` and `slow` are counters to keep. */
+struct http_conns *http_conns_new(
+	struct event_base *base, int limit, uint64_t *connections, uint64_t *slow);
+void http_conns_free(struct http_conns *conns);
+
+/* For evhttp_set_bevcb; `arg` is the struct http_conns. */
+struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *arg);
+
+/* A listener to pause while too much is open. */
+void http_conns_add_listener(struct http_conns *conns, struct evconnlistener *listener);
+
+/* The connection of a request that is being handled. NULL once the client is gone. */
+struct http_conn *http_conns_of(struct http_conns *conns, struct evhttp_request *request);
+
+/* A complete request is in the caller's hands, until it is answered. */
+void http_conn_begin_serving(struct http_conn *conn, struct evhttp_request *request);
+
+/* The answer is a stream that may be silent for long: the timeouts of requests do not
+ * hold for it. `on_close` is told when the connection ends before the answer does. */
+void http_conn_begin_streaming(
+	struct http_conn *conn, void (*on_close)(void *arg), void *arg);
+
+/* Bytes that wait because the client does not read. */
+size_t http_conn_queued(const struct http_conn *conn);
+
+/* Cuts the connection, later in the turn. */
+void http_conn_cut(struct http_conn *conn);
+
+#endif

@@ -1,0 +1,37 @@
+/* http_routes.c - see http_routes.h. */
+#include "workers/gateway/http_routes.h"
+#include "workers/gateway/guards.h"
+#include "workers/gateway/health.h"
+#include "workers/gateway/mcp/mcp.h"
+#include "workers/gateway/metrics.h"
+#include "workers/gateway/panel.h"
+#include "workers/gateway/ws_upgrade.h"
+
+#define READ (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD)
+#define READ_ALLOW "GET, HEAD"
+#define MCP (EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_DELETE)
+#define MCP_ALLOW "GET, POST, DELETE"
+
+static const struct http_route routes[] = {
+	{"/health", false, READ, READ_ALLOW, true, health_answer},
+	{"/ready", false, READ, READ_ALLOW, true, health_answer_ready},
+	{"/metrics", false, READ, READ_ALLOW, false, metrics_answer},
+	{"/mcp", false, MCP, MCP_ALLOW, false, mcp_handle},
+	{"/mcp/", false, MCP, MCP_ALLOW, false, mcp_handle},
+	{"/ws", false, EVHTTP_REQ_GET, "GET", false, ws_upgrade},
+	{"/guards/", true, EVHTTP_REQ_GET | EVHTTP_REQ_POST, "GET, POST", false,
+		guards_handle},
+	{"/", false, READ, READ_ALLOW, false, panel_answer},
+};
+
+const struct http_route *http_route_of(struct str path)
+{
+	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+		const struct http_route *route = &routes[i];
+
+		if (route->prefix ? str_starts(path, route->path)
+				  : str_is(path, route->path))
+			return route;
+	}
+	return NULL;
+}
