@@ -1,0 +1,53 @@
+/* events.c - see events.h. */
+#include "workers/gateway/events.h"
+#include "common/bus.h"
+#include "common/log.h"
+#include "proto/topics.h"
+#include "proto/ws.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/tree.h"
+#include "workers/gateway/ws_server.h"
+
+#define UI_PREFIX "ui/"
+
+static void on_ui_event(void *arg, const struct bus_event *event)
+{
+	const size_t n = sizeof(UI_PREFIX) - 1;
+	struct gateway *g = arg;
+	int type = ws_server_by_name(
+		(struct str){event->topic.ptr + n, event->topic.len - n});
+	struct payload *payload;
+
+	if (type < 0) {
+		log_error("an event of an unknown type was dropped", "from", "%s",
+			worker_infos[event->from].name, "topic", "%.*s",
+			STR_ARG(event->topic), NULL);
+		return;
+	}
+	payload = payload_new(event->body);
+	ws_broadcast(g->ws, str_of(ws_server_infos[type].name), payload, NULL,
+		(struct str){NULL, 0});
+	payload_release(payload);
+}
+
+static void on_gap(void *arg, enum worker_id from, uint64_t missed)
+{
+	struct gateway *g = arg;
+
+	log_warn("events were missed", "from", "%s", worker_infos[from].name, "count",
+		"%llu", (unsigned long long)missed, NULL);
+	if (from == WORKER_FSWATCH && g->ws->count > 0)
+		tree_send(g->ws, NULL);
+}
+
+void events_subscribe(struct gateway *g)
+{
+	for (int i = 0; i < TOPIC_COUNT; i++) {
+		const struct topic_info *topic = &topic_infos[i];
+
+		if (strcmp(topic->prefix, UI_PREFIX) != 0)
+			continue;
+		bus_subscribe(g->bus, topic->publisher, UI_PREFIX, on_ui_event, g);
+		bus_on_gap(g->bus, topic->publisher, on_gap, g);
+	}
+}

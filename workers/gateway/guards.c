@@ -1,0 +1,293 @@
+/* guards.c - see guards.h. */
+#include "workers/gateway/guards.h"
+#include "common/bus.h"
+#include "proto/errors.h"
+#include "proto/messages.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/http.h"
+#include "workers/gateway/json_slice.h"
+#include "workers/gateway/media_type.h"
+#include "workers/gateway/ws_message.h"
+#include "workers/gateway/ws_server.h"
+#include <stdlib.h>
+
+#define MAX_PARTS 3
+
+/* ---- reading a request ---- */
+
+/* Splits at slashes; the number of parts, or -1 when there are more than fit or one is
+ * empty. */
+static int split_path(struct str path, struct str parts[MAX_PARTS])
+{
+	int n = 0;
+
+	while (path.len > 0) {
+		const char *slash = memchr(path.ptr, '/', path.len);
+		size_t len = slash ? (size_t)(slash - path.ptr) : path.len;
+
+		if (len == 0 || n == MAX_PARTS)
+			return -1;
+		parts[n++] = (struct str){path.ptr, len};
+		path.ptr += len + (slash ? 1 : 0);
+		path.len -= len + (slash ? 1 : 0);
+	}
+	return n;
+}
+
+/* The value of a parameter of the query, as written; absent when it is not there. */
+static struct str query_value(struct str query, const char *name)
+{
+	size_t n = strlen(name);
+
+	while (query.len > 0) {
+		const char *amp = memchr(query.ptr, '&', query.len);
+		size_t len = amp ? (size_t)(amp - query.ptr) : query.len;
+
+		if (len > n && memcmp(query.ptr, name, n) == 0 && query.ptr[n] == '=')
+			return (struct str){query.ptr + n + 1, len - n - 1};
+		query.ptr += len + (amp ? 1 : 0);
+		query.len -= len + (amp ? 1 : 0);
+	}
+	return (struct str){NULL, 0};
+}
+
+static bool all_digits(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.ptr[i] < '0' || s.ptr[i] > '9')
+			return false;
+	return s.len > 0 && s.len < 16;
+}
+
+static void put_member(struct buf *out, const char *name, struct str json)
+{
+	if (out->len > 1)
+		buf_add_char(out, ',');
+	buf_printf(out, "\"%s\":", name);
+	buf_add_str(out, json);
+}
+
+static void put_text_member(struct buf *out, const char *name, struct str text)
+{
+	struct buf quoted = {0};
+
+	buf_add_json_string(&quoted, text);
+	put_member(out, name, buf_str(&quoted));
+	buf_free(&quoted);
+}
+
+/* {id?, config?} of a creation. */
+static void put_creation(struct buf *out, struct str body)
+{
+	struct str id = json_slice_member(body, "id"),
+		   config = json_slice_member(body, "config");
+
+	if (id.ptr)
+		put_member(out, "id", id);
+	if (config.ptr)
+		put_member(out, "config", config);
+}
+
+static int read_post(int n, const struct str *parts, struct str body,
+	struct guards_call *call, const char **error)
+{
+	struct proto_error wrong;
+	yyjson_doc *doc;
+	bool is_object;
+
+	if (n != 1 && !(n == 3 && str_is(parts[2], "events"))) {
+		*error = "There is nothing to post to at this path";
+		return 404;
+	}
+	doc = proto_parse(body.len ? body : STR_LIT("{}"), &wrong);
+	is_object = doc && yyjson_is_obj(yyjson_doc_get_root(doc));
+	yyjson_doc_free(doc);
+	if (!is_object) {
+		*error = "The body must be a JSON object";
+		return 400;
+	}
+	call->method = n == 1 ? METHOD_GUARD_CREATE : METHOD_GUARD_EVENT;
+	call->status = n == 1 ? 201 : 200;
+	if (n == 1)
+		put_creation(&call->body, body);
+	else
+		put_member(&call->body, "event", body.len ? body : STR_LIT("{}"));
+	return 0;
+}
+
+static int read_get(int n, const struct str *parts, struct str query,
+	struct guards_call *call, const char **error)
+{
+	struct str since = query_value(query, "since"),
+		   reader = query_value(query, "for");
+
+	call->status = 200;
+	if (n == 1) {
+		call->method = METHOD_GUARD_LIST;
+	} else if (n == 2) {
+		call->method = METHOD_GUARD_GET;
+	} else if (str_is(parts[2], "events")) {
+		call->method = METHOD_GUARD_EVENTS;
+		if (since.ptr && !all_digits(since)) {
+			*error = "since must be a number";
+			return 400;
+		}
+		if (since.ptr)
+			put_member(&call->body, "since", since);
+	} else if (str_is(parts[2], "bundle") && str_is(parts[0], "interview")) {
+		call->method = METHOD_GUARD_BUNDLE;
+		put_text_member(
+			&call->body, "for", reader.ptr ? reader : STR_LIT("evaluation"));
+	} else {
+		*error = "There is nothing at this path";
+		return 404;
+	}
+	return 0;
+}
+
+int guards_read(bool is_post, struct str path, struct str query, struct str body,
+	struct guards_call *call, const char **error)
+{
+	struct str parts[MAX_PARTS];
+	int n = split_path(path, parts), status;
+
+	if (n < 1 || enumeration_index(guard_kind_enumeration(), parts[0]) < 0) {
+		*error = "There is no such kind of guard machine";
+		return 404;
+	}
+	*call = (struct guards_call){0};
+	buf_add_char(&call->body, '{');
+	if (n == 3 && str_is(parts[2], "bundle"))
+		put_text_member(&call->body, "id", parts[1]);
+	else
+		put_text_member(&call->body, "kind", parts[0]);
+	if (n > 1 && !str_is(parts[n - 1], "bundle"))
+		put_text_member(&call->body, "id", parts[1]);
+	status = is_post ? read_post(n, parts, body, call, error)
+			 : read_get(n, parts, query, call, error);
+	buf_add_char(&call->body, '}');
+	if (status != 0)
+		buf_free(&call->body);
+	return status;
+}
+
+/* ---- HTTP ---- */
+
+struct pending {
+	struct evhttp_request *ev;
+	int status;
+};
+
+static void on_http_reply(void *arg, const struct bus_reply *reply)
+{
+	struct pending *p = arg;
+	struct buf out = {0};
+	int code = error_code_by_name(reply->code);
+
+	if (reply->status == BUS_OK) {
+		http_reply_later(p->ev, p->status, "application/json", reply->body);
+	} else {
+		buf_add_str(&out, STR_LIT("{\"error\":"));
+		buf_add_json_string(&out, reply->message);
+		buf_add_str(&out, STR_LIT(",\"code\":"));
+		buf_add_json_string(&out, reply->code);
+		buf_add_char(&out, '}');
+		http_reply_later(p->ev,
+			code < 0 ? 500 : error_code_infos[code].http_status,
+			"application/json", buf_str(&out));
+	}
+	buf_free(&out);
+	free(p);
+}
+
+void guards_handle(struct gateway *g, struct http_request *request)
+{
+	const size_t prefix = sizeof("/guards/") - 1;
+	bool is_post = request->method == EVHTTP_REQ_POST;
+	struct arena arena = {0};
+	struct guards_call call;
+	const char *error = NULL;
+	char *path, key[UUID_SIZE];
+	size_t len = 0;
+	struct pending *p;
+	int status;
+
+	if (is_post &&
+		!media_type_is(request->headers.content_type, "application/json")) {
+		http_reply_error(request, 415, "Send Content-Type: application/json");
+		return;
+	}
+	path = evhttp_uridecode(
+		arena_cstr(&arena, (struct str){request->path.ptr + prefix,
+					   request->path.len - prefix}),
+		0, &len);
+	arena_free(&arena);
+	status = guards_read(is_post, path ? (struct str){path, len} : STR_LIT(""),
+		request->query, http_body(request->ev), &call, &error);
+	free(path);
+	if (status != 0) {
+		http_reply_error(request, status, "%s", error);
+		return;
+	}
+	p = malloc(sizeof(*p));
+	if (!p)
+		abort();
+	*p = (struct pending){.ev = request->ev, .status = call.status};
+	uuid7(clock_wall(), key);
+	bus_call(g->bus, call.method,
+		method_infos[call.method].flags & METHOD_KEYED ? str_of(key)
+							       : (struct str){NULL, 0},
+		buf_str(&call.body), 0, on_http_reply, p);
+	buf_free(&call.body);
+}
+
+/* ---- WebSocket ---- */
+
+struct subscription {
+	struct ws_client *client;
+	struct buf ref; /* "kind":...,"id":... */
+	struct buf id;	/* of the message */
+};
+
+static void on_snapshot(void *arg, const struct bus_reply *reply)
+{
+	struct subscription *s = arg;
+	struct str cursor = json_slice_member(reply->body, "cursor"),
+		   state = json_slice_member(reply->body, "state");
+	struct str id = s->id.len ? buf_str(&s->id) : (struct str){NULL, 0};
+	struct buf out = {0};
+
+	if (reply->status == BUS_OK && cursor.ptr && state.ptr) {
+		buf_printf(&out,
+			"{%.*s,\"cursor\":%.*s,\"state\":", STR_ARG(buf_str(&s->ref)),
+			STR_ARG(cursor));
+		buf_add_str(&out, state);
+		buf_add_char(&out, '}');
+		ws_answer_text(s->client, STR_LIT("guard:state"), buf_str(&out), id);
+	} else {
+		ws_message_error(
+			s->client, "NOT_FOUND", reply->message, reply->context, id);
+	}
+	ws_client_release(s->client);
+	buf_free(&out);
+	buf_free(&s->ref);
+	buf_free(&s->id);
+	free(s);
+}
+
+void guards_on_subscribe(const struct ws_message *message)
+{
+	struct subscription *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		abort();
+	s->client = message->client;
+	buf_printf(&s->ref, "\"kind\":%.*s,\"id\":%.*s",
+		STR_ARG(json_slice_member(message->payload, "kind")),
+		STR_ARG(json_slice_member(message->payload, "id")));
+	if (message->id.ptr)
+		buf_add_str(&s->id, message->id);
+	ws_client_hold(s->client);
+	bus_call(s->client->server->gateway->bus, METHOD_GUARD_GET, (struct str){NULL, 0},
+		message->payload, 0, on_snapshot, s);
+}

@@ -1,0 +1,38 @@
+/*
+ * guards.h - driving the guard machines over HTTP and WebSocket (contract section 5).
+ *
+ * Turns a request into a call of the guard worker and its reply into an answer; knows no
+ * machine.
+ */
+#ifndef PAIGE_GATEWAY_GUARDS_H
+#define PAIGE_GATEWAY_GUARDS_H
+
+#include "common/buf.h"
+#include "proto/methods.h"
+
+struct gateway;
+struct http_request;
+struct ws_message;
+
+/* /guards/... */
+void guards_handle(struct gateway *g, struct http_request *request);
+
+/* guard:subscribe */
+void guards_on_subscribe(const struct ws_message *message);
+
+/* A request as a call. */
+struct guards_call {
+	enum method method;
+	int status; /* of success */
+	struct buf body;
+};
+
+/*
+ * Pure. Reads method, path (from behind "/guards/", decoded), query and body. 0 with
+ * *call filled (its body is the caller's to free), or the HTTP status of a refusal with
+ * *error set to a static text.
+ */
+int guards_read(bool is_post, struct str path, struct str query, struct str body,
+	struct guards_call *call, const char **error) __attribute__((warn_unused_result));
+
+#endif

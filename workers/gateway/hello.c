@@ -1,0 +1,202 @@
+/* hello.c - see hello.h. */
+#include "workers/gateway/hello.h"
+#include "common/bus.h"
+#include "common/log.h"
+#include "paige-config.h"
+#include "proto/messages.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/tree.h"
+#include "workers/gateway/ws_message.h"
+#include "workers/gateway/ws_server.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A hello whose answer waits for the store. */
+struct greeting {
+	struct ws_client *client;
+	char id[WS_MAX_ID_BYTES + 1]; /* JSON; empty: none */
+	bool resume;
+	char epoch[65];
+	uint64_t seq;
+	char connection_id[65];
+};
+
+static struct str text_or_absent(const char *text)
+{
+	return text[0] ? str_of(text) : (struct str){NULL, 0};
+}
+
+/* ---- state for a window that starts afresh ---- */
+
+static void on_restored(void *arg, const struct bus_reply *reply)
+{
+	struct ws_client *client = arg;
+
+	if (reply->status == BUS_OK)
+		ws_answer_text(client, STR_LIT("session:resumed"), reply->body,
+			(struct str){NULL, 0});
+	else if (!str_is(reply->code, "NO_SESSION"))
+		ws_message_error(client, "INTERNAL_ERROR", reply->message, reply->context,
+			(struct str){NULL, 0});
+	ws_client_release(client);
+}
+
+static void send_session_state(struct ws_client *client)
+{
+	ws_client_hold(client);
+	bus_call(client->server->gateway->bus, METHOD_SESSION_RESTORED,
+		(struct str){NULL, 0}, STR_LIT("{}"), 0, on_restored, client);
+}
+
+/* ---- resuming ---- */
+
+static struct ws_client *find_open(struct ws_server *server, struct str id)
+{
+	struct ws_client *client;
+
+	TAILQ_FOREACH(client, &server->clients, link)
+	if (str_is(id, client->id))
+		return client;
+	return NULL;
+}
+
+/* How far the connection had come that is resumed; one that seems open still is dead for
+ * its client. */
+static bool take_log(const struct greeting *g, struct resume_log *out)
+{
+	struct ws_server *server = g->client->server;
+	struct str id = text_or_absent(g->connection_id);
+	struct ws_client *open = id.ptr ? find_open(server, id) : NULL;
+	const struct resume_log *closed;
+
+	if (open && open != g->client) {
+		*out = open->log;
+		ws_client_end(open);
+		return true;
+	}
+	closed = replay_find_closed(&server->replay, id);
+	if (closed)
+		*out = *closed;
+	return closed != NULL;
+}
+
+static bool all_kept(
+	const struct replay *replay, const struct resume_range *ranges, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!replay_get(replay, ranges[i].first))
+			return false;
+	return true;
+}
+
+/* Sends what was missed. False when that cannot be told any more. */
+static bool resume(const struct greeting *g)
+{
+	struct ws_server *server = g->client->server;
+	struct resume_range missed[RESUME_MAX_RANGES];
+	struct resume_log log;
+	int count;
+
+	if (strcmp(g->epoch, server->gateway->epoch) != 0 || !take_log(g, &log))
+		return false;
+	/* Later broadcasts came to this window alive. */
+	count = resume_missed(&log, g->seq, g->client->log.base, missed);
+	if (count < 0 || !all_kept(&server->replay, missed, count))
+		return false;
+	for (int i = 0; i < count; i++)
+		for (uint64_t n = missed[i].first; n <= missed[i].last; n++)
+			ws_send_again(g->client, replay_get(&server->replay, n));
+	server->metrics->ws_resumed++;
+	return true;
+}
+
+/* ---- the answer ---- */
+
+static void send_init(const struct greeting *g, struct str session_id)
+{
+	struct ws_client *client = g->client;
+	const struct connection_init init = {
+		.session_id = session_id,
+		.capabilities = {.has_chromadb_available = true,
+			.has_github_api_available = true},
+		.has_capabilities = true,
+		.feature_flags = {.has_observer_enabled = true,
+			.has_practice_mode_enabled = true},
+		.has_feature_flags = true,
+		.server_version = STR_LIT(PAIGE_VERSION),
+		.protocol_version = HELLO_PROTOCOL_VERSION,
+		.has_protocol_version = true,
+		.epoch = str_of(client->server->gateway->epoch),
+		.seq = (int64_t)client->log.last_seq + 1,
+		.has_seq = true,
+		.connection_id = str_of(client->id),
+	};
+	struct buf out = {0};
+
+	proto_encode(connection_init_type(), &init, &out);
+	ws_answer_text(
+		client, STR_LIT("connection:init"), buf_str(&out), text_or_absent(g->id));
+	buf_free(&out);
+}
+
+static void welcome(const struct greeting *g, struct str session_id)
+{
+	struct ws_client *client = g->client;
+	bool first = !client->greeted;
+
+	if (!ws_client_takes(client))
+		return;
+	client->greeted = true;
+	send_init(g, session_id);
+	if (first && g->resume && resume(g))
+		return;
+	tree_send(client->server, client);
+	if (g->resume && session_id.ptr)
+		send_session_state(client);
+}
+
+static void on_session(void *arg, const struct bus_reply *reply)
+{
+	struct greeting *g = arg;
+	struct arena arena = {0};
+	struct active_session session = {0};
+	struct proto_error error;
+
+	if (reply->status != BUS_OK)
+		ws_message_error(g->client, "UNAVAILABLE", reply->message, reply->context,
+			text_or_absent(g->id));
+	else if (bus_reply_decode(
+			 METHOD_SESSION_ACTIVE, reply, &arena, &session, &error) < 0)
+		ws_message_error(g->client, "INTERNAL_ERROR", str_of(error.text),
+			(struct str){NULL, 0}, text_or_absent(g->id));
+	else
+		welcome(g, session.session_id);
+	arena_free(&arena);
+	ws_client_release(g->client);
+	free(g);
+}
+
+void hello_on_message(const struct ws_message *message)
+{
+	const struct connection_hello *hello = message->decoded;
+	struct greeting *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		abort();
+	g->client = message->client;
+	g->resume = hello->has_resume;
+	snprintf(g->id, sizeof(g->id), "%.*s", STR_ARG(message->id));
+	if (g->resume) {
+		snprintf(
+			g->epoch, sizeof(g->epoch), "%.*s", STR_ARG(hello->resume.epoch));
+		snprintf(g->connection_id, sizeof(g->connection_id), "%.*s",
+			STR_ARG(hello->resume.connection_id));
+		g->seq = (uint64_t)hello->resume.seq;
+	}
+	log_info("window says hello", "connection", "%s", g->client->id, "version",
+		"%.*s", STR_ARG(hello->version), "platform", "%.*s",
+		STR_ARG(hello->platform), NULL);
+	ws_client_hold(g->client);
+	bus_call(g->client->server->gateway->bus, METHOD_SESSION_ACTIVE,
+		(struct str){NULL, 0}, STR_LIT("{}"), 0, on_session, g);
+}

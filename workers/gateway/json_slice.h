@@ -1,0 +1,19 @@
+/*
+ * json_slice.h - the raw text of one member of a JSON object, so that it can be handed on
+ * unread.
+ *
+ * Called by ws_message.c and the MCP dispatcher after proto_parse has accepted the text:
+ * only valid JSON may be given, which is what lets this be short and fast. Pure.
+ */
+#ifndef PAIGE_GATEWAY_JSON_SLICE_H
+#define PAIGE_GATEWAY_JSON_SLICE_H
+
+#include "common/str.h"
+
+/*
+ * The value of the first member called `name` of the object in `text`. Absent when there
+ * is none; a key that is written with escapes is not found.
+ */
+struct str json_slice_member(struct str text, const char *name);
+
+#endif

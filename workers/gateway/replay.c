@@ -1,0 +1,73 @@
+/* replay.c - see replay.h. */
+#include "workers/gateway/replay.h"
+#include <stdio.h>
+
+static struct replay_item *place(struct replay *r, uint64_t number)
+{
+	return &r->items[number % REPLAY_MAX_ITEMS];
+}
+
+static void drop_oldest(struct replay *r)
+{
+	struct replay_item *item = place(r, r->first_kept++);
+
+	r->bytes -= item->payload->len;
+	payload_release(item->payload);
+	item->payload = NULL;
+}
+
+static size_t kept(const struct replay *r)
+{
+	return r->last ? (size_t)(r->last - r->first_kept + 1) : 0;
+}
+
+uint64_t replay_add(
+	struct replay *r, struct str type, int64_t timestamp_ms, struct payload *payload)
+{
+	while (kept(r) > 0 && (kept(r) == REPLAY_MAX_ITEMS ||
+				      r->bytes + payload->len > REPLAY_MAX_BYTES))
+		drop_oldest(r);
+	r->last++;
+	if (r->first_kept == 0)
+		r->first_kept = 1;
+	*place(r, r->last) = (struct replay_item){.number = r->last,
+		.type = type,
+		.timestamp_ms = timestamp_ms,
+		.payload = payload_hold(payload)};
+	r->bytes += payload->len;
+	return r->last;
+}
+
+const struct replay_item *replay_get(const struct replay *r, uint64_t number)
+{
+	if (number == 0 || number > r->last || number < r->first_kept)
+		return NULL;
+	return &r->items[number % REPLAY_MAX_ITEMS];
+}
+
+void replay_note_closed(struct replay *r, const char *id, const struct resume_log *log)
+{
+	struct replay_closed *c = &r->closed[r->closed_count++ % REPLAY_MAX_CLOSED];
+
+	snprintf(c->id, sizeof(c->id), "%s", id);
+	c->log = *log;
+}
+
+const struct resume_log *replay_find_closed(const struct replay *r, struct str id)
+{
+	for (uint64_t age = 1; age <= REPLAY_MAX_CLOSED && age <= r->closed_count;
+		age++) {
+		const struct replay_closed *c =
+			&r->closed[(r->closed_count - age) % REPLAY_MAX_CLOSED];
+
+		if (!id.ptr || str_is(id, c->id))
+			return &c->log;
+	}
+	return NULL;
+}
+
+void replay_fini(struct replay *r)
+{
+	while (kept(r) > 0)
+		drop_oldest(r);
+}

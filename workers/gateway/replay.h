@@ -1,0 +1,57 @@
+/*
+ * replay.h - the last broadcasts, and the connections that ended, so that a window that
+ * returns gets what it missed (contract section 4).
+ *
+ * Bounded by number and bytes; owned by ws_server.c. Lost with the process: then
+ * everybody starts afresh.
+ */
+#ifndef PAIGE_GATEWAY_REPLAY_H
+#define PAIGE_GATEWAY_REPLAY_H
+
+#include "common/ids.h"
+#include "workers/gateway/payload.h"
+#include "workers/gateway/resume.h"
+
+#define REPLAY_MAX_ITEMS 1024
+#define REPLAY_MAX_BYTES (16u * 1024 * 1024)
+#define REPLAY_MAX_CLOSED 64
+
+struct replay_item {
+	uint64_t number;
+	struct str type; /* lives for ever */
+	int64_t timestamp_ms;
+	struct payload *payload;
+};
+
+struct replay_closed {
+	char id[UUID_SIZE];
+	struct resume_log log;
+};
+
+/* Zero is a valid empty buffer. */
+struct replay {
+	uint64_t last; /* number of the newest broadcast; they begin at 1 */
+	uint64_t first_kept;
+	size_t bytes;
+	struct replay_item items[REPLAY_MAX_ITEMS]; /* by number modulo the size */
+	struct replay_closed closed[REPLAY_MAX_CLOSED];
+	uint64_t closed_count; /* ever */
+};
+
+/* Numbers a broadcast and keeps it; holds the payload. */
+uint64_t replay_add(
+	struct replay *r, struct str type, int64_t timestamp_ms, struct payload *payload);
+
+/* The kept broadcast of this number, or NULL. */
+const struct replay_item *replay_get(const struct replay *r, uint64_t number);
+
+/* Remembers how far a connection that ends had come. */
+void replay_note_closed(struct replay *r, const char *id, const struct resume_log *log);
+
+/* The log of the ended connection `id`, the newest one when absent; NULL when it is not
+ * known. */
+const struct resume_log *replay_find_closed(const struct replay *r, struct str id);
+
+void replay_fini(struct replay *r);
+
+#endif

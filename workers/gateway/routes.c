@@ -1,0 +1,222 @@
+/* routes.c - see routes.h. */
+#include "workers/gateway/routes.h"
+#include "common/bus.h"
+#include "common/log.h"
+#include "proto/ws.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/guards.h"
+#include "workers/gateway/hello.h"
+#include "workers/gateway/json_slice.h"
+#include "workers/gateway/terminal.h"
+#include "workers/gateway/ws_server.h"
+#include <stdlib.h>
+
+static const struct route routes[] = {
+#define ROUTE(type_, method_, answer_, audience_, error_type_, echo_, error_audience_)   \
+	{.type = type_,                                                                  \
+		.kind = ROUTE_CALL,                                                      \
+		.method = METHOD_##method_,                                              \
+		.answer = answer_,                                                       \
+		.audience = AUDIENCE_##audience_,                                        \
+		.error_type = error_type_,                                               \
+		.echo = echo_,                                                           \
+		.error_audience = AUDIENCE_##error_audience_},
+#define LOCAL(type_, function) {.type = type_, .kind = ROUTE_LOCAL, .local = function},
+#define IGNORE(type_) {.type = type_, .kind = ROUTE_IGNORE},
+#define STUB(type_) {.type = type_, .kind = ROUTE_STUB},
+#include "workers/gateway/routes.def"
+#undef ROUTE
+#undef LOCAL
+#undef IGNORE
+#undef STUB
+};
+
+const struct route *route_of(struct str type)
+{
+	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
+		if (str_is(type, routes[i].type))
+			return &routes[i];
+	return NULL;
+}
+
+/* ---- errors ---- */
+
+static bool is_connection_error(const struct route *route)
+{
+	return strcmp(route->error_type, "connection:error") == 0;
+}
+
+static void put_connection_error(const struct route *route, const struct bus_reply *reply,
+	struct str type, struct str id, struct str echo, struct buf *out)
+{
+	buf_add_str(out, STR_LIT("{\"code\":"));
+	buf_add_json_string(out, reply->code);
+	buf_add_str(out, STR_LIT(",\"message\":"));
+	buf_add_json_string(out, reply->message);
+	buf_add_str(out, STR_LIT(",\"context\":"));
+	if (reply->context.ptr)
+		buf_add_str(out, reply->context);
+	else if (route->echo && echo.ptr)
+		buf_printf(out, "{\"%s\":%.*s}", route->echo, STR_ARG(echo));
+	else
+		ws_message_context(type, id, out);
+	buf_add_char(out, '}');
+}
+
+void route_error_payload(const struct route *route, const struct bus_reply *reply,
+	struct str type, struct str id, struct str echo, struct buf *out)
+{
+	struct str version = json_slice_member(reply->context, "version");
+
+	if (is_connection_error(route)) {
+		put_connection_error(route, reply, type, id, echo, out);
+		return;
+	}
+	buf_add_char(out, '{');
+	if (route->echo)
+		buf_printf(out, "\"%s\":%.*s,", route->echo,
+			STR_ARG(echo.ptr ? echo : STR_LIT("null")));
+	buf_add_str(out, STR_LIT("\"error\":"));
+	buf_add_json_string(out, reply->message);
+	if (strcmp(route->error_type, "fs:save_error") == 0) {
+		buf_add_str(out, STR_LIT(",\"code\":"));
+		buf_add_json_string(out, reply->code);
+		if (version.ptr)
+			buf_printf(out, ",\"version\":%.*s", STR_ARG(version));
+	}
+	buf_add_char(out, '}');
+}
+
+/* ---- calls ---- */
+
+/* A call under way for a window. The texts lie behind it. */
+struct call {
+	struct ws_client *client;
+	const struct route *route;
+	struct str id;
+	struct str echo; /* JSON */
+};
+
+static char *put_text(char *at, struct str text, struct str *out)
+{
+	if (!text.ptr)
+		return at;
+	memcpy(at, text.ptr, text.len);
+	*out = (struct str){at, text.len};
+	return at + text.len;
+}
+
+static struct call *call_new(const struct route *route, const struct ws_message *m)
+{
+	struct str echo = {NULL, 0};
+	struct call *call;
+
+	if (route->echo)
+		echo = json_slice_member(m->payload, route->echo);
+	call = malloc(sizeof(*call) + m->id.len + echo.len);
+	if (!call)
+		abort();
+	*call = (struct call){.client = m->client, .route = route};
+	put_text(put_text((char *)(call + 1), m->id, &call->id), echo, &call->echo);
+	ws_client_hold(m->client);
+	return call;
+}
+
+static void call_free(struct call *call)
+{
+	ws_client_release(call->client);
+	free(call);
+}
+
+static void deliver(
+	struct call *call, enum audience audience, const char *type, struct str body)
+{
+	struct payload *payload = payload_new(body);
+
+	if (audience == AUDIENCE_ALL)
+		ws_broadcast(call->client->server, str_of(type), payload, call->client,
+			call->id);
+	else
+		ws_answer(call->client, str_of(type), payload, call->id);
+	payload_release(payload);
+}
+
+/* What is the sender's own mistake, or was never begun, is no news for others (P5.7). */
+static bool concerns_sender_only(struct str code)
+{
+	return str_is(code, "INVALID_MESSAGE") || str_is(code, "NOT_IMPLEMENTED");
+}
+
+static void deliver_error(struct call *call, const struct bus_reply *reply)
+{
+	const struct route *route = call->route;
+	enum audience audience = route->error_audience;
+	struct buf out = {0};
+
+	if (is_connection_error(route) && concerns_sender_only(reply->code))
+		audience = AUDIENCE_SENDER;
+	log_info("request failed", "connection", "%s", call->client->id, "type", "%s",
+		route->type, "code", "%.*s", STR_ARG(reply->code), "reason", "%.*s",
+		STR_ARG(reply->message), NULL);
+	route_error_payload(
+		route, reply, str_of(route->type), call->id, call->echo, &out);
+	deliver(call, audience, route->error_type, buf_str(&out));
+	buf_free(&out);
+}
+
+static void on_reply(void *arg, const struct bus_reply *reply)
+{
+	struct call *call = arg;
+
+	if (reply->status != BUS_OK)
+		deliver_error(call, reply);
+	else if (call->route->answer)
+		deliver(call, call->route->audience, call->route->answer, reply->body);
+	call_free(call);
+}
+
+static void call_owner(const struct route *route, const struct ws_message *m)
+{
+	const struct method_info *method = &method_infos[route->method];
+	struct bus *bus = m->client->server->gateway->bus;
+	struct call *call = call_new(route, m);
+	char key[UUID_SIZE];
+	struct str key_str = {NULL, 0};
+
+	if (method->flags & METHOD_KEYED) {
+		uuid7(clock_wall(), key);
+		key_str = str_of(key);
+	}
+	bus_call(bus, route->method, key_str, m->payload, 0, on_reply, call);
+	if (bus_congested(bus, method->owner))
+		ws_client_pause(m->client, method->owner);
+}
+
+static void answer_stub(const struct ws_message *m)
+{
+	struct buf context = {0};
+
+	log_warn("nothing answers this message type yet", "type", "%.*s",
+		STR_ARG(m->type), NULL);
+	ws_message_context(m->type, m->id, &context);
+	ws_message_error(m->client, "NOT_IMPLEMENTED",
+		STR_LIT("Nothing answers this message yet"), buf_str(&context), m->id);
+	buf_free(&context);
+}
+
+void route_message(const struct route *route, const struct ws_message *message)
+{
+	switch (route->kind) {
+	case ROUTE_CALL:
+		call_owner(route, message);
+		break;
+	case ROUTE_LOCAL:
+		route->local(message);
+		break;
+	case ROUTE_IGNORE:
+		break;
+	case ROUTE_STUB:
+		answer_stub(message);
+		break;
+	}
+}

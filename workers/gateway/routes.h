@@ -1,0 +1,43 @@
+/*
+ * routes.h - routes.def as a table, and what becomes of a message by its row.
+ *
+ * Called by ws_message.c with messages whose payload has the right shape.
+ */
+#ifndef PAIGE_GATEWAY_ROUTES_H
+#define PAIGE_GATEWAY_ROUTES_H
+
+#include "proto/methods.h"
+#include "workers/gateway/ws_message.h"
+
+enum route_kind { ROUTE_CALL, ROUTE_LOCAL, ROUTE_IGNORE, ROUTE_STUB };
+enum audience { AUDIENCE_NOBODY, AUDIENCE_SENDER, AUDIENCE_ALL };
+
+struct route {
+	const char *type;
+	enum route_kind kind;
+	/* ROUTE_CALL */
+	enum method method;
+	const char *answer; /* type of the answer, NULL for AUDIENCE_NOBODY */
+	enum audience audience;
+	const char *error_type;
+	const char *echo; /* a field of the request that errors repeat, or NULL */
+	enum audience error_audience;
+	/* ROUTE_LOCAL */
+	void (*local)(const struct ws_message *message);
+};
+
+/* NULL when the type is not known. */
+const struct route *route_of(struct str type);
+
+void route_message(const struct route *route, const struct ws_message *message);
+
+/*
+ * Pure. Writes the payload of an error: {code, message, context} for connection:error,
+ * else
+ * {<echo>, error}, and for fs:save_error code and version too. `echo` is JSON or absent.
+ */
+struct bus_reply;
+void route_error_payload(const struct route *route, const struct bus_reply *reply,
+	struct str type, struct str id, struct str echo, struct buf *out);
+
+#endif

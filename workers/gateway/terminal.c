@@ -1,0 +1,14 @@
+/* terminal.c - see terminal.h. */
+#include "workers/gateway/terminal.h"
+#include "proto/messages.h"
+#include "workers/gateway/ws_message.h"
+
+void terminal_on_size(const struct ws_message *message)
+{
+	const struct terminal_size *size = message->decoded;
+
+	if (size->has_cols)
+		message->client->cols = (int)size->cols;
+	if (size->has_rows)
+		message->client->rows = (int)size->rows;
+}

@@ -1,0 +1,81 @@
+/* tree.c - see tree.h. */
+#include "workers/gateway/tree.h"
+#include "common/bus.h"
+#include "common/log.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/ws_message.h"
+
+/* Those who share one answer. */
+struct round {
+	bool for_all;
+	struct ws_client *waiting[WS_MAX_CLIENTS];
+	size_t count;
+};
+
+/* Who comes while an answer is under way waits for the next one: this one may be older
+ * than a change that was told meanwhile. */
+static struct round current, next;
+static bool under_way;
+
+static void send_error(struct ws_client *client, const struct bus_reply *reply)
+{
+	ws_message_error(client, "UNAVAILABLE", reply->message, reply->context,
+		(struct str){NULL, 0});
+}
+
+static void deliver(struct ws_server *server, const struct bus_reply *reply)
+{
+	struct payload *payload;
+
+	if (reply->status != BUS_OK) {
+		log_error("the tree could not be fetched", "reason", "%.*s",
+			STR_ARG(reply->message), NULL);
+		for (size_t i = 0; i < current.count; i++)
+			send_error(current.waiting[i], reply);
+		return;
+	}
+	payload = payload_new(reply->body);
+	if (current.for_all)
+		ws_broadcast(
+			server, STR_LIT("fs:tree"), payload, NULL, (struct str){NULL, 0});
+	else
+		for (size_t i = 0; i < current.count; i++)
+			ws_answer(current.waiting[i], STR_LIT("fs:tree"), payload,
+				(struct str){NULL, 0});
+	payload_release(payload);
+}
+
+static void start(struct ws_server *server);
+
+static void on_tree(void *arg, const struct bus_reply *reply)
+{
+	struct ws_server *server = arg;
+
+	deliver(server, reply);
+	for (size_t i = 0; i < current.count; i++)
+		ws_client_release(current.waiting[i]);
+	under_way = false;
+	if (next.for_all || next.count > 0)
+		start(server);
+}
+
+static void start(struct ws_server *server)
+{
+	current = next;
+	next = (struct round){0};
+	under_way = true;
+	bus_call(server->gateway->bus, METHOD_FS_TREE, (struct str){NULL, 0},
+		STR_LIT("{}"), 0, on_tree, server);
+}
+
+void tree_send(struct ws_server *server, struct ws_client *client)
+{
+	if (!client) {
+		next.for_all = true;
+	} else if (next.count < WS_MAX_CLIENTS) {
+		ws_client_hold(client);
+		next.waiting[next.count++] = client;
+	}
+	if (!under_way)
+		start(server);
+}

@@ -1,0 +1,15 @@
+/*
+ * tree.h - fetching the tree of the project for one window or for all.
+ *
+ * Windows that ask while an answer is under way share it, so that a hundred of them that
+ * come back at once cost one walk and one text. Called by hello.c and events.c.
+ */
+#ifndef PAIGE_GATEWAY_TREE_H
+#define PAIGE_GATEWAY_TREE_H
+
+#include "workers/gateway/ws_server.h"
+
+/* To one window, or, with NULL, to all. */
+void tree_send(struct ws_server *server, struct ws_client *client);
+
+#endif

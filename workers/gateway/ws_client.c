@@ -1,0 +1,374 @@
+/* ws_client.c - see ws_client.h. */
+#include "workers/gateway/ws_client.h"
+#include "common/log.h"
+#include "proto/codec.h"
+#include "workers/gateway/ws_server.h"
+#include <errno.h>
+#include <event2/buffer.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Shorter payloads are copied: that is cheaper than a reference. */
+#define SHARE_BYTES 2048
+#define PREFIX_SIZE 512
+#define CLOSE_REASON_MAX 120
+
+/* ---- frames out ---- */
+
+static void release_shared(const void *data, size_t len, void *arg)
+{
+	(void)data;
+	(void)len;
+	payload_release(arg);
+}
+
+/* A shared payload is recognised by its address, which wslay hands through. */
+static ssize_t take_frame(const uint8_t *data, size_t len, int flags, void *arg)
+{
+	struct ws_client *client = arg;
+	struct payload *shared = client->writing_payload;
+
+	(void)flags;
+	if (shared && len >= SHARE_BYTES && (const char *)data == shared->text) {
+		if (evbuffer_add_reference(client->out, data, len, release_shared,
+			    payload_hold(shared)) < 0)
+			payload_release(shared);
+	} else {
+		evbuffer_add(client->out, data, len);
+	}
+	return (ssize_t)len;
+}
+
+/* One piece of the payload of a frame of `total` bytes. */
+static void put_piece(
+	struct ws_client *client, uint8_t opcode, size_t total, struct str piece)
+{
+	struct wslay_frame_iocb frame = {
+		.fin = 1,
+		.opcode = opcode,
+		.payload_length = total,
+		.data = (const uint8_t *)piece.ptr,
+		.data_length = piece.len,
+	};
+
+	/* Cannot fail: the callback takes everything and the lengths are right. */
+	(void)wslay_frame_send(client->writer, &frame);
+}
+
+static void put_control(struct ws_client *client, uint8_t opcode, struct str data)
+{
+	put_piece(client, opcode, data.len, data);
+	ws_server_want_flush(client->server, client);
+}
+
+bool ws_client_takes(struct ws_client *client)
+{
+	if (client->gone || client->state != WS_CLIENT_OPEN)
+		return false;
+	if (evbuffer_get_length(client->out) < WS_MAX_QUEUED_BYTES)
+		return true;
+	ws_client_flush(client);
+	if (client->gone)
+		return false;
+	if (evbuffer_get_length(client->out) < WS_MAX_QUEUED_BYTES)
+		return true;
+	client->server->metrics->ws_slow++;
+	log_warn("window does not read: closing it", "connection", "%s", client->id,
+		"queued_bytes", "%zu", evbuffer_get_length(client->out), NULL);
+	ws_client_close(client, WS_CODE_TRY_AGAIN_LATER, "too slow");
+	return false;
+}
+
+void ws_client_send(
+	struct ws_client *client, const struct ws_envelope *e, struct payload *payload)
+{
+	char prefix[PREFIX_SIZE];
+	bool has_id = e->id.ptr != NULL;
+	int n = snprintf(prefix, sizeof(prefix),
+		"{\"type\":\"%.*s\",\"seq\":%llu,\"timestamp\":%lld%s%.*s,\"payload\":",
+		STR_ARG(e->type), (unsigned long long)e->seq, (long long)e->timestamp_ms,
+		has_id ? ",\"id\":" : "", STR_ARG(e->id));
+	size_t total;
+
+	if (n < 0 || (size_t)n >= sizeof(prefix))
+		return; /* ids are shorter: see ws_message.c */
+	total = (size_t)n + payload->len + 1;
+	put_piece(client, WSLAY_TEXT_FRAME, total, (struct str){prefix, (size_t)n});
+	client->writing_payload = payload;
+	put_piece(client, WSLAY_TEXT_FRAME, total, payload_str(payload));
+	client->writing_payload = NULL;
+	put_piece(client, WSLAY_TEXT_FRAME, total, STR_LIT("}"));
+	client->server->metrics->ws_sent++;
+	ws_server_want_flush(client->server, client);
+}
+
+/* ---- the socket ---- */
+
+void ws_client_flush(struct ws_client *client)
+{
+	while (evbuffer_get_length(client->out) > 0) {
+		if (evbuffer_write(client->out, client->fd) >= 0)
+			continue;
+		if (errno == EINTR)
+			continue;
+		if (errno == EAGAIN)
+			event_add(client->write_event, NULL);
+		else
+			ws_client_end(client);
+		return;
+	}
+	if (client->state != WS_CLIENT_CLOSING)
+		return;
+	if (client->close_received)
+		ws_client_end(client);
+	else if (client->reader.finished)
+		/* What still comes cannot be understood: it is thrown away until the peer
+		 * ends. */
+		shutdown(client->fd, SHUT_WR);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct ws_client *client = arg;
+
+	(void)fd;
+	(void)what;
+	ws_client_flush(client);
+}
+
+static void arm_timer(struct ws_client *client, int64_t ms)
+{
+	struct timeval tv;
+
+	if (ms < 0)
+		ms = 0;
+	tv = (struct timeval){.tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000};
+	event_add(client->timer, &tv);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct ws_client *client = arg;
+	struct mono now = clock_mono();
+
+	(void)fd;
+	(void)what;
+	if (client->state == WS_CLIENT_CLOSING) {
+		ws_client_end(client);
+		return;
+	}
+	if (client->reading_paused)
+		ws_liveness_heard(
+			&client->liveness); /* its answer cannot have been read */
+	switch (ws_liveness_judge(&client->liveness, now)) {
+	case WS_LIVENESS_PING:
+		put_control(client, WSLAY_PING, STR_LIT(""));
+		break;
+	case WS_LIVENESS_GONE:
+		log_info("window no longer answers: cutting it", "connection", "%s",
+			client->id, NULL);
+		ws_client_end(client);
+		return;
+	case WS_LIVENESS_WAIT:
+		break;
+	}
+	arm_timer(client, mono_diff_ms(client->liveness.due, now));
+}
+
+void ws_client_close(struct ws_client *client, uint16_t code, const char *reason)
+{
+	char data[2 + CLOSE_REASON_MAX + 1];
+	int n;
+
+	if (client->gone || client->state != WS_CLIENT_OPEN)
+		return;
+	client->state = WS_CLIENT_CLOSING;
+	if (code == WS_NO_STATUS) {
+		put_control(client, WSLAY_CONNECTION_CLOSE, STR_LIT(""));
+	} else {
+		data[0] = (char)(code >> 8);
+		data[1] = (char)(code & 0xff);
+		n = snprintf(data + 2, sizeof(data) - 2, "%s", reason ? reason : "");
+		if (n > CLOSE_REASON_MAX)
+			n = CLOSE_REASON_MAX;
+		put_control(client, WSLAY_CONNECTION_CLOSE,
+			(struct str){data, 2 + (size_t)n});
+	}
+	arm_timer(client, WS_CLOSE_DEADLINE_MS);
+	ws_client_go_on(client); /* whatever was paused is now thrown away */
+}
+
+void ws_client_end(struct ws_client *client)
+{
+	if (client->gone)
+		return;
+	client->gone = true;
+	event_free(client->read_event);
+	event_free(client->write_event);
+	event_free(client->timer);
+	close(client->fd);
+	client->fd = -1;
+	ws_server_remove(client->server, client);
+	if (client->pending_calls == 0)
+		ws_server_bury(client->server, client);
+}
+
+void ws_client_free(struct ws_client *client)
+{
+	evbuffer_free(client->out);
+	wslay_frame_context_free(client->writer);
+	ws_reader_fini(&client->reader);
+	buf_free(&client->rest);
+	free(client);
+}
+
+void ws_client_hold(struct ws_client *client)
+{
+	client->pending_calls++;
+}
+
+void ws_client_release(struct ws_client *client)
+{
+	if (--client->pending_calls == 0 && client->gone)
+		ws_server_bury(client->server, client);
+}
+
+/* ---- frames in ---- */
+
+static void on_close_frame(struct ws_client *client, uint16_t code)
+{
+	client->close_received = true;
+	ws_client_close(client, code, NULL);
+	ws_server_want_flush(client->server, client);
+}
+
+static void on_broken_protocol(struct ws_client *client, const struct ws_item *item)
+{
+	log_info("window broke the protocol: closing it", "connection", "%s", client->id,
+		"code", "%u", item->code, "reason", "%s", item->reason, NULL);
+	ws_client_close(client, item->code, item->reason);
+}
+
+static void take_items(struct ws_client *client)
+{
+	struct ws_item item;
+
+	while (!client->gone && !client->reading_paused) {
+		switch (ws_reader_next(&client->reader, &item)) {
+		case WS_NEED_DATA:
+			return;
+		case WS_MESSAGE:
+			if (client->state == WS_CLIENT_OPEN)
+				client->server->on_message(client, item.data);
+			break;
+		case WS_PING:
+			if (ws_client_takes(client))
+				put_control(client, WSLAY_PONG, item.data);
+			break;
+		case WS_PONG:
+			break;
+		case WS_CLOSE:
+			on_close_frame(client, item.code);
+			return;
+		case WS_FAIL:
+			on_broken_protocol(client, &item);
+			return;
+		}
+	}
+}
+
+/* Looks at bytes that were received; what a pause leaves over is kept. */
+static void take_input(struct ws_client *client, const void *data, size_t len)
+{
+	ws_reader_feed(&client->reader, data, len);
+	take_items(client);
+	if (client->gone || !client->reading_paused)
+		return;
+	len = ws_reader_unread(&client->reader);
+	if (len > 0)
+		buf_add(&client->rest, client->reader.input, len);
+	ws_reader_feed(&client->reader, NULL, 0);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct ws_client *client = arg;
+	unsigned char *memory = ws_server_read_memory();
+	ssize_t n = recv(fd, memory, WS_READ_BYTES, 0);
+
+	(void)what;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		ws_client_end(client);
+		return;
+	}
+	ws_liveness_heard(&client->liveness);
+	take_input(client, memory, (size_t)n);
+}
+
+void ws_client_pause(struct ws_client *client, enum worker_id owner)
+{
+	if (client->gone || client->reading_paused || client->state != WS_CLIENT_OPEN)
+		return;
+	client->reading_paused = true;
+	client->paused_on = owner;
+	event_del(client->read_event);
+}
+
+void ws_client_go_on(struct ws_client *client)
+{
+	struct buf rest = client->rest;
+
+	if (client->gone || !client->reading_paused)
+		return;
+	client->reading_paused = false;
+	client->rest = (struct buf){0};
+	event_add(client->read_event, NULL);
+	if (client->state == WS_CLIENT_OPEN)
+		take_input(client, rest.data, rest.len);
+	buf_free(&rest);
+}
+
+/* ---- life ---- */
+
+struct ws_client *ws_client_new(struct ws_server *server, int fd)
+{
+	static const struct wslay_frame_callbacks callbacks = {
+		.send_callback = take_frame};
+	struct ws_client *client = calloc(1, sizeof(*client));
+
+	if (!client)
+		abort();
+	client->server = server;
+	client->fd = fd;
+	client->out = evbuffer_new();
+	if (!client->out ||
+		ws_reader_init(&client->reader, PROTO_MAX_MESSAGE_BYTES) < 0 ||
+		wslay_frame_context_init(&client->writer, &callbacks, client) != 0)
+		abort();
+	client->read_event =
+		event_new(server->base, fd, EV_READ | EV_PERSIST, on_readable, client);
+	client->write_event = event_new(server->base, fd, EV_WRITE, on_writable, client);
+	client->timer = event_new(server->base, -1, 0, on_timer, client);
+	if (!client->read_event || !client->write_event || !client->timer)
+		abort();
+	uuid4(client->id);
+	ws_liveness_start(&client->liveness, clock_mono());
+	ws_server_add(server, client);
+	return client;
+}
+
+void ws_client_start(struct ws_client *client, struct str handshake, struct str input)
+{
+	evbuffer_add(client->out, handshake.ptr, handshake.len);
+	ws_client_flush(client);
+	if (client->gone)
+		return;
+	arm_timer(client, WS_PING_INTERVAL_MS);
+	event_add(client->read_event, NULL);
+	if (input.len > 0)
+		take_input(client, input.ptr, input.len);
+}

@@ -1,0 +1,109 @@
+/*
+ * ws_client.h - one editor window: its socket, its output queue, its liveness (contract
+ * section 4).
+ *
+ * Called by ws_upgrade.c (a window connected), ws_server.c (broadcasts) and whoever
+ * answers a window. Knows envelopes, not messages: what comes in goes to `on_message` of
+ * the server. A window that does not read is closed with 1013 once 8 MiB wait for it, and
+ * nobody else is affected.
+ */
+#ifndef PAIGE_GATEWAY_WS_CLIENT_H
+#define PAIGE_GATEWAY_WS_CLIENT_H
+
+#include "common/buf.h"
+#include "common/ids.h"
+#include "proto/workers.h"
+#include "workers/gateway/payload.h"
+#include "workers/gateway/resume.h"
+#include "workers/gateway/ws_liveness.h"
+#include "workers/gateway/ws_reader.h"
+#include <event2/event.h>
+#include <sys/queue.h>
+
+/* A message may be added while less than this is queued; then the window is too slow. */
+#define WS_MAX_QUEUED_BYTES (8u * 1024 * 1024)
+/* How long a closing handshake, or the flushing of the queue before it, may take. */
+#define WS_CLOSE_DEADLINE_MS 10000
+
+#define WS_CODE_TRY_AGAIN_LATER 1013
+
+struct ws_server;
+
+enum ws_client_state {
+	WS_CLIENT_OPEN,
+	WS_CLIENT_CLOSING, /* our close frame is queued: nothing more is sent */
+};
+
+struct ws_client {
+	TAILQ_ENTRY(ws_client) link;
+	TAILQ_ENTRY(ws_client) flush_link;
+	struct ws_server *server;
+	char id[UUID_SIZE]; /* connectionId */
+	int fd;
+	enum ws_client_state state;
+	bool close_received;
+	bool flush_wanted; /* in the server's list to_flush */
+	bool dead_listed;  /* in the server's list dead */
+	bool reading_paused;
+	enum worker_id paused_on; /* the worker that has too much to do */
+	bool greeted;		  /* connection:init was sent */
+	unsigned pending_calls;	  /* calls that will answer this window */
+	bool gone;	/* the socket is closed; freed when pending_calls is 0 */
+	int cols, rows; /* terminal size (P5.24) */
+	struct event *read_event;
+	struct event *write_event;
+	struct event *timer;
+	struct evbuffer *out;
+	wslay_frame_context_ptr writer;
+	struct payload *writing_payload; /* while its frame is put together */
+	struct ws_reader reader;
+	struct buf rest; /* received and not looked at while reading is paused */
+	struct ws_liveness liveness;
+	struct resume_log log;
+};
+
+/* Takes the connected, non-blocking socket. Ends the process when out of memory. */
+struct ws_client *ws_client_new(struct ws_server *server, int fd)
+	__attribute__((returns_nonnull));
+
+/* Sends `handshake`, then begins to read; `input` is what was received already. Both are
+ * copied. */
+void ws_client_start(struct ws_client *client, struct str handshake, struct str input);
+
+/* Whether a message may be queued now. Closes the window when it is too slow. */
+bool ws_client_takes(struct ws_client *client);
+
+struct ws_envelope {
+	struct str type;
+	struct str id; /* JSON of the id of the message that is answered, or absent */
+	int64_t timestamp_ms;
+	uint64_t seq;
+};
+
+/* Queues one message; only when ws_client_takes said yes. */
+void ws_client_send(struct ws_client *client, const struct ws_envelope *envelope,
+	struct payload *payload);
+
+/* Starts the closing handshake; what is queued is sent before. Nothing when it has begun.
+ */
+void ws_client_close(struct ws_client *client, uint16_t code, const char *reason);
+
+/* Stops reading until ws_client_go_on: `owner` has more to do than it can. */
+void ws_client_pause(struct ws_client *client, enum worker_id owner);
+void ws_client_go_on(struct ws_client *client);
+
+/* A call that will be answered to this window is under way / has ended. The window's
+ * memory stays until the last one has ended. */
+void ws_client_hold(struct ws_client *client);
+void ws_client_release(struct ws_client *client);
+
+/* Writes what is queued, as far as the socket takes it. Called once a turn by
+ * ws_server.c. */
+void ws_client_flush(struct ws_client *client);
+
+/* Cuts the connection. The memory is freed by ws_server.c, later in the turn. */
+void ws_client_end(struct ws_client *client);
+/* For ws_server.c alone. */
+void ws_client_free(struct ws_client *client);
+
+#endif

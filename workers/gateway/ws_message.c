@@ -1,0 +1,177 @@
+/* ws_message.c - see ws_message.h. */
+#include "workers/gateway/ws_message.h"
+#include "common/log.h"
+#include "proto/messages.h"
+#include "proto/ws.h"
+#include "workers/gateway/json_slice.h"
+#include "workers/gateway/routes.h"
+#include "workers/gateway/ws_server.h"
+#include <stdlib.h>
+
+/* Of an unknown type, in the log. */
+#define LOGGED_TYPE_BYTES 100
+/* The type of a message that is refused, in its answer. */
+#define CONTEXT_TYPE_BYTES 200
+
+void ws_message_context(struct str type, struct str id, struct buf *out)
+{
+	if (type.len > CONTEXT_TYPE_BYTES)
+		type.len = CONTEXT_TYPE_BYTES;
+	buf_add_str(out, STR_LIT("{\"type\":"));
+	if (type.ptr)
+		buf_add_json_string(out, type);
+	else
+		buf_add_str(out, STR_LIT("null"));
+	buf_add_str(out, STR_LIT(",\"id\":"));
+	buf_add_str(out, id.ptr ? id : STR_LIT("null"));
+	buf_add_char(out, '}');
+}
+
+void ws_message_error(struct ws_client *client, const char *code, struct str text,
+	struct str context, struct str id)
+{
+	const struct connection_error error = {
+		.code = str_of(code), .message = text, .context = {.raw = context}};
+	struct buf out = {0};
+
+	proto_encode(connection_error_type(), &error, &out);
+	ws_answer_text(client, STR_LIT("connection:error"), buf_str(&out), id);
+	buf_free(&out);
+}
+
+static void refuse(const struct ws_message *m, const char *text)
+{
+	struct buf context = {0};
+
+	m->client->server->metrics->ws_invalid++;
+	log_info("invalid message", "connection", "%s", m->client->id, "type", "%.*s",
+		STR_ARG(m->type), "reason", "%s", text, NULL);
+	ws_message_context(m->type, m->id, &context);
+	ws_message_error(
+		m->client, "INVALID_MESSAGE", str_of(text), buf_str(&context), m->id);
+	buf_free(&context);
+}
+
+/* The id is sent back as it came: a string or a number. False when it is something else.
+ */
+static bool take_id(struct ws_message *m, struct str text, yyjson_val *root)
+{
+	yyjson_val *id = yyjson_obj_get(root, "id");
+
+	if (!id || yyjson_is_null(id))
+		return true;
+	if (!yyjson_is_str(id) && !yyjson_is_num(id))
+		return false;
+	m->id = json_slice_member(text, "id");
+	if (m->id.len > WS_MAX_ID_BYTES) {
+		m->id = (struct str){NULL, 0};
+		return false;
+	}
+	return true;
+}
+
+/* The payload and its text; `data` stands in for it. NULL when there is none. */
+static yyjson_val *take_payload(struct ws_message *m, struct str text, yyjson_val *root)
+{
+	static const char *const names[] = {"payload", "data"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		yyjson_val *payload = yyjson_obj_get(root, names[i]);
+
+		if (!payload)
+			continue;
+		m->payload = json_slice_member(text, names[i]);
+		return payload;
+	}
+	return NULL;
+}
+
+/* The key was written with escapes: the payload has to be written anew. */
+static void rewrite_payload(struct ws_message *m)
+{
+	size_t len;
+	char *text = yyjson_val_write(m->json, YYJSON_WRITE_NOFLAG, &len);
+
+	if (!text)
+		abort();
+	m->payload = arena_str(m->arena, (struct str){text, len});
+	free(text);
+}
+
+/* NULL when the envelope is right, with *m filled; else what is wrong. */
+static const char *read_envelope(struct ws_message *m, struct str text, yyjson_val *root)
+{
+	yyjson_val *type;
+
+	if (!yyjson_is_obj(root))
+		return "message: expected an object";
+	type = yyjson_obj_get(root, "type");
+	if (yyjson_is_str(type))
+		m->type = (struct str){yyjson_get_str(type), yyjson_get_len(type)};
+	if (!take_id(m, text, root))
+		return "id: expected a string";
+	if (!m->type.ptr)
+		return "type: expected a string";
+	m->json = take_payload(m, text, root);
+	return NULL;
+}
+
+static void ignore_unknown(const struct ws_message *m)
+{
+	struct str type = m->type;
+
+	if (type.len > LOGGED_TYPE_BYTES)
+		type.len = LOGGED_TYPE_BYTES;
+	m->client->server->metrics->ws_unknown++;
+	log_warn("unknown message type ignored", "connection", "%s", m->client->id,
+		"type", "%.*s", STR_ARG(type), NULL);
+}
+
+static void take_parsed(struct ws_message *m, struct str text, yyjson_val *root)
+{
+	struct proto_error error;
+	const char *wrong = read_envelope(m, text, root);
+	const struct route *route = wrong ? NULL : route_of(m->type);
+	const struct type *type;
+	void *decoded;
+
+	if (wrong) {
+		refuse(m, wrong);
+		return;
+	}
+	if (!route) {
+		ignore_unknown(m);
+		return;
+	}
+	if (!yyjson_is_obj(m->json)) {
+		refuse(m, "payload: expected an object");
+		return;
+	}
+	if (!m->payload.ptr)
+		rewrite_payload(m);
+	type = ws_client_infos[ws_client_by_name(m->type)].payload();
+	decoded = arena_alloc(m->arena, type->size);
+	if (proto_decode(type, m->json, "payload", DECODE_LENIENT, m->arena, decoded,
+		    &error) < 0) {
+		refuse(m, error.text);
+		return;
+	}
+	m->decoded = decoded;
+	route_message(route, m);
+}
+
+void ws_message_take(struct ws_client *client, struct str text)
+{
+	static struct arena arena; /* reset, not freed: one message at a time */
+	struct ws_message m = {.client = client, .arena = &arena};
+	struct proto_error error;
+	yyjson_doc *doc = proto_parse(text, &error);
+
+	client->server->metrics->ws_received++;
+	if (doc)
+		take_parsed(&m, text, yyjson_doc_get_root(doc));
+	else
+		refuse(&m, error.text);
+	yyjson_doc_free(doc);
+	arena_reset(&arena);
+}

@@ -1,0 +1,38 @@
+/*
+ * ws_message.h - from the text that a window sent to a message with a payload of the
+ * right shape.
+ *
+ * Called by ws_client.c. Checks the envelope (FR-049, contract section 4) and the payload
+ * against proto/ws.def; what is wrong is told to the sender alone (EC-22, EC-23), an
+ * unknown type is logged and ignored (FR-060).
+ */
+#ifndef PAIGE_GATEWAY_WS_MESSAGE_H
+#define PAIGE_GATEWAY_WS_MESSAGE_H
+
+#include "common/arena.h"
+#include "workers/gateway/ws_client.h"
+#include <yyjson.h>
+
+/* Longer ids are refused: they are sent back. */
+#define WS_MAX_ID_BYTES 256
+
+/* Borrowed until the handler returns. */
+struct ws_message {
+	struct ws_client *client;
+	struct str type;
+	struct str id;	    /* JSON of the id, a string or a number; absent without one */
+	struct str payload; /* JSON text as received */
+	yyjson_val *json;   /* the payload */
+	const void *decoded;
+	struct arena *arena;
+};
+
+void ws_message_take(struct ws_client *client, struct str text);
+
+/* Answers connection:error to one window; `context` is JSON or absent. */
+void ws_message_error(struct ws_client *client, const char *code, struct str text,
+	struct str context, struct str id);
+/* {"type":...,"id":...} for the context of such an error. */
+void ws_message_context(struct str type, struct str id, struct buf *out);
+
+#endif

@@ -1,0 +1,213 @@
+/* ws_server.c - see ws_server.h. */
+#include "workers/gateway/ws_server.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "workers/gateway/gateway.h"
+#include <stdlib.h>
+
+unsigned char *ws_server_read_memory(void)
+{
+	static unsigned char memory[WS_READ_BYTES];
+
+	return memory;
+}
+
+/* ---- the end of a turn ---- */
+
+static void bury_dead(struct ws_server *server)
+{
+	struct ws_client *client;
+
+	while ((client = TAILQ_FIRST(&server->dead))) {
+		TAILQ_REMOVE(&server->dead, client, flush_link);
+		ws_client_free(client);
+	}
+}
+
+static void on_flush(evutil_socket_t fd, short what, void *arg)
+{
+	struct ws_server *server = arg;
+	struct ws_client *client;
+
+	(void)fd;
+	(void)what;
+	while ((client = TAILQ_FIRST(&server->to_flush))) {
+		TAILQ_REMOVE(&server->to_flush, client, flush_link);
+		client->flush_wanted = false;
+		ws_client_flush(client);
+	}
+	bury_dead(server);
+}
+
+void ws_server_want_flush(struct ws_server *server, struct ws_client *client)
+{
+	if (client->flush_wanted || client->gone)
+		return;
+	client->flush_wanted = true;
+	TAILQ_INSERT_TAIL(&server->to_flush, client, flush_link);
+	event_active(server->flush, EV_TIMEOUT, 0);
+}
+
+void ws_server_bury(struct ws_server *server, struct ws_client *client)
+{
+	if (client->dead_listed)
+		return;
+	client->dead_listed = true;
+	TAILQ_INSERT_TAIL(&server->dead, client, flush_link);
+	event_active(server->flush, EV_TIMEOUT, 0);
+}
+
+/* ---- who is there ---- */
+
+void ws_server_add(struct ws_server *server, struct ws_client *client)
+{
+	resume_start(&client->log, server->replay.last);
+	TAILQ_INSERT_TAIL(&server->clients, client, link);
+	server->count++;
+	server->metrics->ws_clients = server->count;
+}
+
+static void report_drained(struct ws_server *server)
+{
+	void (*on_drained)(void *arg) = server->on_drained;
+
+	server->on_drained = NULL;
+	if (on_drained)
+		on_drained(server->on_drained_arg);
+}
+
+void ws_server_remove(struct ws_server *server, struct ws_client *client)
+{
+	if (client->flush_wanted) {
+		TAILQ_REMOVE(&server->to_flush, client, flush_link);
+		client->flush_wanted = false;
+	}
+	TAILQ_REMOVE(&server->clients, client, link);
+	server->count--;
+	server->metrics->ws_clients = server->count;
+	replay_note_closed(&server->replay, client->id, &client->log);
+	log_info("window disconnected", "connection", "%s", client->id, "windows", "%zu",
+		server->count, NULL);
+	if (server->count == 0)
+		report_drained(server);
+}
+
+/* ---- sending ---- */
+
+/* The next one is taken before: sending may end a window. */
+#define FOREACH_CLIENT(client, next, server)                                             \
+	for (client = TAILQ_FIRST(&(server)->clients);                                   \
+		client && (next = TAILQ_NEXT(client, link), true); client = next)
+
+void ws_broadcast(struct ws_server *server, struct str type, struct payload *payload,
+	const struct ws_client *sender, struct str id)
+{
+	int64_t now_ms = wall_ms(clock_wall());
+	struct ws_client *client, *next;
+
+	server->metrics->ws_broadcasts++;
+	replay_add(&server->replay, type, now_ms, payload);
+	FOREACH_CLIENT(client, next, server)
+	{
+		struct ws_envelope envelope = {.type = type, .timestamp_ms = now_ms};
+
+		if (!ws_client_takes(client))
+			continue;
+		if (client == sender)
+			envelope.id = id;
+		envelope.seq = resume_note_live(&client->log);
+		ws_client_send(client, &envelope, payload);
+	}
+}
+
+void ws_answer(
+	struct ws_client *client, struct str type, struct payload *payload, struct str id)
+{
+	struct ws_envelope envelope = {
+		.type = type, .id = id, .timestamp_ms = wall_ms(clock_wall())};
+
+	if (!ws_client_takes(client))
+		return;
+	envelope.seq = resume_note_direct(&client->log);
+	ws_client_send(client, &envelope, payload);
+}
+
+void ws_answer_text(
+	struct ws_client *client, struct str type, struct str text, struct str id)
+{
+	struct payload *payload = payload_new(text);
+
+	ws_answer(client, type, payload, id);
+	payload_release(payload);
+}
+
+void ws_send_again(struct ws_client *client, const struct replay_item *item)
+{
+	struct ws_envelope envelope = {
+		.type = item->type, .timestamp_ms = item->timestamp_ms};
+
+	if (!ws_client_takes(client))
+		return;
+	envelope.seq = resume_note_again(&client->log, item->number);
+	ws_client_send(client, &envelope, item->payload);
+}
+
+void ws_server_relieve(struct ws_server *server, enum worker_id owner)
+{
+	struct ws_client *client, *next;
+
+	FOREACH_CLIENT(client, next, server)
+	if (client->reading_paused && client->paused_on == owner)
+		ws_client_go_on(client);
+}
+
+/* ---- life ---- */
+
+static void on_drain_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct ws_server *server = arg;
+	struct ws_client *client, *next;
+
+	(void)fd;
+	(void)what;
+	FOREACH_CLIENT(client, next, server)
+	ws_client_end(client);
+}
+
+void ws_server_stop(struct ws_server *server, void (*on_drained)(void *arg), void *arg)
+{
+	const struct timeval tv = {
+		.tv_sec = WS_DRAIN_MS / 1000, .tv_usec = WS_DRAIN_MS % 1000};
+	struct ws_client *client, *next;
+
+	server->stopping = true;
+	server->on_drained = on_drained;
+	server->on_drained_arg = arg;
+	if (server->count == 0) {
+		report_drained(server);
+		return;
+	}
+	event_base_once(server->base, -1, EV_TIMEOUT, on_drain_deadline, server, &tv);
+	FOREACH_CLIENT(client, next, server)
+	ws_client_close(client, WSLAY_CODE_GOING_AWAY, "the daemon stops");
+}
+
+struct ws_server *ws_server_new(
+	struct gateway *g, void (*on_message)(struct ws_client *client, struct str text))
+{
+	struct ws_server *server = calloc(1, sizeof(*server));
+
+	if (!server)
+		abort();
+	server->base = g->base;
+	server->gateway = g;
+	server->metrics = &g->metrics;
+	server->on_message = on_message;
+	TAILQ_INIT(&server->clients);
+	TAILQ_INIT(&server->to_flush);
+	TAILQ_INIT(&server->dead);
+	server->flush = event_new(g->base, -1, 0, on_flush, server);
+	if (!server->flush)
+		abort();
+	return server;
+}

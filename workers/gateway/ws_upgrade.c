@@ -1,0 +1,127 @@
+/* ws_upgrade.c - see ws_upgrade.h. */
+#include "workers/gateway/ws_upgrade.h"
+#include "common/log.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/http.h"
+#include "workers/gateway/ws_server.h"
+#include <errno.h>
+#include <event2/buffer.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <strings.h>
+
+#define KEY_CHARS 24
+#define KEY_BYTES 16
+#define SHA1_BYTES 20
+
+int ws_accept_value(struct str key, char out[WS_ACCEPT_SIZE])
+{
+	static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+	unsigned char decoded[KEY_CHARS], hash[SHA1_BYTES];
+	char joined[KEY_CHARS + sizeof(guid)];
+
+	/* EVP_DecodeBlock counts the padding as data. */
+	if (key.len != KEY_CHARS || memcmp(key.ptr + KEY_CHARS - 2, "==", 2) != 0 ||
+		key.ptr[KEY_CHARS - 3] == '=' ||
+		EVP_DecodeBlock(decoded, (const unsigned char *)key.ptr, KEY_CHARS) !=
+			KEY_BYTES + 2)
+		return -EINVAL;
+	memcpy(joined, key.ptr, KEY_CHARS);
+	memcpy(joined + KEY_CHARS, guid, sizeof(guid));
+	if (!EVP_Digest(joined, sizeof(joined) - 1, hash, NULL, EVP_sha1(), NULL))
+		return -EINVAL;
+	EVP_EncodeBlock((unsigned char *)out, hash, SHA1_BYTES);
+	return 0;
+}
+
+static bool list_has(struct str list, const char *word)
+{
+	struct str element;
+
+	while (access_next_element(&list, &element))
+		if (element.len == strlen(word) &&
+			strncasecmp(element.ptr, word, element.len) == 0)
+			return true;
+	return false;
+}
+
+/* Answers what cannot become a window. False when it was. */
+static bool check(struct gateway *g, struct http_request *r, char accept[WS_ACCEPT_SIZE])
+{
+	const struct http_headers *h = &r->headers;
+	struct evkeyvalq *out = evhttp_request_get_output_headers(r->ev);
+
+	if (!list_has(h->upgrade, "websocket") || !list_has(h->connection, "upgrade")) {
+		evhttp_add_header(out, "Upgrade", "websocket");
+		http_reply_error(r, 426, "This path speaks WebSocket only");
+	} else if (!str_eq(h->ws_version, STR_LIT("13"))) {
+		evhttp_add_header(out, "Sec-WebSocket-Version", "13");
+		http_reply_error(r, 426, "Only version 13 of WebSocket is spoken");
+	} else if (ws_accept_value(h->ws_key, accept) < 0) {
+		http_reply_error(r, 400, "Sec-WebSocket-Key must be base64 of 16 bytes");
+	} else if (list_has(h->ws_protocol, "mcp")) {
+		http_reply_error(
+			r, 400, "MCP is served at /mcp over HTTP, not over WebSocket");
+	} else if (g->ws->stopping || g->ws->count >= WS_MAX_CLIENTS) {
+		evhttp_add_header(out, "Retry-After", "5");
+		http_reply_error(r, 503, "Too many windows are connected");
+	} else {
+		return true;
+	}
+	return false;
+}
+
+static void write_handshake(struct buf *out, const char *accept, struct str protocol)
+{
+	buf_printf(out,
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+		"Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n",
+		accept);
+	if (protocol.ptr)
+		buf_printf(out, "Sec-WebSocket-Protocol: %.*s\r\n", STR_ARG(protocol));
+	buf_add_str(out, STR_LIT("\r\n"));
+}
+
+/* What came behind the request, and the socket under a new number; evhttp closes its own.
+ */
+static int take_socket(struct http_request *r, struct buf *input)
+{
+	struct evhttp_connection *ev = evhttp_request_get_connection(r->ev);
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(ev);
+	struct evbuffer *buffered = bufferevent_get_input(bev);
+	size_t len = evbuffer_get_length(buffered);
+	int fd = fcntl(bufferevent_getfd(bev), F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (len > 0)
+		input->len +=
+			(size_t)evbuffer_remove(buffered, buf_reserve(input, len), len);
+	evhttp_connection_free(ev); /* and the request with it */
+	return fd;
+}
+
+void ws_upgrade(struct gateway *g, struct http_request *request)
+{
+	char accept[WS_ACCEPT_SIZE];
+	struct buf handshake = {0}, input = {0};
+	struct ws_client *client;
+	int fd;
+
+	if (!check(g, request, accept))
+		return;
+	write_handshake(&handshake, accept,
+		access_token_protocol(&g->access, request->headers.ws_protocol));
+	fd = take_socket(request, &input);
+	if (fd < 0) {
+		http_reply_error(request, 503, "Too many connections are open");
+	} else {
+		client = ws_client_new(g->ws, fd);
+		log_info("window connected", "connection", "%s", client->id, "windows",
+			"%zu", g->ws->count, NULL);
+		ws_client_start(client, buf_str(&handshake), buf_str(&input));
+	}
+	buf_free(&handshake);
+	buf_free(&input);
+}

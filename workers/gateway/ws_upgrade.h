@@ -1,0 +1,24 @@
+/*
+ * ws_upgrade.h - GET /ws: from an HTTP request to a window (RFC 6455 section 4).
+ *
+ * The access rules were checked before. The socket is taken from evhttp, which is then
+ * done with it.
+ */
+#ifndef PAIGE_GATEWAY_WS_UPGRADE_H
+#define PAIGE_GATEWAY_WS_UPGRADE_H
+
+#include "common/str.h"
+
+struct gateway;
+struct http_request;
+
+#define WS_ACCEPT_SIZE 29 /* base64 of a SHA-1, and NUL */
+
+void ws_upgrade(struct gateway *g, struct http_request *request);
+
+/* Pure. The value of Sec-WebSocket-Accept. 0, or -EINVAL when the key is not base64 of 16
+ * bytes. */
+int ws_accept_value(struct str key, char out[WS_ACCEPT_SIZE])
+	__attribute__((warn_unused_result));
+
+#endif
