@@ -1,0 +1,19 @@
+/*
+ * legacy.h - the revisions with sessions: 2025-11-25, 2025-06-18, 2025-03-26.
+ *
+ * Called by entry.c. An unknown session is 404 before anything else is looked at: that,
+ * and nothing else, makes a client begin anew (R23).
+ */
+#ifndef PAIGE_GATEWAY_MCP_LEGACY_H
+#define PAIGE_GATEWAY_MCP_LEGACY_H
+
+struct http_request;
+struct mcp_post;
+struct mcp_server;
+
+void mcp_legacy_initialize(struct mcp_post *post);
+void mcp_legacy_post(struct mcp_post *post);
+void mcp_legacy_get(struct mcp_server *server, struct http_request *request);
+void mcp_legacy_delete(struct mcp_server *server, struct http_request *request);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * listen.h - subscriptions/listen of the modern era: a stream that carries the
+ * notifications a client asked for, until it goes or the daemon stops.
+ */
+#ifndef PAIGE_GATEWAY_MCP_LISTEN_H
+#define PAIGE_GATEWAY_MCP_LISTEN_H
+
+#include "workers/gateway/mcp/mcp.h"
+
+extern const struct mcp_method mcp_listen_method;
+
+/* Ends every subscription with a result, as the daemon stops. */
+void mcp_listen_end_all(struct mcp_server *server);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * mcp.h - an MCP server over Streamable HTTP (POST, GET and DELETE of one path), as a
+ * library: transport, sessions, streams and dispatch. What it serves is a table of
+ * methods.
+ *
+ * Two eras on one endpoint: the revision without sessions (2026-07-28), and those with
+ * sessions (2025-11-25, 2025-06-18, 2025-03-26). A handler does not see the difference.
+ *
+ * Called by http_routes.c (requests) and by whoever made the server. Everything runs on
+ * one event loop.
+ */
+#ifndef PAIGE_GATEWAY_MCP_MCP_H
+#define PAIGE_GATEWAY_MCP_MCP_H
+
+#include "common/arena.h"
+#include "common/buf.h"
+#include <event2/event.h>
+#include <yyjson.h>
+
+struct gateway;
+struct gateway_metrics;
+struct http_request;
+struct mcp_call;
+struct mcp_server;
+
+/* JSON-RPC and MCP error codes. */
+#define MCP_PARSE_ERROR (-32700)
+#define MCP_INVALID_REQUEST (-32600)
+#define MCP_METHOD_NOT_FOUND (-32601)
+#define MCP_INVALID_PARAMS (-32602)
+#define MCP_INTERNAL_ERROR (-32603)
+#define MCP_BAD_REQUEST (-32000)       /* legacy: the transport's rules */
+#define MCP_SESSION_NOT_FOUND (-32001) /* legacy */
+#define MCP_HEADER_MISMATCH (-32020)   /* modern, as the following */
+#define MCP_MISSING_CAPABILITY (-32021)
+#define MCP_UNSUPPORTED_VERSION (-32022)
+
+/* Bytes of the key that authenticates session ids. */
+#define MCP_KEY_BYTES 32
+#define MCP_SESSION_ID_SIZE 37 /* a UUID and NUL */
+
+/* A method that the service answers, beside those of the protocol itself. */
+struct mcp_method {
+	const char *name;
+	const char *name_param; /* the member of params that the header Mcp-Name repeats,
+				   or NULL */
+	int cache_ttl_ms; /* modern: how long the result may be kept; -1: it is no list */
+	void (*handle)(struct mcp_call *call, void *arg);
+};
+
+struct mcp_service {
+	const char *name, *title, *version;
+	const char *instructions; /* for the model */
+	const char *capabilities; /* JSON object */
+	const struct mcp_method *methods;
+	size_t method_count;
+	void *arg; /* for the handlers */
+	/* A session was ended by its client; told so that it stays ended. May be NULL. */
+	void (*session_ended)(void *arg, const char *session_id);
+};
+
+/* Borrows service and metrics. Ends the process when out of memory. */
+struct mcp_server *mcp_server_new(struct event_base *base,
+	const struct mcp_service *service, struct gateway_metrics *metrics)
+	__attribute__((returns_nonnull));
+
+/* Requests of the legacy eras wait for this. May be called once. */
+void mcp_server_set_key(
+	struct mcp_server *server, const unsigned char key[MCP_KEY_BYTES]);
+/* Ids that clients ended before this process was there. */
+void mcp_server_note_ended(struct mcp_server *server, struct str session_id);
+
+/* Ends every stream, in order: open calls of the modern era with a result where the era
+ * asks for it. */
+void mcp_server_stop(struct mcp_server *server);
+
+/* The handler of the paths; takes the server from the gateway. */
+void mcp_handle(struct gateway *g, struct http_request *request);
+
+/* ---- what a handler does with a call ---- */
+
+/* Borrowed until the call is answered. NULL when there are none. */
+yyjson_val *mcp_call_params(const struct mcp_call *call);
+struct arena *mcp_call_arena(struct mcp_call *call);
+/* The id of the session, absent in the era without. */
+struct str mcp_call_session_id(const struct mcp_call *call);
+bool mcp_call_is_modern(const struct mcp_call *call);
+
+/* The answer may take longer than 5 s: the client gets a stream at once, if it takes one.
+ */
+void mcp_call_takes_long(struct mcp_call *call);
+/* `progress` must rise; `total` 0: not known; `message` may be absent. Dropped when the
+ * client did not ask for progress. */
+void mcp_call_progress(
+	struct mcp_call *call, double progress, double total, struct str message);
+
+/* Told when the client no longer wants an answer. The call must be answered still; that
+ * goes nowhere. */
+void mcp_call_on_cancel(struct mcp_call *call, void (*fn)(void *arg), void *arg);
+
+/* Exactly one of the two, at once or later; frees the call. `result` is a JSON object. */
+void mcp_call_result(struct mcp_call *call, struct str result);
+void mcp_call_fail(struct mcp_call *call, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,91 @@
+/* server.h - the insides of an MCP server, for the files of this folder alone. */
+#ifndef PAIGE_GATEWAY_MCP_SERVER_H
+#define PAIGE_GATEWAY_MCP_SERVER_H
+
+#include "common/clock.h"
+#include "workers/gateway/http.h"
+#include "workers/gateway/mcp/mcp.h"
+#include "workers/gateway/mcp/message.h"
+#include "workers/gateway/mcp/session.h"
+#include "workers/gateway/metrics.h"
+
+/* Heartbeats, progress and expiry are looked after this often, while there is anything to
+ * look after. */
+#define MCP_TICK_MS 5000
+/* A call that is not answered after this becomes a stream, if its client takes one. */
+#define MCP_STREAM_AFTER_MS 3000
+#define MCP_HEARTBEAT_MS 15000
+#define MCP_PROGRESS_MS 10000
+
+struct mcp_server {
+	struct event_base *base;
+	const struct mcp_service *service;
+	struct gateway_metrics *metrics;
+	struct mcp_sessions *sessions;
+	LIST_HEAD(mcp_calls, mcp_call) calls;
+	LIST_HEAD(, mcp_stream) streams;
+	struct event *tick;
+	bool ticking;
+	bool stopping;
+};
+
+/* Begins to tick if it is not. */
+void mcp_server_wake(struct mcp_server *server);
+
+/* ---- calls (call.c) ---- */
+
+struct mcp_call {
+	LIST_ENTRY(mcp_call) link;
+	struct mcp_server *server;
+	struct mcp_session *session; /* NULL in the modern era */
+	char session_id[MCP_SESSION_ID_SIZE];
+	const struct mcp_method *method;
+	struct arena arena;
+	yyjson_doc *doc;
+	struct mcp_message message; /* borrows from doc and arena */
+	struct str progress_token;  /* JSON; absent: no progress is wanted */
+	struct evhttp_request *ev;  /* until it is answered or a stream */
+	struct http_conn *conn;
+	struct mcp_stream *stream;
+	bool takes_json, takes_stream;
+	bool cancelled;
+	struct mono since;
+	struct mono progress_at;
+	double progress;
+	void (*on_cancel)(void *arg);
+	void *on_cancel_arg;
+};
+
+/* The client gave up: tells the handler once, and sends nothing more. */
+void mcp_call_cancel(struct mcp_call *call);
+/* The call under way with this id in the session, or NULL. */
+struct mcp_call *mcp_call_find(
+	struct mcp_server *server, const struct mcp_session *session, struct str id);
+void mcp_call_tick(struct mcp_call *call, struct mono now);
+
+/* ---- answers to a request that is no call (entry.c) ---- */
+
+/* An error of JSON-RPC with an HTTP status; `id` and `data` are JSON or absent. */
+void mcp_refuse(struct http_request *request, int status, int code, struct str id,
+	struct str data, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* What is known of a POST when its era is known. */
+struct mcp_post {
+	struct mcp_server *server;
+	struct http_request *request;
+	yyjson_doc *doc; /* taken by mcp_post_call */
+	struct arena *arena;
+	struct mcp_message message;
+};
+
+/* Hands the request to its handler, as a call. */
+void mcp_post_call(struct mcp_post *post, struct mcp_session *session,
+	const struct mcp_method *method);
+/* The method of the service with this name, or NULL. */
+const struct mcp_method *mcp_method_find(
+	const struct mcp_server *server, struct str name);
+
+void mcp_legacy_post(struct mcp_post *post);
+void mcp_modern_post(struct mcp_post *post);
+
+#endif

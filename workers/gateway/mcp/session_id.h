@@ -1,0 +1,32 @@
+/*
+ * session_id.h - session ids that prove themselves, so that they outlive this process.
+ *
+ * A UUID (version 8, RFC 9562) of 56 random bits, the negotiated revision and 62 bits of
+ * an HMAC-SHA256 over them with a key that the store keeps. Whoever has the key can tell
+ * its ids from any others without a table. An id is no credential: who may connect is
+ * decided by the access rules.
+ *
+ * Called by session.c. Pure but for the random bits, which the caller gives.
+ */
+#ifndef PAIGE_GATEWAY_MCP_SESSION_ID_H
+#define PAIGE_GATEWAY_MCP_SESSION_ID_H
+
+#include "workers/gateway/mcp/mcp.h"
+#include "workers/gateway/mcp/message.h"
+#include <stdint.h>
+
+struct mcp_session_id {
+	uint8_t bytes[16];
+};
+
+struct mcp_session_id mcp_session_id_make(const unsigned char key[MCP_KEY_BYTES],
+	const uint8_t random[7], enum mcp_version version);
+void mcp_session_id_print(struct mcp_session_id id, char out[MCP_SESSION_ID_SIZE]);
+
+/* 0 with *id and the revision, or -ENOENT when the text is no id that was made with the
+ * key. */
+int mcp_session_id_read(const unsigned char key[MCP_KEY_BYTES], struct str text,
+	struct mcp_session_id *id, enum mcp_version *version)
+	__attribute__((warn_unused_result));
+
+#endif

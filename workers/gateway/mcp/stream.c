@@ -1,0 +1,337 @@
+/* stream.c - see stream.h. */
+#include "workers/gateway/mcp/stream.h"
+#include "common/log.h"
+#include "workers/gateway/mcp/server.h"
+#include <event2/buffer.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Events kept for resuming. The newest is always kept, whatever its size: it may be the
+ * result. */
+#define KEEP_EVENTS 64
+#define KEEP_BYTES (256u * 1024)
+/* How long a stream that was cut, or has ended, can be resumed. */
+#define KEEP_MS 300000
+#define KEEP_STREAMS 16
+/* A client that lets this much wait does not read. */
+#define MAX_QUEUED_BYTES (16u * 1024 * 1024)
+/* After which a client should come back when its stream breaks off. */
+#define RETRY_MS 500
+
+struct mcp_event {
+	TAILQ_ENTRY(mcp_event) link;
+	uint32_t number;
+	size_t len;
+	char text[];
+};
+
+/* ---- writing ---- */
+
+static void write_text(struct mcp_stream *stream, struct str text)
+{
+	struct evbuffer *out;
+
+	stream->written_at = clock_mono();
+	if (!stream->ev)
+		return;
+	out = evbuffer_new();
+	if (!out)
+		abort();
+	evbuffer_add(out, text.ptr, text.len);
+	evhttp_send_reply_chunk(stream->ev, out);
+	evbuffer_free(out);
+	if (stream->conn && http_conn_queued(stream->conn) > MAX_QUEUED_BYTES)
+		http_conn_cut(stream->conn);
+}
+
+/* An event of one message. Line ends stand between tokens only in JSON, and would end the
+ * event. */
+static void format_event(const struct mcp_stream *stream, uint32_t number,
+	struct str json, struct buf *out)
+{
+	size_t at;
+
+	if (stream->resumable)
+		buf_printf(out, "id: %u-%u\n", stream->number, number);
+	buf_add_str(out, STR_LIT("event: message\ndata: "));
+	at = out->len;
+	buf_add_str(out, json);
+	for (; at < out->len; at++)
+		if (out->data[at] == '\n' || out->data[at] == '\r')
+			out->data[at] = ' ';
+	buf_add_str(out, STR_LIT("\n\n"));
+}
+
+static void drop_oldest(struct mcp_stream *stream)
+{
+	struct mcp_event *event = TAILQ_FIRST(&stream->kept);
+
+	TAILQ_REMOVE(&stream->kept, event, link);
+	stream->kept_bytes -= event->len;
+	stream->kept_count--;
+	free(event);
+}
+
+static void keep(struct mcp_stream *stream, uint32_t number, struct str text)
+{
+	struct mcp_event *event = malloc(sizeof(*event) + text.len);
+
+	if (!event)
+		abort();
+	event->number = number;
+	event->len = text.len;
+	memcpy(event->text, text.ptr, text.len);
+	TAILQ_INSERT_TAIL(&stream->kept, event, link);
+	stream->kept_bytes += text.len;
+	stream->kept_count++;
+	while (stream->kept_count > 1 &&
+		(stream->kept_count > KEEP_EVENTS || stream->kept_bytes > KEEP_BYTES))
+		drop_oldest(stream);
+}
+
+void mcp_stream_send(struct mcp_stream *stream, struct str json)
+{
+	struct buf text = {0};
+
+	format_event(stream, ++stream->last_event, json, &text);
+	if (stream->resumable)
+		keep(stream, stream->last_event, buf_str(&text));
+	write_text(stream, buf_str(&text));
+	buf_free(&text);
+}
+
+void mcp_stream_comment(struct mcp_stream *stream)
+{
+	write_text(stream, STR_LIT(": still here\n\n"));
+}
+
+/* ---- the connection ---- */
+
+static void end_reply(struct mcp_stream *stream)
+{
+	struct evhttp_request *ev = stream->ev;
+
+	if (!ev)
+		return;
+	stream->ev = NULL;
+	if (stream->conn)
+		stream->conn->on_close = NULL;
+	stream->conn = NULL;
+	stream->server->metrics->mcp_streams--;
+	evhttp_send_reply_end(ev);
+}
+
+static void stream_free(struct mcp_stream *stream)
+{
+	end_reply(stream);
+	while (!TAILQ_EMPTY(&stream->kept))
+		drop_oldest(stream);
+	if (stream->session)
+		LIST_REMOVE(stream, of_session);
+	LIST_REMOVE(stream, of_server);
+	free(stream);
+}
+
+/* Within evhttp's freeing of the connection: the request is ours alone now. */
+static void on_closed(void *arg)
+{
+	struct mcp_stream *stream = arg;
+
+	stream->conn = NULL;
+	end_reply(stream);
+	stream->written_at = clock_mono();
+	if (stream->on_cut)
+		stream->on_cut(stream->on_cut_arg); /* may free the stream */
+	else if (!stream->resumable && stream->number == 0)
+		stream_free(stream);
+}
+
+static void start_reply(
+	struct mcp_stream *stream, struct evhttp_request *ev, struct http_conn *conn)
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(ev);
+
+	stream->ev = ev;
+	stream->conn = conn;
+	stream->server->metrics->mcp_streams++;
+	if (conn)
+		http_conn_begin_streaming(conn, on_closed, stream);
+	evhttp_add_header(headers, "Content-Type", "text/event-stream");
+	evhttp_add_header(headers, "Cache-Control", "no-cache");
+	evhttp_add_header(headers, "X-Accel-Buffering", "no");
+	evhttp_send_reply_start(ev, 200, "OK");
+}
+
+/* Names the stream before its first message, so that it can be resumed from the start.
+ * Only newer clients can read an event without data. */
+static void prime(struct mcp_stream *stream)
+{
+	struct buf text = {0};
+
+	if (!stream->resumable) {
+		mcp_stream_comment(stream);
+		return;
+	}
+	buf_printf(&text, "id: %u-%u\nretry: %d\ndata: \n\n", stream->number,
+		stream->last_event, RETRY_MS);
+	write_text(stream, buf_str(&text));
+	buf_free(&text);
+}
+
+static struct mcp_stream *stream_new(
+	struct mcp_server *server, struct mcp_session *session, uint32_t number)
+{
+	struct mcp_stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		abort();
+	stream->server = server;
+	stream->session = session;
+	stream->number = number;
+	stream->resumable = session && session->version == MCP_2025_11_25;
+	TAILQ_INIT(&stream->kept);
+	LIST_INSERT_HEAD(&server->streams, stream, of_server);
+	if (session)
+		LIST_INSERT_HEAD(&session->streams, stream, of_session);
+	mcp_server_wake(server);
+	return stream;
+}
+
+/* The streams of a session that wait to be resumed are bounded: the oldest that has ended
+ * goes. */
+static void make_room(struct mcp_session *session)
+{
+	struct mcp_stream *stream, *oldest = NULL;
+	size_t n = 0;
+
+	LIST_FOREACH(stream, &session->streams, of_session)
+	{
+		n++;
+		if (stream->finished && (!oldest || stream->number < oldest->number))
+			oldest = stream;
+	}
+	if (n >= KEEP_STREAMS && oldest)
+		stream_free(oldest);
+}
+
+struct mcp_stream *mcp_stream_open(struct mcp_server *server, struct mcp_session *session,
+	uint32_t number, struct evhttp_request *ev, struct http_conn *conn)
+{
+	struct mcp_stream *stream;
+
+	if (session)
+		make_room(session);
+	stream = stream_new(server, session, number);
+	start_reply(stream, ev, conn);
+	prime(stream);
+	return stream;
+}
+
+/* ---- resuming ---- */
+
+/* "<stream>-<event>". */
+static bool read_event_id(struct str id, uint32_t *stream, uint32_t *event)
+{
+	unsigned a, b;
+	char text[32], tail;
+
+	if (!id.ptr || id.len >= sizeof(text))
+		return false;
+	memcpy(text, id.ptr, id.len);
+	text[id.len] = '\0';
+	if (sscanf(text, "%u-%u%c", &a, &b, &tail) != 2)
+		return false;
+	*stream = a;
+	*event = b;
+	return true;
+}
+
+static struct mcp_stream *find(struct mcp_session *session, uint32_t number)
+{
+	struct mcp_stream *stream;
+
+	LIST_FOREACH(stream, &session->streams, of_session)
+	if (stream->number == number)
+		return stream;
+	return NULL;
+}
+
+/* The stream goes on on another connection, behind an event. */
+static void move(struct mcp_stream *stream, uint32_t event, struct evhttp_request *ev,
+	struct http_conn *conn)
+{
+	struct mcp_event *kept;
+
+	end_reply(stream);
+	start_reply(stream, ev, conn);
+	prime(stream);
+	TAILQ_FOREACH(kept, &stream->kept, link)
+	if (kept->number > event)
+		write_text(stream, (struct str){kept->text, kept->len});
+	if (stream->finished)
+		end_reply(stream);
+}
+
+bool mcp_stream_resume(struct mcp_server *server, struct mcp_session *session,
+	struct str last_event_id, struct evhttp_request *ev, struct http_conn *conn)
+{
+	uint32_t number, event;
+	struct mcp_stream *stream;
+
+	(void)server;
+	if (!read_event_id(last_event_id, &number, &event))
+		return false;
+	stream = find(session, number);
+	if (!stream || !stream->resumable)
+		return false;
+	move(stream, event, ev, conn);
+	return true;
+}
+
+void mcp_stream_listen(struct mcp_server *server, struct mcp_session *session,
+	struct evhttp_request *ev, struct http_conn *conn)
+{
+	struct mcp_stream *stream = find(session, 0);
+
+	if (stream)
+		move(stream, stream->last_event, ev, conn);
+	else
+		mcp_stream_open(server, session, 0, ev, conn);
+}
+
+/* ---- ending ---- */
+
+void mcp_stream_finish(struct mcp_stream *stream)
+{
+	stream->on_cut = NULL;
+	stream->finished = true;
+	stream->written_at = clock_mono();
+	end_reply(stream);
+	if (!stream->resumable)
+		stream_free(stream);
+}
+
+void mcp_stream_drop(struct mcp_stream *stream)
+{
+	stream->on_cut = NULL;
+	stream_free(stream);
+}
+
+void mcp_streams_end(struct mcp_session *session)
+{
+	struct mcp_stream *stream;
+
+	while ((stream = LIST_FIRST(&session->streams)))
+		mcp_stream_drop(stream);
+}
+
+void mcp_stream_tick(struct mcp_stream *stream, struct mono now)
+{
+	int64_t silent_ms = mono_diff_ms(now, stream->written_at);
+
+	if (stream->ev && silent_ms >= MCP_HEARTBEAT_MS - MCP_TICK_MS / 2)
+		mcp_stream_comment(stream);
+	else if (!stream->ev && silent_ms >= KEEP_MS &&
+		 (stream->finished || stream->number == 0))
+		stream_free(stream);
+}

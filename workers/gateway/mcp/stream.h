@@ -1,0 +1,68 @@
+/*
+ * stream.h - answers that are streams of events (text/event-stream).
+ *
+ * A stream carries what belongs to one call, or, opened by GET, what belongs to a
+ * session. In 2025-11-25 its events have ids, and a stream that was cut goes on where it
+ * broke off: cutting is no cancelling there. In the modern era it is.
+ *
+ * Called by call.c, legacy.c, listen.c and session.c.
+ */
+#ifndef PAIGE_GATEWAY_MCP_STREAM_H
+#define PAIGE_GATEWAY_MCP_STREAM_H
+
+#include "common/clock.h"
+#include "workers/gateway/http.h"
+#include "workers/gateway/mcp/session.h"
+
+struct mcp_server;
+
+struct mcp_event;
+
+struct mcp_stream {
+	LIST_ENTRY(mcp_stream) of_session;
+	LIST_ENTRY(mcp_stream) of_server;
+	struct mcp_server *server;
+	struct mcp_session *session; /* NULL in the modern era */
+	uint32_t number;	     /* within the session; 0 is the one opened by GET */
+	bool resumable;		     /* its events have ids and are kept for a while */
+	bool finished;		     /* nothing more will be sent */
+	struct evhttp_request *ev;   /* NULL while it is cut */
+	struct http_conn *conn;
+	uint32_t last_event;
+	struct mono written_at; /* also: when it was cut or finished */
+	TAILQ_HEAD(, mcp_event) kept;
+	size_t kept_bytes, kept_count;
+	void (*on_cut)(void *arg); /* the client is gone before the end */
+	void *on_cut_arg;
+};
+
+/* Answers the request with the beginning of a stream. */
+struct mcp_stream *mcp_stream_open(struct mcp_server *server, struct mcp_session *session,
+	uint32_t number, struct evhttp_request *ev, struct http_conn *conn)
+	__attribute__((returns_nonnull));
+
+/* One message, as an event. */
+void mcp_stream_send(struct mcp_stream *stream, struct str json);
+void mcp_stream_comment(struct mcp_stream *stream);
+/* Nothing more comes; frees the stream, at once or when it can no longer be resumed. */
+void mcp_stream_finish(struct mcp_stream *stream);
+
+/*
+ * Goes on with the stream that `last_event_id` names, behind that event, on another
+ * connection. False when there is no such stream any more.
+ */
+bool mcp_stream_resume(struct mcp_server *server, struct mcp_session *session,
+	struct str last_event_id, struct evhttp_request *ev, struct http_conn *conn);
+
+/* The newest connection of the session's own stream takes the place of the older one. */
+void mcp_stream_listen(struct mcp_server *server, struct mcp_session *session,
+	struct evhttp_request *ev, struct http_conn *conn);
+
+/* Ends all streams of a session that ends. */
+void mcp_streams_end(struct mcp_session *session);
+/* Ends one, whatever waits. */
+void mcp_stream_drop(struct mcp_stream *stream);
+
+void mcp_stream_tick(struct mcp_stream *stream, struct mono now);
+
+#endif

@@ -1,0 +1,94 @@
+/* mcp_session_store.c - see mcp_session_store.h. */
+#include "workers/gateway/mcp_session_store.h"
+#include "common/bus.h"
+#include "common/log.h"
+#include "proto/messages.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/mcp/mcp.h"
+#include <errno.h>
+
+#define RETRY_MS 500
+
+static void (*fetch_done)(struct gateway *g);
+static void ask(struct gateway *g);
+
+static void report_done(struct gateway *g)
+{
+	void (*done)(struct gateway * g) = fetch_done;
+
+	fetch_done = NULL;
+	if (done)
+		done(g);
+}
+
+static int read_key(struct str hex, unsigned char key[MCP_KEY_BYTES])
+{
+	if (hex.len != 2 * MCP_KEY_BYTES)
+		return -EINVAL;
+	for (size_t i = 0; i < MCP_KEY_BYTES; i++) {
+		char pair[3] = {hex.ptr[2 * i], hex.ptr[2 * i + 1], '\0'}, *end;
+
+		key[i] = (unsigned char)strtoul(pair, &end, 16);
+		if (*end)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int take(struct gateway *g, const struct bus_reply *reply, struct arena *arena)
+{
+	struct mcp_sessions_kept kept;
+	struct proto_error error;
+	unsigned char key[MCP_KEY_BYTES];
+
+	if (bus_reply_decode(METHOD_MCP_SESSIONS, reply, arena, &kept, &error) < 0 ||
+		read_key(kept.key, key) < 0)
+		return -EINVAL;
+	mcp_server_set_key(g->mcp, key);
+	for (size_t i = 0; i < kept.ended.count; i++)
+		mcp_server_note_ended(g->mcp, kept.ended.items[i]);
+	return 0;
+}
+
+static void on_retry(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	ask(arg);
+}
+
+static void on_reply(void *arg, const struct bus_reply *reply)
+{
+	const struct timeval later = {.tv_usec = RETRY_MS * 1000};
+	struct gateway *g = arg;
+	struct arena arena = {0};
+
+	if (reply->status != BUS_OK || take(g, reply, &arena) < 0) {
+		log_warn("the key of the MCP sessions was not given; asking again",
+			"reason", "%.*s", STR_ARG(reply->message), NULL);
+		event_base_once(g->base, -1, EV_TIMEOUT, on_retry, g, &later);
+	}
+	arena_free(&arena);
+	report_done(g);
+}
+
+static void ask(struct gateway *g)
+{
+	bus_call(g->bus, METHOD_MCP_SESSIONS, (struct str){NULL, 0}, STR_LIT("{}"), 0,
+		on_reply, g);
+}
+
+void mcp_sessions_fetch(struct gateway *g, void (*done)(struct gateway *g))
+{
+	fetch_done = done;
+	ask(g);
+}
+
+void mcp_sessions_tell_ended(void *arg, const char *session_id)
+{
+	const struct mcp_session_ended ended = {.session_id = str_of(session_id)};
+	struct gateway *g = arg;
+
+	bus_call_message(g->bus, METHOD_MCP_SESSION_END, str_of(session_id), &ended, 0,
+		NULL, NULL);
+}

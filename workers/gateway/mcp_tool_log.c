@@ -1,0 +1,63 @@
+/* mcp_tool_log.c - see mcp_tool_log.h. */
+#include "workers/gateway/mcp_tool_log.h"
+#include "common/bus.h"
+#include "common/ids.h"
+#include "workers/gateway/gateway.h"
+#include <stdlib.h>
+
+static struct {
+	struct buf rows; /* JSON objects, separated by commas */
+	struct event *flush;
+	bool pending;
+} pending_log;
+
+static void on_flush(evutil_socket_t fd, short what, void *arg)
+{
+	struct gateway *g = arg;
+	struct buf body = {0};
+	char key[UUID_SIZE];
+
+	(void)fd;
+	(void)what;
+	pending_log.pending = false;
+	buf_add_str(&body, STR_LIT("{\"actions\":["));
+	buf_add_str(&body, buf_str(&pending_log.rows));
+	buf_add_str(&body, STR_LIT("]}"));
+	buf_clear(&pending_log.rows);
+	uuid7(clock_wall(), key);
+	bus_call(
+		g->bus, METHOD_ACTION_APPEND, str_of(key), buf_str(&body), 0, NULL, NULL);
+	buf_free(&body);
+}
+
+static void want_flush(struct gateway *g)
+{
+	if (pending_log.pending)
+		return;
+	if (!pending_log.flush)
+		pending_log.flush = event_new(g->base, -1, 0, on_flush, g);
+	if (!pending_log.flush)
+		abort();
+	pending_log.pending = true;
+	event_active(pending_log.flush, EV_TIMEOUT, 0);
+}
+
+void mcp_tool_log(struct gateway *g, const char *tool, struct str session_id)
+{
+	struct wall now = clock_wall();
+	char id[UUID_SIZE], at[WALL_ISO_SIZE];
+
+	uuid7(now, id);
+	wall_iso(now, at);
+	buf_printf(&pending_log.rows,
+		"%s{\"id\":\"%s\",\"type\":\"mcp_tool_call\",\"data\":{\"toolName\":\"%"
+		"s\","
+		"\"sessionId\":",
+		pending_log.rows.len ? "," : "", id, tool);
+	if (session_id.ptr)
+		buf_add_json_string(&pending_log.rows, session_id);
+	else
+		buf_add_str(&pending_log.rows, STR_LIT("null"));
+	buf_printf(&pending_log.rows, "},\"createdAt\":\"%s\"}", at);
+	want_flush(g);
+}
