@@ -1,0 +1,177 @@
+/*
+ * main.c - the gateway's beginning and end.
+ *
+ * HTTP begins as soon as the store has given the key of the MCP sessions or has shown
+ * that it cannot, so that no client is told a session is unknown for want of it; /health
+ * is served in any case.
+ */
+#include "common/log.h"
+#include "common/worker.h"
+#include "workers/gateway/events.h"
+#include "workers/gateway/fleet_view.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/http.h"
+#include "workers/gateway/mcp/mcp.h"
+#include "workers/gateway/mcp_session_store.h"
+#include "workers/gateway/mcp_tools.h"
+#include "workers/gateway/panel.h"
+#include "workers/gateway/sockdiag.h"
+#include "workers/gateway/ws_message.h"
+#include "workers/gateway/ws_server.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* How long HTTP waits for the store. */
+#define WAIT_FOR_KEY_MS 300
+
+static struct gateway gateway;
+static bool serving;
+static int listen_count;
+
+static void on_relief(void *arg, enum worker_id owner)
+{
+	struct gateway *g = arg;
+
+	ws_server_relieve(g->ws, owner);
+}
+
+static void start_serving(struct gateway *g)
+{
+	int rc;
+
+	if (serving)
+		return;
+	serving = true;
+	rc = http_start(g, WORKER_LISTEN_FD, listen_count);
+	if (rc < 0) {
+		log_error(
+			"HTTP could not be started", "error", "%s", strerror(-rc), NULL);
+		worker_die(g->worker, WORKER_EXIT_INTERNAL);
+	}
+	log_info("serving", "port", "%u", g->port, NULL);
+	worker_ready(g->worker);
+}
+
+static void on_waited_enough(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	start_serving(arg);
+}
+
+static int read_listeners(struct gateway *g)
+{
+	const char *text = getenv("PAIGE_LISTEN_FDS");
+	int port;
+
+	listen_count = text ? atoi(text) : 0;
+	if (listen_count < 1 || listen_count > 8) {
+		log_error("PAIGE_LISTEN_FDS must be 1 to 8", "value", "%s",
+			text ? text : "", NULL);
+		return -EINVAL;
+	}
+	port = http_listening_port(WORKER_LISTEN_FD);
+	if (port < 0) {
+		log_error("the listening socket was not handed over", "fd", "%d",
+			WORKER_LISTEN_FD, "error", "%s", strerror(-port), NULL);
+		return port;
+	}
+	g->port = (uint16_t)port;
+	return 0;
+}
+
+static void set_access(struct gateway *g)
+{
+	access_policy_init(&g->access, str_of(g->worker->settings.host), g->port,
+		g->token, str_of(g->worker->settings.allowed_origins));
+}
+
+static int init(struct worker *w)
+{
+	const struct timeval wait = {.tv_usec = WAIT_FOR_KEY_MS * 1000};
+	struct gateway *g = &gateway;
+
+	w->state = g;
+	g->worker = w;
+	g->base = w->base;
+	g->bus = w->bus;
+	g->token = str_of(getenv("PAIGE_TOKEN"));
+	snprintf(g->epoch, sizeof(g->epoch), "%016llx", (unsigned long long)w->epoch);
+	if (read_listeners(g) < 0)
+		return WORKER_EXIT_USAGE;
+	if (panel_init() < 0) {
+		log_error("the page of the panel is broken", NULL);
+		return WORKER_EXIT_INTERNAL;
+	}
+	g->diag_fd = sockdiag_open();
+	if (g->diag_fd < 0)
+		log_warn("the kernel does not tell who owns a connection: clients need "
+			 "the token",
+			"error", "%s", strerror(-g->diag_fd), NULL);
+	set_access(g);
+	g->ws = ws_server_new(g, ws_message_take);
+	g->mcp = mcp_server_new(g->base, mcp_tools_service(g), &g->metrics);
+	events_subscribe(g);
+	bus_on_relief(g->bus, on_relief, g);
+	mcp_sessions_fetch(g, start_serving);
+	event_base_once(g->base, -1, EV_TIMEOUT, on_waited_enough, g, &wait);
+	return WORKER_EXIT_OK;
+}
+
+/* No paths and no programs: strangers talk to this process. */
+static void confine(struct worker *w, struct confinement *c)
+{
+	(void)w;
+	c->may_exec = false;
+}
+
+static void on_windows_gone(void *arg)
+{
+	struct gateway *g = arg;
+
+	worker_stopped(g->worker);
+}
+
+static void stop(struct worker *w)
+{
+	struct gateway *g = w->state;
+
+	log_info("shutting down: closing windows and MCP streams", "windows", "%zu",
+		g->ws->count, NULL);
+	if (serving)
+		http_stop_accepting(g);
+	serving = true; /* and it does not begin any more */
+	mcp_server_stop(g->mcp);
+	ws_server_stop(g->ws, on_windows_gone, g);
+}
+
+static void reload(struct worker *w)
+{
+	set_access(w->state);
+}
+
+static void fleet(struct worker *w, struct str json)
+{
+	struct gateway *g = w->state;
+	struct proto_error error;
+
+	if (fleet_view_update(&g->fleet, json, &error) < 0)
+		log_error("the supervisor's word on the workers was not understood",
+			"reason", "%s", error.text, NULL);
+}
+
+static const struct worker_spec spec = {
+	.id = WORKER_GATEWAY,
+	.init = init,
+	.confine = confine,
+	.stop = stop,
+	.reload = reload,
+	.fleet = fleet,
+	.ready_later = true,
+};
+
+int main(int argc, char **argv)
+{
+	return worker_main(&spec, argc, argv);
+}
