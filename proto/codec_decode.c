@@ -173,8 +173,8 @@ static int decode_strings(const struct decoder *d, const struct field *f, yyjson
 	count = yyjson_arr_size(val);
 	if (check_length(d, f, count, "items", at) < 0)
 		return -EINVAL;
-	/* One more, so that an empty array is not absent. */
-	items = arena_array(d->arena, count + 1, sizeof(*items));
+	/* Not NULL for an empty array either, which is how it differs from an absent one. */
+	items = arena_array(d->arena, count, sizeof(*items));
 	yyjson_arr_foreach(val, index, count, item)
 	{
 		if (!yyjson_is_str(item))
@@ -205,7 +205,7 @@ static int decode_objects(const struct decoder *d, const struct field *f, yyjson
 	count = yyjson_arr_size(val);
 	if (check_length(d, f, count, "items", at) < 0)
 		return -EINVAL;
-	items = arena_array(d->arena, count + 1, type->size);
+	items = arena_array(d->arena, count, type->size);
 	yyjson_arr_foreach(val, index, count, item)
 	{
 		struct path here = {.up = at, .index = index};

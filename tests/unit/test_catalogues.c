@@ -181,6 +181,18 @@ START_TEST(schemas_say_what_the_decoder_checks)
 }
 END_TEST
 
+/* 36 bytes may be 9 characters: a schema must not refuse what the decoder takes. */
+START_TEST(lengths_in_schemas_are_not_stricter)
+{
+	yyjson_doc *doc = schema_of(action_row_type(), DECODE_LENIENT);
+	yyjson_val *id = yyjson_ptr_get(yyjson_doc_get_root(doc), "/properties/id");
+
+	ck_assert_int_eq(yyjson_get_int(yyjson_obj_get(id, "minLength")), 9);
+	ck_assert_int_eq(yyjson_get_int(yyjson_obj_get(id, "maxLength")), 36);
+	yyjson_doc_free(doc);
+}
+END_TEST
+
 START_TEST(hint_levels_are_numbers_and_names_in_a_schema)
 {
 	yyjson_doc *doc = schema_of(hints_level_change_type(), DECODE_LENIENT);
@@ -205,6 +217,7 @@ int main(void)
 	tcase_add_test(tc, tools_fit_their_methods);
 	tcase_add_loop_test(tc, tools_have_portable_schemas, 0, MCP_TOOL_COUNT);
 	tcase_add_test(tc, schemas_say_what_the_decoder_checks);
+	tcase_add_test(tc, lengths_in_schemas_are_not_stricter);
 	tcase_add_test(tc, hint_levels_are_numbers_and_names_in_a_schema);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);

@@ -58,6 +58,10 @@ static const struct decoding decodings[] = {
 		"payload.level: expected an integer from 0 to 3 or one of none, file, "
 		"region or line, "
 		"got \"enormous\""},
+	{hints_level_change_type, DECODE_LENIENT, "{\"level\":-4294967296}",
+		"payload.level: expected an integer from 0 to 3 or one of none, file, "
+		"region "
+		"or line, got -4294967296"},
 	{session_start_type, DECODE_LENIENT, "{}", NULL},
 	{session_start_type, DECODE_LENIENT, "{\"issueNumber\":null}", NULL},
 	{session_start_type, DECODE_LENIENT, "{\"issueNumber\":\"seven\"}",
@@ -329,6 +333,29 @@ START_TEST(errors_are_short_and_valid)
 }
 END_TEST
 
+/* Wherever the end of the text falls, no character is cut. */
+START_TEST(errors_are_cut_between_characters)
+{
+	struct arena arena = {0};
+	struct file_open m;
+	char at[400];
+
+	for (size_t n = 0; n < 260; n++) {
+		struct proto_error error = {{0}};
+
+		strcpy(at, n % 2 ? "a" : "");
+		for (size_t i = 0; i < n / 2; i++)
+			strcat(at, "\xC5\xBE");
+		ck_assert_int_eq(proto_decode(file_open_type(), NULL, at, DECODE_LENIENT,
+					 &arena, &m, &error),
+			-22);
+		ck_assert(utf8_valid(str_of(error.text)));
+		ck_assert(strncmp(error.text, at, strlen(at) < 254 ? strlen(at) : 254) ==
+			  0);
+	}
+}
+END_TEST
+
 START_TEST(ten_mebibytes)
 {
 	const size_t size = 10u * 1024 * 1024;
@@ -368,6 +395,7 @@ int main(void)
 	tcase_add_test(tc, tells_absent_empty_and_null_apart);
 	tcase_add_test(tc, a_key_with_nul_is_another_key);
 	tcase_add_test(tc, errors_are_short_and_valid);
+	tcase_add_test(tc, errors_are_cut_between_characters);
 	tcase_add_test(tc, ten_mebibytes);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
