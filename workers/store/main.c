@@ -6,6 +6,7 @@
 #include "common/worker.h"
 #include "workers/store/actions.h"
 #include "workers/store/hints.h"
+#include "workers/store/mcp_sessions.h"
 #include "workers/store/phases.h"
 #include "workers/store/serve.h"
 #include "workers/store/state.h"
@@ -44,6 +45,8 @@ static const struct service services[] = {
 	{METHOD_UI_CLEAR_HINTS, ui_clear_hints, 0},
 	{METHOD_UI_SHOW_MESSAGE, ui_show_message, SERVICE_WRITES},
 	{METHOD_UI_SHOW_ISSUE_CONTEXT, ui_show_issue_context, 0},
+	{METHOD_MCP_SESSIONS, mcp_sessions, 0},
+	{METHOD_MCP_SESSION_END, mcp_session_end, 0},
 	{METHOD_PHASE_UPDATE, phase_update, SERVICE_WRITES | SERVICE_MANY},
 };
 

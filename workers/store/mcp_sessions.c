@@ -1,0 +1,172 @@
+/* mcp_sessions.c - see mcp_sessions.h. */
+#include "workers/store/mcp_sessions.h"
+#include "common/buf.h"
+#include "common/log.h"
+#include "common/worker.h"
+#include "proto/messages.h"
+#include "workers/store/store.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEY_BYTES 32
+#define KEY_CHARS (2 * KEY_BYTES)
+#define ID_CHARS (UUID_SIZE - 1)
+/* Of the file: far more than the lines that are kept. */
+#define MAX_BYTES (4u * 1024 * 1024)
+
+static int path_of(const struct store *store, const char *suffix, char out[PATH_MAX])
+{
+	int n = snprintf(out, PATH_MAX, "%s/%s%s", store->worker->settings.data_dir,
+		MCP_SESSIONS_FILE, suffix);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int read_all(const char *path, struct buf *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return -errno;
+	while (n > 0 && out->len < MAX_BYTES) {
+		n = read(fd, buf_reserve(out, 65536), 65536);
+		if (n > 0)
+			out->len += (size_t)n;
+	}
+	n = n < 0 ? -errno : 0;
+	close(fd);
+	return (int)n;
+}
+
+/* Writes the whole file anew: temporary file, fsync, rename. */
+static int replace(const struct store *store, struct str text)
+{
+	char path[PATH_MAX], temporary[PATH_MAX];
+	int fd, result = 0;
+
+	if (path_of(store, "", path) < 0 || path_of(store, ".new", temporary) < 0)
+		return -ENAMETOOLONG;
+	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text.ptr, text.len) != (ssize_t)text.len || fsync(fd) < 0)
+		result = errno ? -errno : -EIO;
+	close(fd);
+	if (result == 0 && rename(temporary, path) < 0)
+		result = -errno;
+	return result;
+}
+
+static bool is_key(struct str line)
+{
+	for (size_t i = 0; i < line.len; i++)
+		if (!strchr("0123456789abcdef", line.ptr[i]))
+			return false;
+	return line.len == KEY_CHARS;
+}
+
+static struct str next_line(struct str *text)
+{
+	const char *end = text->len ? memchr(text->ptr, '\n', text->len) : NULL;
+	struct str line = {text->ptr, end ? (size_t)(end - text->ptr) : text->len};
+	size_t used = line.len + (end ? 1 : 0);
+
+	*text = (struct str){text->ptr + used, text->len - used};
+	return line;
+}
+
+/* The ended sessions of the file, the newest ones that fit. */
+static void read_ended(struct str text, struct call *call, struct strs *out)
+{
+	size_t max = text.len / (ID_CHARS + 1) + 1;
+
+	out->items = arena_array(call->arena, max, sizeof(out->items[0]));
+	while (text.len > 0 && out->count < max) {
+		struct str line = next_line(&text);
+
+		if (uuid_valid(line))
+			out->items[out->count++] = line;
+	}
+	if (out->count > MCP_SESSIONS_ENDED_MAX) {
+		out->items += out->count - MCP_SESSIONS_ENDED_MAX;
+		out->count = MCP_SESSIONS_ENDED_MAX;
+	}
+}
+
+static int make_key(
+	struct store *store, struct call *call, struct mcp_sessions_kept *kept)
+{
+	char *line = arena_alloc(call->arena, KEY_CHARS + 2);
+
+	random_hex(line, KEY_BYTES);
+	kept->key = (struct str){line, KEY_CHARS};
+	line[KEY_CHARS] = '\n';
+	return replace(store, (struct str){line, KEY_CHARS + 1});
+}
+
+/* Forgets the oldest lines of a file that has grown. */
+static void shorten(const struct store *store, const struct mcp_sessions_kept *kept)
+{
+	struct buf text = {0};
+	int result;
+
+	buf_printf(&text, "%.*s\n", STR_ARG(kept->key));
+	for (size_t i = 0; i < kept->ended.count; i++)
+		buf_printf(&text, "%.*s\n", STR_ARG(kept->ended.items[i]));
+	result = replace(store, buf_str(&text));
+	if (result < 0)
+		log_warn("the list of ended MCP sessions was not shortened", "error",
+			"%s", strerror(-result), NULL);
+	buf_free(&text);
+}
+
+int mcp_sessions(struct store *store, struct call *call)
+{
+	struct mcp_sessions_kept kept = {0};
+	struct buf file = {0};
+	struct str text;
+	char path[PATH_MAX];
+	int result = path_of(store, "", path);
+
+	if (result == 0)
+		result = read_all(path, &file);
+	text = buf_str(&file);
+	kept.key = next_line(&text);
+	if (result == -ENOENT || (result == 0 && !is_key(kept.key)))
+		result = make_key(store, call, &kept);
+	else if (result == 0)
+		read_ended(text, call, &kept.ended);
+	if (result == 0)
+		call_answer(call, &kept);
+	if (result == 0 && kept.ended.count == MCP_SESSIONS_ENDED_MAX)
+		shorten(store, &kept);
+	buf_free(&file);
+	if (result < 0)
+		return call_refuse(call, ERROR_INTERNAL_ERROR,
+			"The key of the MCP sessions cannot be kept in %s: %s", path,
+			strerror(-result));
+	return 0;
+}
+
+int mcp_session_end(struct store *store, struct call *call)
+{
+	const struct mcp_session_ended *ended = call->message;
+	char path[PATH_MAX], line[UUID_SIZE + 1];
+	int fd, n = snprintf(line, sizeof(line), "%.*s\n", STR_ARG(ended->session_id));
+
+	if (path_of(store, "", path) < 0)
+		return call_refuse(call, ERROR_INTERNAL_ERROR, "DATA_DIR is too long");
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || write(fd, line, (size_t)n) != n)
+		log_warn("an ended MCP session will not stay ended after a restart",
+			"path", "%s", path, "error", "%s", strerror(errno), NULL);
+	if (fd >= 0)
+		close(fd);
+	call_answer_text(call, STR_LIT("{}"));
+	return 0;
+}
