@@ -47,7 +47,9 @@ static inline const char *scratch_path(const char *dir, const char *name)
 	static int at;
 	char *path = paths[at++ % 4];
 
-	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
+	int len = snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
+
+	ck_assert_int_lt(len, (int)sizeof(paths[0]));
 	return path;
 }
 

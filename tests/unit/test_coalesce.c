@@ -275,6 +275,20 @@ START_TEST(a_checkout_is_one_tree)
 	flood(&c, 3000, 100);
 	ck_assert_int_eq(count("change"), 0);
 	ck_assert_int_eq(count("tree"), 1);
+	/* Removals that become due one by one are no reason to tell them one by one. */
+	buf_clear(&told);
+	coalesce_lock(&c, (struct mono){0}, true);
+	for (int i = 0; i < 1000; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "f%d", i);
+		coalesce_see(&c, (struct mono){i * 200}, SEEN_REMOVE, str_of(path),
+			(struct str){NULL, 0});
+	}
+	coalesce_lock(&c, (struct mono){200000}, false);
+	tell_until(&c, (struct mono){200000}, (struct mono){10000000});
+	ck_assert_int_eq(count("unlink"), 0);
+	ck_assert_int_eq(count("tree"), 1);
 	buf_clear(&told);
 	coalesce_lock(&c, (struct mono){0}, true);
 	for (int i = 0; i < 10000; i++) {

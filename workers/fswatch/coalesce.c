@@ -335,8 +335,14 @@ void coalesce_lost(struct coalesce *c, struct mono now)
 
 void coalesce_lock(struct coalesce *c, struct mono now, bool locked)
 {
+	size_t count = 0;
+
 	c->locked = locked;
 	c->locked_since = now;
+	for (struct coalesce_entry *e = c->first; e && !locked; e = e->next)
+		count += pending(e) && !e->from;
+	if (count > COALESCE_BURST)
+		start_burst(c, now);
 }
 
 /* ---- deadlines ---- */

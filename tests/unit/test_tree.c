@@ -1,0 +1,269 @@
+/* Tests of workers/fswatch/tree.h: finding, moving, merging, JSON. */
+#include "workers/fswatch/tree.h"
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <yyjson.h>
+
+static struct tree tree;
+static struct buf told;
+static int gone;
+
+static void on_gone(void *arg, struct tree_dir *dir)
+{
+	(void)arg;
+	(void)dir;
+	gone++;
+}
+
+static void setup(void)
+{
+	tree_init(&tree, STR_LIT("proj"));
+	tree.on_gone = on_gone;
+	gone = 0;
+	buf_clear(&told);
+}
+
+static void teardown(void)
+{
+	tree_fini(&tree);
+	buf_free(&told);
+}
+
+static struct tree_dir *dir_of(struct tree_dir *parent, const char *name)
+{
+	bool is_new;
+
+	return tree_dir_add(&tree, parent, str_of(name), &is_new);
+}
+
+static bool path_is(const struct tree_dir *dir, const char *name, const char *want)
+{
+	struct buf path = {.data = NULL};
+
+	tree_path(dir, str_of(name), &path);
+
+	bool same = str_is(buf_str(&path), want);
+
+	buf_free(&path);
+	return same;
+}
+
+START_TEST(files_come_and_go)
+{
+	static bool there[1000];
+	unsigned random = 3;
+	size_t count = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		char name[16];
+		size_t n = (random = random * 1103515245 + 12345) / 65536 % 1000;
+
+		snprintf(name, sizeof(name), "f%zu", n);
+		ck_assert(tree_file_find(tree.root, str_of(name)) == there[n]);
+		if (there[n])
+			ck_assert(tree_file_remove(&tree, tree.root, str_of(name)));
+		else
+			ck_assert(tree_file_add(&tree, tree.root, str_of(name)));
+		ck_assert(tree_file_add(&tree, tree.root, STR_LIT("same")) == (i == 0));
+		there[n] = !there[n];
+		count += there[n] ? 1 : (size_t)-1;
+		ck_assert_uint_eq(tree.file_count, count + 1);
+	}
+	for (unsigned i = 1; i < tree.root->file_count; i++)
+		ck_assert_int_lt(strcmp(tree.root->files[i - 1], tree.root->files[i]), 0);
+	ck_assert(!tree_file_remove(&tree, tree.root, STR_LIT("none")));
+}
+END_TEST
+
+START_TEST(directories_move_with_all_below)
+{
+	struct tree_dir *a = dir_of(tree.root, "a"), *b = dir_of(a, "b"),
+			*c = dir_of(b, "c");
+	struct tree_dir *d = dir_of(tree.root, "d");
+
+	tree_file_add(&tree, c, STR_LIT("x"));
+	ck_assert(path_is(c, "x", "a/b/c/x"));
+	ck_assert(path_is(tree.root, NULL, "."));
+	ck_assert(path_is(tree.root, "x", "x"));
+	ck_assert(path_is(a, NULL, "a"));
+	tree_detach(b);
+	ck_assert_ptr_eq(tree_top(c), b);
+	ck_assert_ptr_null(tree_dir_find(a, STR_LIT("b")));
+	ck_assert_msg(!tree_attach(b, c, STR_LIT("b")), "into itself");
+	ck_assert(tree_attach(b, d, STR_LIT("moved")));
+	ck_assert(path_is(c, "x", "d/moved/c/x"));
+	ck_assert_uint_eq(c->depth, 3);
+	ck_assert_uint_eq(tree.dir_count, 5);
+	tree_detach(a);
+	ck_assert_msg(!tree_attach(a, d, STR_LIT("moved")), "the name is taken");
+	tree_dir_remove(&tree, a);
+	tree_dir_remove(&tree, d);
+	ck_assert_int_eq(gone, 4);
+	ck_assert_uint_eq(tree.dir_count, 1);
+	ck_assert_uint_eq(tree.file_count, 0);
+}
+END_TEST
+
+static void on_removed(void *arg, struct tree_dir *dir, struct str name, bool is_dir)
+{
+	(void)arg;
+	(void)dir;
+	buf_printf(&told, "-%.*s%s ", STR_ARG(name), is_dir ? "/" : "");
+}
+
+static void on_added(void *arg, struct tree_dir *dir, struct str name, bool is_dir)
+{
+	(void)arg;
+	(void)dir;
+	buf_printf(&told, "+%.*s%s ", STR_ARG(name), is_dir ? "/" : "");
+}
+
+static void on_changed(void *arg, struct tree_dir *dir, struct str name)
+{
+	(void)arg;
+	(void)dir;
+	buf_printf(&told, "!%.*s ", STR_ARG(name));
+}
+
+/* Items are "name", "name/" for directories; a digit behind "=" is the stamp. */
+static const char *merge(const char *text, bool stamped)
+{
+	static const struct tree_merge_calls calls = {
+		on_removed, on_added, on_changed, NULL};
+	static char names[64][16];
+	struct tree_item items[64];
+	size_t count = 0;
+
+	for (const char *at = text; *at; at += strspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+
+		snprintf(names[count], sizeof(names[0]), "%.*s", (int)len, at);
+		at += len;
+		items[count] = (struct tree_item){.name = names[count]};
+
+		char *end = names[count] + strcspn(names[count], "/=");
+
+		items[count].is_dir = *end == '/';
+		items[count].stamp = *end == '=' ? (uint64_t)atoi(end + 1) : 0;
+		*end = '\0';
+		count++;
+	}
+	buf_clear(&told);
+	tree_merge(&tree, tree.root, items, count, stamped, &calls);
+	buf_add_char(&told, '\0');
+	return told.data;
+}
+
+START_TEST(merges_listings)
+{
+	ck_assert_str_eq(merge("b a d/ c/", false), "+c/ +d/ +a +b ");
+	ck_assert_uint_eq(tree.file_count, 2);
+	ck_assert_uint_eq(tree.dir_count, 3);
+	ck_assert_str_eq(merge("a b c/ d/", false), "");
+	tree_file_add(&tree, tree.root, STR_LIT("aa"));
+	tree_file_remove(&tree, tree.root, STR_LIT("b"));
+	ck_assert_str_eq(merge("a aa x c/ e/", false), "-d/ +e/ +x ");
+	ck_assert_int_eq(gone, 1);
+	ck_assert_str_eq(merge("c a/", false), "-e/ -c/ -a -aa -x +a/ +c ");
+	ck_assert_uint_eq(tree.file_count, 1);
+	ck_assert_uint_eq(tree.dir_count, 2);
+	ck_assert_str_eq(merge("", false), "-a/ -c ");
+	ck_assert_uint_eq(tree.file_count, 0);
+	ck_assert_uint_eq(tree.dir_count, 1);
+}
+END_TEST
+
+START_TEST(merges_stamps)
+{
+	ck_assert_str_eq(merge("a=1 b=1 c=1", true), "+a +b +c ");
+	ck_assert_str_eq(merge("a=1 b=2 c=1", true), "!b ");
+	tree_file_add(&tree, tree.root, STR_LIT("aa"));
+	tree_file_remove(&tree, tree.root, STR_LIT("a"));
+	ck_assert_str_eq(merge("aa=5 b=2 c=3", true), "!c ");
+	ck_assert_str_eq(merge("aa=6 b=2 c=3", false), "!aa ");
+	ck_assert_str_eq(merge("aa=7 b=8 c=9", false), "");
+}
+END_TEST
+
+START_TEST(json_of_a_tree)
+{
+	struct buf json = {.data = NULL};
+	struct tree_dir *src = dir_of(tree.root, "src"), *deep = dir_of(src, "q\"uote");
+
+	dir_of(tree.root, "Docs");
+	tree_file_add(&tree, tree.root, STR_LIT("a.ts"));
+	tree_file_add(&tree, tree.root, STR_LIT("B.ts"));
+	tree_file_add(&tree, deep, STR_LIT("tab\t"));
+	tree_file_add(&tree, deep, STR_LIT("bad\xff"));
+	tree_file_add(&tree, deep, STR_LIT("\xc3\xa9"));
+	tree_file_add(&tree, deep, STR_LIT("e\xcc\x81"));
+	tree_json(&tree, &json);
+	buf_add_char(&json, '\0');
+	ck_assert_str_eq(json.data,
+		"{\"root\":{\"name\":\"proj\",\"path\":\".\",\"type\":\"directory\","
+		"\"children\":["
+		"{\"name\":\"Docs\",\"path\":\"Docs\",\"type\":\"directory\","
+		"\"children\":[]},"
+		"{\"name\":\"src\",\"path\":\"src\",\"type\":\"directory\",\"children\":["
+		"{\"name\":\"q\\\"uote\",\"path\":\"src/"
+		"q\\\"uote\",\"type\":\"directory\","
+		"\"children\":["
+		"{\"name\":\"bad\xef\xbf\xbd\",\"path\":\"src/q\\\"uote/"
+		"bad\xef\xbf\xbd\","
+		"\"type\":\"file\"},"
+		"{\"name\":\"e\xcc\x81\",\"path\":\"src/q\\\"uote/"
+		"e\xcc\x81\",\"type\":\"file\"},"
+		"{\"name\":\"tab\\t\",\"path\":\"src/q\\\"uote/"
+		"tab\\t\",\"type\":\"file\"},"
+		"{\"name\":\"\xc3\xa9\",\"path\":\"src/q\\\"uote/"
+		"\xc3\xa9\",\"type\":\"file\"}]}]},"
+		"{\"name\":\"B.ts\",\"path\":\"B.ts\",\"type\":\"file\"},"
+		"{\"name\":\"a.ts\",\"path\":\"a.ts\",\"type\":\"file\"}]}}");
+
+	yyjson_doc *doc = yyjson_read(json.data, json.len - 1, 0);
+
+	ck_assert_ptr_nonnull(doc);
+	yyjson_doc_free(doc);
+	buf_free(&json);
+}
+END_TEST
+
+START_TEST(deep_trees)
+{
+	struct buf json = {.data = NULL};
+	struct tree_dir *at = tree.root;
+
+	for (int i = 0; i < TREE_MAX_DEPTH; i++)
+		at = dir_of(at, "d");
+	tree_json(&tree, &json);
+
+	yyjson_doc *doc = yyjson_read(json.data, json.len, 0);
+
+	ck_assert_ptr_nonnull(doc);
+	yyjson_doc_free(doc);
+	buf_free(&json);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tree");
+	TCase *tc = tcase_create("tree");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, files_come_and_go);
+	tcase_add_test(tc, directories_move_with_all_below);
+	tcase_add_test(tc, merges_listings);
+	tcase_add_test(tc, merges_stamps);
+	tcase_add_test(tc, json_of_a_tree);
+	tcase_add_test(tc, deep_trees);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_ENV);
+
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,257 @@
+/* watch.c - runs the watcher: starting, timers, telling. */
+#include "workers/fswatch/watch.h"
+#include "common/log.h"
+#include "workers/fswatch/watch_private.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* ---- telling ---- */
+
+void watch_see(struct watch *w, enum coalesce_event event, const struct tree_dir *dir,
+	struct str name)
+{
+	tree_path(dir, name, &w->path);
+	coalesce_see(&w->coalesce, clock_mono(), event, buf_str(&w->path),
+		(struct str){NULL, 0});
+}
+
+void watch_see_move(struct watch *w, enum coalesce_event event, const char *old_path,
+	const struct tree_dir *dir, struct str name)
+{
+	tree_path(dir, name, &w->new_path);
+	coalesce_see(&w->coalesce, clock_mono(), event, str_of(old_path),
+		buf_str(&w->new_path));
+}
+
+/* A tree that is still being scanned would be a wrong one. */
+static void on_update(void *arg, const struct coalesce_update *update)
+{
+	struct watch *w = arg;
+
+	if (update->fresh_tree && w->first_queued)
+		w->tree_wanted = true;
+	else
+		w->calls.update(w->calls.arg, update);
+}
+
+static void set_timer(struct watch *w, struct mono when)
+{
+	int64_t us = when.us - clock_mono().us;
+
+	if (us < 1)
+		us = 1;
+
+	struct itimerspec spec = {
+		.it_value = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000}};
+
+	timerfd_settime(w->timer_fd, 0, &spec, NULL);
+}
+
+void watch_tell(struct watch *w)
+{
+	struct mono now = clock_mono(), next;
+
+	watch_expire_moves(w, now);
+
+	bool more = coalesce_tell(&w->coalesce, now, &next);
+
+	if (w->move_count > 0 && (!more || w->moves[0].due.us < next.us)) {
+		next = w->moves[0].due;
+		more = true;
+	}
+	if (more)
+		set_timer(w, next);
+}
+
+void watch_report(struct watch *w)
+{
+	const char *reason = NULL;
+
+	if (w->root_lost)
+		reason = "The project directory is gone";
+	else if (w->limit_error == ENOSPC)
+		reason = "Parts of the project are polled: the kernel has no more "
+			 "watches; "
+			 "raise the sysctl fs.inotify.max_user_watches";
+	else if (w->limit_error == EMFILE)
+		reason = "The project is polled: the kernel has no more inotify "
+			 "instances; "
+			 "raise the sysctl fs.inotify.max_user_instances";
+	else if (w->limit_error)
+		reason = "Parts of the project are polled: they cannot be watched";
+	w->calls.limited(w->calls.arg, reason);
+}
+
+/* ---- events of the loop ---- */
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *w = arg;
+
+	(void)fd;
+	(void)what;
+	watch_read_events(w);
+	watch_scan(w);
+	watch_tell(w);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *w = arg;
+	uint64_t count;
+
+	(void)what;
+	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return;
+	/* What happened by now may make what is due not worth telling. */
+	if (w->inotify_fd >= 0)
+		watch_read_events(w);
+	watch_scan(w);
+	watch_tell(w);
+}
+
+static void on_scan(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *w = arg;
+
+	(void)fd;
+	(void)what;
+	watch_scan(w);
+	watch_tell(w);
+}
+
+/* Looks for what inotify does not tell: a root that was moved by its parents, and
+ * directories without a watch. */
+static void on_poll(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *w = arg;
+	bool lost = !project_present(w->project);
+
+	(void)fd;
+	(void)what;
+	if (lost && access(w->project->canonical, F_OK) == 0) {
+		w->calls.replaced(w->calls.arg);
+		return;
+	}
+	if (lost != w->root_lost) {
+		w->root_lost = lost;
+		watch_report(w);
+		if (!lost) {
+			coalesce_lost(&w->coalesce, clock_mono());
+			watch_queue(w, w->tree.root, false, true);
+		}
+	}
+	if (!lost && w->ready)
+		watch_poll_all(w);
+	watch_scan(w);
+	watch_tell(w);
+}
+
+/* ---- life ---- */
+
+static struct event *must(struct event *event)
+{
+	if (!event)
+		abort();
+	return event;
+}
+
+static void start_inotify(struct watch *w)
+{
+	w->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (w->inotify_fd < 0) {
+		w->limit_error = errno;
+		return;
+	}
+	w->readable = must(
+		event_new(w->base, w->inotify_fd, EV_READ | EV_PERSIST, on_readable, w));
+	event_add(w->readable, NULL);
+}
+
+static void start_timers(struct watch *w)
+{
+	const struct timeval period = {
+		.tv_sec = WATCH_POLL_MS / 1000, .tv_usec = WATCH_POLL_MS % 1000 * 1000};
+
+	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (w->timer_fd < 0) {
+		log_error("cannot make a timer", "error", "%s", strerror(errno), NULL);
+		abort();
+	}
+	w->timer =
+		must(event_new(w->base, w->timer_fd, EV_READ | EV_PERSIST, on_timer, w));
+	event_add(w->timer, NULL);
+	w->poll = must(event_new(w->base, -1, EV_PERSIST, on_poll, w));
+	event_add(w->poll, &period);
+	w->scan = must(event_new(w->base, -1, 0, on_scan, w));
+	event_active(w->scan, EV_TIMEOUT, 0);
+}
+
+struct watch *watch_new(struct event_base *base, const struct project *project,
+	const struct watch_calls *calls, size_t max_watches)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		abort();
+	w->base = base;
+	w->project = project;
+	w->calls = *calls;
+	w->max_watches = max_watches;
+	w->git_wd = -1;
+	w->coalesce.emit = on_update;
+	w->coalesce.arg = w;
+	tree_init(&w->tree, project->spelled[1] ? paths_base(project->roots.spelled)
+						: project->roots.spelled);
+	w->tree.on_gone = watch_on_gone;
+	w->tree.arg = w;
+	watch_queue(w, w->tree.root, false, false);
+	start_inotify(w);
+	start_timers(w);
+	return w;
+}
+
+static void free_event(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+void watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	free_event(w->readable);
+	free_event(w->scan);
+	free_event(w->poll);
+	free_event(w->timer);
+	close(w->timer_fd);
+	watch_drop_moves(w);
+	coalesce_fini(&w->coalesce);
+	tree_fini(&w->tree);
+	if (w->inotify_fd >= 0)
+		close(w->inotify_fd);
+	pathmap_fini(&w->by_wd);
+	listing_fini(&w->listing);
+	buf_free(&w->path);
+	buf_free(&w->new_path);
+	free(w);
+}
+
+const struct tree *watch_tree(const struct watch *w)
+{
+	return &w->tree;
+}
+
+bool watch_ready(const struct watch *w)
+{
+	return w->ready;
+}
+
+void watch_get_stats(const struct watch *w, struct watch_stats *out)
+{
+	*out = w->stats;
+}
