@@ -95,7 +95,7 @@ static void flow_end(struct flow_private *p)
 {
 	struct flows *flows = p->flow.flows;
 
-	if (!p->answered)
+	if (p->request && !p->answered)
 		flow_fail(&p->flow, "INTERNAL_ERROR",
 			"The request ended without an answer");
 	pthread_mutex_lock(&flows->lock);
@@ -168,30 +168,26 @@ static int start_thread(
 	return -error;
 }
 
-void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
-	const void *message)
+static struct flow_private *flow_new(struct flows *flows, flow_fn *fn)
 {
-	struct flow_private *p;
-	pthread_t thread;
-	bool more;
+	struct flow_private *p = calloc(1, sizeof(*p));
 
-	if (flows->stopping || flows->waiting >= FLOW_QUEUE_MAX) {
-		bus_answer_error(request, "BUSY", (struct str){NULL, 0},
-			flows->stopping ? "The daemon is stopping"
-					: "Too many requests are waiting for Claude");
-		return;
-	}
-	p = calloc(1, sizeof(*p));
 	if (!p)
 		abort();
 	p->flow = (struct flow){.flows = flows,
 		.worker = flows->worker,
 		.http = flows->http,
-		.message = message,
-		.body = request->body,
 		.private_ = p};
 	p->fn = fn;
-	p->request = request;
+	return p;
+}
+
+/* Puts a flow into the line, and makes a thread for it when none is idle. */
+static void enqueue(struct flows *flows, struct flow_private *p)
+{
+	pthread_t thread;
+	bool more;
+
 	pthread_mutex_lock(&flows->lock);
 	*flows->queue_end = p;
 	flows->queue_end = &p->next;
@@ -214,6 +210,40 @@ void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
 		flows->threads--;
 		pthread_mutex_unlock(&flows->lock);
 	}
+}
+
+static bool refuses(const struct flows *flows)
+{
+	return flows->stopping || flows->waiting >= FLOW_QUEUE_MAX;
+}
+
+void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
+	const void *message)
+{
+	struct flow_private *p;
+
+	if (refuses(flows)) {
+		bus_answer_error(request, "BUSY", (struct str){NULL, 0},
+			flows->stopping ? "The daemon is stopping"
+					: "Too many requests are waiting for Claude");
+		return;
+	}
+	p = flow_new(flows, fn);
+	p->flow.message = message;
+	p->flow.body = request->body;
+	p->request = request;
+	enqueue(flows, p);
+}
+
+void flow_spawn(struct flows *flows, flow_fn *fn, struct str body)
+{
+	struct flow_private *p;
+
+	if (refuses(flows))
+		return;
+	p = flow_new(flows, fn);
+	p->flow.body = arena_str(&p->flow.arena, body);
+	enqueue(flows, p);
 }
 
 unsigned flows_count(const struct flows *flows)

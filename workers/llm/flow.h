@@ -40,6 +40,8 @@ struct flows *flows_new(
 /* On the loop: serves `request` with `fn`. */
 void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
 	const void *message);
+/* On the loop: a flow that nobody waits for; `body` is copied for it. */
+void flow_spawn(struct flows *flows, flow_fn *fn, struct str body);
 /* On the loop: every flow is told to end; `done` is called when all have, at most
  * `deadline_ms` later. */
 void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), void *arg);

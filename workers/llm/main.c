@@ -7,18 +7,12 @@
 #include "common/ids.h"
 #include "common/log.h"
 #include "proto/messages.h"
-#include "workers/llm/call.h"
 #include "workers/llm/flows.h"
+#include "workers/llm/gh.h"
+#include "workers/llm/llm.h"
 #include <stdlib.h>
 
 #define STOP_DEADLINE_MS 4000
-
-struct llm {
-	struct call_client client; /* first: flow_context gives it to calls */
-	struct mailbox *mailbox;
-	struct http *http;
-	struct flows *flows;
-};
 
 static const struct {
 	enum method method;
@@ -29,6 +23,10 @@ static const struct {
 	{METHOD_REVIEW_SUBMIT, flow_review_submit},
 	{METHOD_TRIAGE, flow_triage},
 	{METHOD_CONTROL, flow_control},
+	{METHOD_COACHING_PIPELINE, flow_pipeline},
+	{METHOD_SESSION_WRAP_UP, flow_wrap_up},
+	{METHOD_DASHBOARD_LOAD, flow_dashboard_load},
+	{METHOD_DASHBOARD_REFRESH_ISSUES, flow_dashboard_refresh_issues},
 };
 
 static void serve(void *arg, struct bus_request *request, const void *message)
@@ -38,6 +36,30 @@ static void serve(void *arg, struct bus_request *request, const void *message)
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
 		if (served[i].method == request->method)
 			flow_start(llm->flows, served[i].flow, request, message);
+}
+
+static void serve_capabilities(
+	void *arg, struct bus_request *request, const void *message)
+{
+	const struct llm *llm = arg;
+	struct llm_capabilities capabilities = {
+		.chromadb_available = memory_chroma_available(llm->memory),
+		.has_chromadb_available = true,
+		.memory_available = memory_available(llm->memory),
+		.has_memory_available = true,
+		.github_api_available = llm->github,
+		.has_github_api_available = true};
+
+	(void)message;
+	bus_answer_message(request, &capabilities);
+}
+
+static void on_session_started(void *arg, const struct bus_event *event)
+{
+	struct llm *llm = arg;
+
+	if (llm->github)
+		flow_spawn(llm->flows, flow_fetch_title, event->body);
 }
 
 static void on_reconciled(void *arg, const struct bus_reply *reply)
@@ -66,14 +88,21 @@ static int init(struct worker *w)
 	if (!llm)
 		abort();
 	w->state = llm;
+	llm->worker = w;
+	llm->github = gh_installed();
+	pthread_mutex_init(&llm->wrap_up, NULL);
 	prompts_load(w->settings.prompts_dir);
 	call_client_init(&llm->client, &w->settings);
+	llm->memory = memory_new(&w->settings);
 	llm->mailbox = mailbox_new(w->base);
 	llm->http = http_new(w->base, llm->mailbox);
 	llm->flows = flows_new(w, llm->http, llm->mailbox, llm);
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
 		bus_serve(w->bus, served[i].method, serve, llm);
+	bus_serve(w->bus, METHOD_LLM_CAPABILITIES, serve_capabilities, llm);
+	bus_subscribe(w->bus, WORKER_STORE, "session/started", on_session_started, llm);
 	reconcile(w);
+	flow_spawn(llm->flows, flow_connect_memory, STR_LIT(""));
 	return WORKER_EXIT_OK;
 }
 

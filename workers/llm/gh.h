@@ -1,0 +1,26 @@
+/*
+ * gh.h - runs the GitHub command line, the one program that Paige starts beside its own
+ * (R44).
+ *
+ * No shell, no input, no prompts, no pager, no colours; a deadline (GH_TIMEOUT_MS), a
+ * limit on what it may print, and a process group of its own that is killed whole. Called
+ * on a flow's thread.
+ */
+#ifndef PAIGE_LLM_GH_H
+#define PAIGE_LLM_GH_H
+
+#include "workers/llm/flow.h"
+
+#define GH_OUTPUT_MAX (8u * 1024 * 1024)
+
+/*
+ * Runs gh with `arguments` (NULL at the end, without the program's name) in PROJECT_DIR.
+ * 0 with what it printed in `out`; else -1 with a sentence for people in *problem
+ * (P12.16): fixed texts, nothing that gh itself said.
+ */
+int gh_run(struct flow *flow, const char *const *arguments, struct buf *out,
+	const char **problem) __attribute__((warn_unused_result));
+/* True when gh is on PATH. */
+bool gh_installed(void);
+
+#endif

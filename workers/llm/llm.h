@@ -1,0 +1,32 @@
+/*
+ * llm.h - what the flows of the llm worker share.
+ */
+#ifndef PAIGE_LLM_LLM_H
+#define PAIGE_LLM_LLM_H
+
+#include "workers/llm/call.h"
+#include "workers/llm/memory.h"
+#include <pthread.h>
+
+struct llm {
+	struct call_client client; /* first: flow_context gives it to calls */
+	struct worker *worker;
+	struct mailbox *mailbox;
+	struct http *http;
+	struct flows *flows;
+	struct memory *memory;
+	pthread_mutex_t wrap_up;
+	bool github; /* gh is on PATH */
+};
+
+static inline struct llm *llm_of(const struct flow *flow)
+{
+	return flow_context(flow);
+}
+
+static inline struct memory *llm_memory(const struct flow *flow)
+{
+	return llm_of(flow)->memory;
+}
+
+#endif
