@@ -49,10 +49,11 @@ enum bus_status {
 	BUS_TIMEOUT, /* no answer before the deadline */
 	BUS_RESET,   /* the owner went away before answering, and the call may not be repeated */
 	BUS_REFUSED, /* too many calls in flight (BUS_MAX_CALLS per owner) */
-	BUS_TOO_BIG, /* request or reply over the method's limit */
+	BUS_TOO_BIG, /* request or answer over BUS_BODY_MAX, or the owner says TOO_BIG */
 };
 
 #define BUS_MAX_CALLS 4096
+#define BUS_BODY_MAX (20u * 1024 * 1024) /* bytes of a request, an answer, an event */
 
 /* Borrowed until the callback returns. For a status other than BUS_OK, code and message are set: the
  * owner's own, or a fixed text that names the owner ("The file worker did not answer in time"). */

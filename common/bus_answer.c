@@ -11,20 +11,10 @@
 
 /* A part ends with the answer that passes this, so it stays below BUS_RECEIVE_MAX. */
 #define PART_SOFT_BYTES (2u * 1024 * 1024)
+_Static_assert(PART_SOFT_BYTES + BUS_BODY_MAX + (1024 * 1024) < BUS_RECEIVE_MAX,
+	"a part fits into a message");
 
 /* ---- sending ---- */
-
-/* Bytes of whole records from the front that make the next part. */
-static size_t part_length(struct str reply)
-{
-	struct str rest = reply;
-	struct bus_reply_record record;
-
-	while (reply.len - rest.len < PART_SOFT_BYTES &&
-		bus_reply_parse(&rest, &record) == 1)
-		;
-	return reply.len - rest.len;
-}
 
 static void send_text(struct bus_batch *batch, struct str text)
 {
@@ -39,22 +29,42 @@ static void send_text(struct bus_batch *batch, struct str text)
 	bus_serve_answered(batch->bus, place);
 }
 
-/* Moves the next part from reply to sent, behind its head. */
+static void add_record(
+	struct buf *to, const struct bus_batch *batch, const struct bus_answer *a)
+{
+	struct str body = {batch->bodies.data + a->at, a->len};
+	struct bus_reply_record record = {a->id, a->ok, body};
+	char line[BUS_LINE_MAX];
+
+	buf_add(to, line, bus_reply_format(&record, line));
+	buf_add_str(to, body);
+}
+
+/* Moves the next answers, in the order of the calls, to sent. */
 static void cut_part(struct bus_batch *batch)
 {
 	struct bus_reply_head head = {.seq = batch->head.seq, .part = batch->part};
-	size_t len = part_length(buf_str(&batch->reply));
+	struct buf records = {0};
 	char line[BUS_LINE_MAX];
 
-	head.more = !batch->begun || len < batch->reply.len;
+	while (batch->answers_sent < batch->answer_count &&
+		records.len < PART_SOFT_BYTES) {
+		const struct bus_answer *a = &batch->answers[batch->answers_sent++];
+
+		if (!a->answered)
+			continue; /* it came too late */
+		add_record(&records, batch, a);
+		batch->bytes_sent += a->len;
+	}
+	if (batch->answers_sent == batch->answer_count) {
+		buf_clear(&batch->bodies);
+		batch->bytes_sent = batch->answers_sent = batch->answer_count = 0;
+	}
+	head.more = !batch->begun || batch->answer_count > 0;
 	buf_clear(&batch->sent);
 	buf_add(&batch->sent, line, bus_reply_head_format(&head, line));
-	if (len > 0)
-		buf_add(&batch->sent, batch->reply.data, len);
-	if (len < batch->reply.len)
-		memmove(batch->reply.data, batch->reply.data + len,
-			batch->reply.len - len);
-	batch->reply.len -= len;
+	buf_add_str(&batch->sent, buf_str(&records));
+	buf_free(&records);
 	batch->part++;
 	batch->finished = !head.more;
 }
@@ -83,8 +93,6 @@ void bus_batch_flush(struct bus_batch *batch)
 		return;
 	}
 	if (!batch->place || (peer && batch->head.seq != peer->order.reply_next))
-		return;
-	if (!batch->begun && batch->reply.len == 0)
 		return;
 	cut_part(batch);
 	send_text(batch, buf_str(&batch->sent));
@@ -117,16 +125,31 @@ static void request_done(struct bus_request *request)
 	bus_batch_flush(batch);
 }
 
-static void add_record(struct bus_request *request, bool ok, struct str body)
+size_t bus_answer_expect(struct bus_batch *batch, uint64_t id)
 {
-	struct bus_reply_record record = {request->private_->id, ok, body};
+	if (batch->answer_count == batch->answer_room) {
+		batch->answer_room = batch->answer_room ? batch->answer_room * 2 : 4;
+		batch->answers = reallocarray(
+			batch->answers, batch->answer_room, sizeof(*batch->answers));
+		if (!batch->answers)
+			abort();
+	}
+	batch->answers[batch->answer_count] = (struct bus_answer){.id = id};
+	return batch->answer_count++;
+}
+
+static void keep(struct bus_request *request, bool ok, struct str body)
+{
 	struct bus_batch *batch = request->private_->batch;
-	char line[BUS_LINE_MAX];
+	struct bus_answer *a = &batch->answers[request->private_->index];
 
 	if (!batch->peer && batch->head.seq != 0)
 		return; /* nobody waits for it */
-	buf_add(&batch->reply, line, bus_reply_format(&record, line));
-	buf_add_str(&batch->reply, body);
+	a->answered = true;
+	a->ok = ok;
+	a->at = batch->bodies.len;
+	a->len = body.len;
+	buf_add_str(&batch->bodies, body);
 }
 
 void bus_answer_late(struct bus_request *request)
@@ -142,7 +165,7 @@ void bus_answer(struct bus_request *request, struct str body)
 			method_infos[request->method].name, body.len, BUS_BODY_MAX);
 		return;
 	}
-	add_record(request, true, body.len ? body : STR_LIT("{}"));
+	keep(request, true, body.len ? body : STR_LIT("{}"));
 	request_done(request);
 }
 
@@ -176,7 +199,7 @@ void bus_answer_error(struct bus_request *request, const char *code, struct str 
 		buf_add_str(&body, context);
 	}
 	buf_add_char(&body, '}');
-	add_record(request, false, buf_str(&body));
+	keep(request, false, buf_str(&body));
 	buf_free(&body);
 	request_done(request);
 }

@@ -5,6 +5,7 @@
 #include "common/bus_private.h"
 #include "common/bus_retry.h"
 #include "common/log.h"
+#include "proto/errors.h"
 #include <stdlib.h>
 
 /* ---- lists ---- */
@@ -172,6 +173,8 @@ static void deliver_error(struct bus_call *call, struct str body)
 	size_t len = 0;
 
 	reply.code = member(root, "code", "INTERNAL_ERROR");
+	if (str_is(reply.code, error_code_infos[ERROR_TOO_BIG].name))
+		reply.status = BUS_TOO_BIG;
 	reply.message =
 		member(root, "message", "The answer of the worker cannot be read");
 	if (context)

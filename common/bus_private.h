@@ -25,9 +25,6 @@
 #define CONTAINER_OF(pointer, type, member)                                              \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
-/* The longest body of a call or an answer, so that no message passes BUS_RECEIVE_MAX. */
-#define BUS_BODY_MAX (20u * 1024 * 1024)
-
 #define BUS_TICK_MS 1000
 
 /* ---- calling ---- */
@@ -85,6 +82,13 @@ struct bus_path {
 
 /* ---- serving ---- */
 
+/* The answer to one call of a batch, in the order of the calls. */
+struct bus_answer {
+	uint64_t id;
+	bool answered, ok;
+	size_t at, len; /* of the body, in bus_batch.bodies */
+};
+
 struct bus_batch {
 	struct bus *bus;
 	struct bus_peer *peer; /* NULL: alone, or the caller is not interested any more */
@@ -94,8 +98,11 @@ struct bus_batch {
 	struct bus_reception *place; /* where to reply; NULL until the caller asks */
 	bool running, begun;	     /* in its loop; every record was begun */
 	unsigned pending;	     /* begun and not answered */
-	struct buf reply;	     /* records of the part being collected */
-	struct buf sent;	     /* the last part that was sent, with its head */
+	struct bus_answer *answers;  /* of the calls begun, answered or not */
+	size_t answer_count, answer_room, answers_sent;
+	struct buf bodies; /* of the answers, as they came */
+	size_t bytes_sent; /* of bodies */
+	struct buf sent;   /* the last part that was sent, with its head */
 	uint32_t part;		     /* the next to be sent */
 	bool finished;		     /* the last part was sent */
 };
@@ -108,7 +115,7 @@ struct bus_peer {
 
 struct bus_request_private {
 	struct bus_batch *batch;
-	uint64_t id;
+	size_t index; /* of its answer */
 	yyjson_doc *document;
 };
 
@@ -239,6 +246,8 @@ void bus_batch_run(struct bus_batch *batch);
 void bus_batch_free(struct bus_batch *batch);
 
 /* bus_answer.c */
+/* Room for the answer to one more call; its index. */
+size_t bus_answer_expect(struct bus_batch *batch, uint64_t id);
 /* Sends what is due of the reply. May free the batch. */
 void bus_batch_flush(struct bus_batch *batch);
 /* Sends the last part once more. */

@@ -90,7 +90,7 @@ static struct bus_request *request_new(
 	if (!request || !p)
 		abort();
 	p->batch = batch;
-	p->id = record->id;
+	p->index = bus_answer_expect(batch, record->id);
 	request->method = method;
 	request->key = record->key;
 	request->body = record->body;
@@ -158,7 +158,8 @@ static void begin(struct bus_batch *batch, const struct bus_call_record *record)
 void bus_batch_free(struct bus_batch *batch)
 {
 	bus_message_free(batch->message);
-	buf_free(&batch->reply);
+	buf_free(&batch->bodies);
+	free(batch->answers);
 	buf_free(&batch->sent);
 	free(batch);
 }
@@ -179,7 +180,7 @@ void bus_batch_run(struct bus_batch *batch)
 	int r;
 
 	batch->running = true;
-	while (!batch->begun && batch->reply.len < PART_BYTES) {
+	while (!batch->begun && batch->bodies.len - batch->bytes_sent < PART_BYTES) {
 		r = bus_call_parse(&batch->rest, &record);
 		if (r == 1) {
 			begin(batch, &record);

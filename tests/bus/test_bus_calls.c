@@ -1,0 +1,505 @@
+/*
+ * Calls over the real bus: every answer exactly once, effects exactly once, order,
+ * limits, while the other side is killed, stopped, slow or away (supervision 3.7).
+ */
+#include "tests/bus/bus_rig.h"
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One of each kind, all of the store. */
+#define READ_BATCH METHOD_SESSION_NEWEST
+#define READ_ALONE METHOD_SESSION_RESTORED
+#define KEYED_BATCH METHOD_ACTIVITY_IDLE_END
+#define KEYED_ALONE METHOD_API_CALL_RECONCILE
+#define UNSERVED METHOD_SESSION_STATE
+/* Of llm. */
+#define ONCE_ALONE METHOD_DASHBOARD_REFRESH_ISSUES
+
+static struct rig rig;
+static pid_t store, llm;
+
+static void set_up(void)
+{
+	rig_init(&rig);
+	store = llm = 0;
+}
+
+static void tear_down(void)
+{
+	rig_kill(&store);
+	rig_kill(&llm);
+	rig_fini(&rig);
+}
+
+static void check_all_ok(void)
+{
+	for (unsigned i = 0; i < rig.count; i++)
+		ck_assert_msg(rig.calls[i].done && rig.calls[i].status == BUS_OK,
+			"call %u: done %d status %d: %.*s", i, rig.calls[i].done,
+			rig.calls[i].status, STR_ARG(buf_str(&rig.calls[i].message)));
+}
+
+/* ---- the plain way ---- */
+
+START_TEST(all_kinds_are_answered)
+{
+	static const enum method kinds[] = {
+		READ_BATCH, READ_ALONE, KEYED_BATCH, KEYED_ALONE};
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	for (int i = 0; i < 400; i++)
+		rig_call(&rig, kinds[i % 4], 0, "{\"n\":%d}", i);
+	ck_assert(rig_wait(&rig, 5000));
+	check_all_ok();
+	for (int i = 0; i < 400; i++)
+		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
+}
+END_TEST
+
+START_TEST(calls_made_before_the_owner_is_there_wait)
+{
+	rig_start(&rig);
+	rig_call(&rig, READ_BATCH, 0, "{\"n\":1}");
+	rig_call(&rig, READ_ALONE, 0, "{\"n\":2}");
+	rig_turn(&rig, 300);
+	ck_assert_uint_eq(rig.answered, 0);
+	store = rig_peer(&rig, "store", NULL);
+	ck_assert(rig_wait(&rig, 2000));
+	check_all_ok();
+}
+END_TEST
+
+START_TEST(unserved_and_malformed)
+{
+	struct rig_call *unserved, *not_json, *wrong;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	unserved = rig_call(&rig, UNSERVED, 0, "{\"include\":[]}");
+	not_json = rig_call(&rig, READ_BATCH, 0, "{\"n\":");
+	wrong = rig_call(&rig, METHOD_HINTS_LEVEL_CHANGE, 0, "{\"from\":7}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(unserved->status, BUS_ERROR);
+	ck_assert(str_is(buf_str(&unserved->code), "NOT_IMPLEMENTED"));
+	ck_assert(str_is(buf_str(&unserved->message),
+		"session.state is not served by the store worker"));
+	ck_assert_int_eq(not_json->status, BUS_ERROR);
+	ck_assert(str_is(buf_str(&not_json->code), "INVALID_MESSAGE"));
+	ck_assert_int_eq(wrong->status, BUS_ERROR);
+	ck_assert(str_is(buf_str(&wrong->code), "INVALID_MESSAGE"));
+	ck_assert_msg(str_starts(buf_str(&wrong->message), "payload"), "%.*s",
+		STR_ARG(buf_str(&wrong->message)));
+}
+END_TEST
+
+START_TEST(a_slow_lone_call_holds_up_nobody)
+{
+	struct rig_call *slow, *other;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	slow = rig_call(&rig, READ_ALONE, 0, "{\"delay\":400}");
+	for (int i = 0; i < 20; i++)
+		other = rig_call(&rig, i % 2 ? READ_ALONE : READ_BATCH, 0, "{}");
+	ck_assert(rig_wait(&rig, 3000));
+	check_all_ok();
+	ck_assert_int_lt(other->ms, 300);
+	ck_assert_uint_eq(slow->order, rig.count);
+}
+END_TEST
+
+/* ---- the owner is killed ---- */
+
+static const struct {
+	const char *step;
+	enum method method;
+} deaths[] = {
+	{"received", KEYED_BATCH},
+	{"done", KEYED_BATCH},
+	{"answered", KEYED_BATCH},
+	{"received", KEYED_ALONE},
+	{"done", KEYED_ALONE},
+	{"answered", KEYED_ALONE},
+};
+
+START_TEST(killed_at_each_step_once)
+{
+	enum { CALLS = 30 };
+	bool seen[CALLS] = {false};
+	int64_t *ledger;
+	size_t count;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	for (int i = 0; i < CALLS; i++)
+		rig_call(&rig, deaths[_i].method, 0,
+			i == 10 ? "{\"n\":%d,\"die\":\"%s\"}" : "{\"n\":%d}", i,
+			deaths[_i].step);
+	rig_turn(&rig, 300);
+	ck_assert_int_eq(waitpid(store, NULL, 0), store);
+	store = rig_peer(&rig, "store", NULL);
+	ck_assert(rig_wait(&rig, 3000));
+	check_all_ok();
+	ledger = rig_ledger(&rig, &count);
+	ck_assert_uint_eq(count, CALLS);
+	for (size_t i = 0; i < count; i++) {
+		ck_assert(!seen[ledger[i]]);
+		seen[ledger[i]] = true;
+		if (deaths[_i].method == KEYED_BATCH)
+			ck_assert_int_eq(ledger[i], i);
+	}
+	free(ledger);
+}
+END_TEST
+
+START_TEST(once_is_not_repeated)
+{
+	struct rig_call *once, *later;
+
+	llm = rig_peer(&rig, "llm", NULL);
+	rig_start(&rig);
+	once = rig_call(&rig, ONCE_ALONE, 0, "{\"n\":1,\"die\":\"done\"}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(once->status, BUS_RESET);
+	ck_assert(str_is(buf_str(&once->code), "UNAVAILABLE"));
+	waitpid(llm, NULL, 0);
+	/* One that was not sent yet waits for the owner. */
+	later = rig_call(&rig, ONCE_ALONE, 0, "{\"n\":2}");
+	rig_turn(&rig, 100);
+	llm = rig_peer(&rig, "llm", NULL);
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(later->status, BUS_OK);
+}
+END_TEST
+
+/* With reads nothing dedups: what the ledger shows is the order of handling itself. */
+START_TEST(order_over_resets)
+{
+	enum { CALLS = 3000, KILLS = 10 };
+	int64_t *ledger, highest = -1, previous = -1;
+	struct bus_stats stats;
+	size_t count;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	for (int i = 0, kills = 0; i < CALLS; i++) {
+		rig_call(&rig, READ_BATCH, 0, "{\"n\":%d,\"delay\":%d}", i, i % 50 == 0);
+		if (i % 10 == 0)
+			rig_turn(&rig, 1);
+		if (i % (CALLS / KILLS) == 150 && kills++ < KILLS) {
+			rig_kill(&store);
+			store = rig_peer(&rig, "store", NULL);
+		}
+	}
+	ck_assert(rig_wait(&rig, 10000));
+	check_all_ok();
+	ledger = rig_ledger(&rig, &count);
+	for (size_t i = 0; i < count; i++) {
+		/* Nothing is skipped, and a repeat begins where an answer is missing. */
+		ck_assert_int_le(ledger[i], highest + 1);
+		if (ledger[i] != previous + 1)
+			ck_assert_msg(ledger[i] < previous, "%zu: %lld after %lld", i,
+				(long long)ledger[i], (long long)previous);
+		previous = ledger[i];
+		if (ledger[i] > highest)
+			highest = ledger[i];
+	}
+	ck_assert_int_eq(highest, CALLS - 1);
+	ck_assert_int_eq(previous, CALLS - 1);
+	for (unsigned i = 1; i < rig.count; i++)
+		ck_assert_uint_gt(rig.calls[i].order, rig.calls[i - 1].order);
+	bus_get_stats(rig.bus, &stats);
+	ck_assert_uint_gt(stats.resets, 0);
+	ck_assert_uint_eq(stats.in_flight, 0);
+	free(ledger);
+}
+END_TEST
+
+START_TEST(two_hundred_restarts)
+{
+	int before, after;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	rig_call(&rig, READ_BATCH, 0, "{}");
+	rig_call(&rig, READ_ALONE, 0, "{}");
+	ck_assert(rig_wait(&rig, 2000));
+	before = rig_open_fds();
+	for (int i = 0; i < 200; i++) {
+		rig_call(&rig, READ_BATCH, 0, "{\"n\":%d}", i);
+		rig_call(&rig, KEYED_ALONE, 0, "{\"n\":%d}", i);
+		if (i % 2)
+			rig_turn(&rig, 1);
+		rig_kill(&store);
+		store = rig_peer(&rig, "store", NULL);
+		ck_assert_msg(rig_wait(&rig, 5000), "restart %d", i);
+	}
+	check_all_ok();
+	rig_turn(&rig, 500);
+	after = rig_open_fds();
+	ck_assert_msg(
+		after <= before + 2, "%d descriptors before, %d after", before, after);
+}
+END_TEST
+
+/* ---- the owner stops ---- */
+
+START_TEST(stop_answers_what_is_in_flight)
+{
+	struct rig_call *late;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	for (int i = 0; i < 10; i++)
+		rig_call(&rig, i % 2 ? READ_ALONE : READ_BATCH, 0,
+			"{\"n\":%d,\"delay\":200}", i);
+	rig_turn(&rig, 50);
+	kill(store, SIGTERM);
+	rig_turn(&rig, 20);
+	late = rig_call(&rig, READ_ALONE, 0, "{\"n\":99}");
+	rig_turn(&rig, 300);
+	for (int i = 0; i < 10; i++)
+		ck_assert_msg(
+			rig.calls[i].done && rig.calls[i].status == BUS_OK, "call %d", i);
+	ck_assert(!late->done);
+	ck_assert_int_eq(rig_stop(&store), 0);
+	store = rig_peer(&rig, "store", NULL);
+	ck_assert(rig_wait(&rig, 2000));
+	check_all_ok();
+}
+END_TEST
+
+START_TEST(deadlines_are_kept)
+{
+	struct rig_call *batch, *alone, *waiting;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	rig_call(&rig, READ_BATCH, 0, "{}");
+	rig_call(&rig, READ_ALONE, 0, "{}");
+	ck_assert(rig_wait(&rig, 2000));
+	kill(store, SIGSTOP);
+	batch = rig_call(&rig, READ_BATCH, 200, "{\"n\":1}");
+	alone = rig_call(&rig, KEYED_ALONE, 200, "{\"n\":2}");
+	rig_turn(&rig, 50);
+	waiting = rig_call(&rig, READ_BATCH, 150, "{\"n\":3}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(batch->status, BUS_TIMEOUT);
+	ck_assert_int_eq(alone->status, BUS_TIMEOUT);
+	ck_assert_int_eq(waiting->status, BUS_TIMEOUT);
+	ck_assert_int_ge(batch->ms, 200);
+	ck_assert_int_lt(batch->ms, 300);
+	kill(store, SIGCONT);
+	/* What came too late is not done, and the way is free again. */
+	ck_assert_int_eq(rig_call(&rig, READ_BATCH, 0, "{\"n\":4}")->done, false);
+	rig_call(&rig, READ_ALONE, 0, "{\"n\":5}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(rig.calls[rig.count - 1].status, BUS_OK);
+	ck_assert_int_eq(rig.calls[rig.count - 2].status, BUS_OK);
+	{
+		size_t count;
+		int64_t *ledger = rig_ledger(&rig, &count);
+
+		for (size_t i = 0; i < count; i++)
+			ck_assert_int_ge(ledger[i], 4);
+		ck_assert_uint_eq(count, 2);
+		free(ledger);
+	}
+}
+END_TEST
+
+/* ---- limits ---- */
+
+START_TEST(too_big_and_alive)
+{
+	struct rig_call *request, *alone, *batch, *after;
+	struct bus_stats stats;
+	char *big = malloc(21 * 1024 * 1024);
+
+	memset(big, ' ', 21 * 1024 * 1024);
+	big[21 * 1024 * 1024 - 1] = '\0';
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	request = rig_call(&rig, READ_ALONE, 0, "{}%s", big);
+	alone = rig_call(&rig, READ_ALONE, 0, "{\"answer_bytes\":21000000}");
+	batch = rig_call(&rig, READ_BATCH, 0, "{\"answer_bytes\":21000000}");
+	after = rig_call(&rig, READ_BATCH, 0, "{\"n\":3}");
+	ck_assert(rig_wait(&rig, 5000));
+	ck_assert_int_eq(request->status, BUS_TOO_BIG);
+	ck_assert(str_is(buf_str(&request->code), "TOO_BIG"));
+	ck_assert_int_eq(alone->status, BUS_TOO_BIG);
+	ck_assert_int_eq(batch->status, BUS_TOO_BIG);
+	ck_assert_int_eq(after->status, BUS_OK);
+	bus_get_stats(rig.bus, &stats);
+	ck_assert_uint_eq(stats.resets, 0);
+	free(big);
+}
+END_TEST
+
+START_TEST(large_answers_come_in_parts)
+{
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	for (int i = 0; i < 60; i++)
+		rig_call(&rig, READ_BATCH, 0, "{\"n\":%d,\"answer_bytes\":%d}", i,
+			i % 7 == 0 ? 9000000 : 700000);
+	ck_assert(rig_wait(&rig, 20000));
+	check_all_ok();
+	for (int i = 0; i < 60; i++) {
+		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
+		ck_assert_uint_gt(rig.calls[i].body.len, i % 7 == 0 ? 9000000 : 700000);
+		ck_assert_uint_eq(rig.calls[i].order, (unsigned)i + 1);
+	}
+}
+END_TEST
+
+START_TEST(parts_survive_a_kill)
+{
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	for (int i = 0; i < 40; i++)
+		rig_call(&rig, READ_BATCH, 0, "{\"n\":%d,\"answer_bytes\":3000000%s}", i,
+			i == 25 ? ",\"die\":\"received\"" : "");
+	rig_turn(&rig, 300);
+	ck_assert_msg(waitpid(store, NULL, WNOHANG) == store, "the peer did not die");
+	store = rig_peer(&rig, "store", NULL);
+	ck_assert(rig_wait(&rig, 10000));
+	check_all_ok();
+	for (int i = 0; i < 40; i++)
+		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
+}
+END_TEST
+
+static unsigned reliefs;
+
+static void on_relief(void *arg, enum worker_id owner)
+{
+	ck_assert_ptr_eq(arg, &reliefs);
+	ck_assert_int_eq(owner, WORKER_STORE);
+	reliefs++;
+}
+
+START_TEST(congestion_and_refusal)
+{
+	unsigned refused = 0;
+
+	reliefs = 0;
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	bus_on_relief(rig.bus, on_relief, &reliefs);
+	rig_call(&rig, READ_BATCH, 0, "{}");
+	ck_assert(rig_wait(&rig, 2000));
+	kill(store, SIGSTOP);
+	for (int i = 0; i < BUS_MAX_CALLS + 50; i++) {
+		rig_call(&rig, READ_BATCH, 0, "{}");
+		ck_assert_int_eq(bus_congested(rig.bus, WORKER_STORE),
+			i + 1 > BUS_CONGESTED_CALLS);
+	}
+	ck_assert(!bus_congested(rig.bus, WORKER_LLM));
+	rig_turn(&rig, 100);
+	ck_assert_uint_eq(reliefs, 0);
+	kill(store, SIGCONT);
+	ck_assert(rig_wait(&rig, 5000));
+	for (unsigned i = 0; i < rig.count; i++) {
+		ck_assert(rig.calls[i].status == BUS_OK ||
+			  rig.calls[i].status == BUS_REFUSED);
+		refused += rig.calls[i].status == BUS_REFUSED;
+	}
+	ck_assert_uint_eq(refused, 50);
+	ck_assert_uint_eq(reliefs, 1);
+	ck_assert(!bus_congested(rig.bus, WORKER_STORE));
+}
+END_TEST
+
+START_TEST(a_path_that_is_too_long)
+{
+	char path[108];
+
+	memset(path, 'd', sizeof(path));
+	path[0] = '/';
+	path[100] = '\0';
+	errno = 0;
+	ck_assert_ptr_null(bus_open(rig.base, WORKER_GATEWAY, path, 1));
+	ck_assert_int_eq(errno, ENAMETOOLONG);
+}
+END_TEST
+
+/* ---- threads ---- */
+
+enum { THREADS = 8, CALLS_EACH = 300 };
+static _Atomic int threads_left;
+
+static void *flow(void *arg)
+{
+	int number = (int)(intptr_t)arg;
+
+	for (int i = 0; i < CALLS_EACH; i++) {
+		struct arena arena = {0};
+		struct bus_reply reply =
+			bus_call_wait(rig.bus, i % 2 ? READ_BATCH : READ_ALONE,
+				(struct str){NULL, 0}, NULL, 0, &arena);
+
+		ck_assert_int_eq(reply.status, BUS_OK);
+		ck_assert(str_is(reply.body, "{\"n\":0,\"pad\":\"\"}"));
+		arena_free(&arena);
+	}
+	(void)number;
+	threads_left--;
+	return NULL;
+}
+
+START_TEST(flows_wait)
+{
+	pthread_t threads[THREADS];
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	threads_left = THREADS;
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, flow, (void *)(intptr_t)i);
+	for (int i = 0; i < 200 && threads_left; i++)
+		rig_turn(&rig, 50);
+	ck_assert_int_eq(threads_left, 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("bus_calls");
+	TCase *tc = tcase_create("bus_calls");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, all_kinds_are_answered);
+	tcase_add_test(tc, calls_made_before_the_owner_is_there_wait);
+	tcase_add_test(tc, unserved_and_malformed);
+	tcase_add_test(tc, a_slow_lone_call_holds_up_nobody);
+	tcase_add_loop_test(tc, killed_at_each_step_once, 0,
+		(int)(sizeof(deaths) / sizeof(deaths[0])));
+	tcase_add_test(tc, once_is_not_repeated);
+	tcase_add_test(tc, order_over_resets);
+	tcase_add_test(tc, two_hundred_restarts);
+	tcase_add_test(tc, stop_answers_what_is_in_flight);
+	tcase_add_test(tc, deadlines_are_kept);
+	tcase_add_test(tc, too_big_and_alive);
+	tcase_add_test(tc, large_answers_come_in_parts);
+	tcase_add_test(tc, parts_survive_a_kill);
+	tcase_add_test(tc, congestion_and_refusal);
+	tcase_add_test(tc, a_path_that_is_too_long);
+	tcase_add_test(tc, flows_wait);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
