@@ -167,11 +167,14 @@ bool store_process_turn(struct store_process *p, const bool *done, int ms)
 bool store_process_wait_ready(struct store_process *p)
 {
 	for (int i = 0; i < 3000 && !p->ready; i++) {
-		int status;
+		siginfo_t ended = {0};
 
 		if (store_process_turn(p, &p->ready, 10))
 			break;
-		if (waitpid(p->pid, &status, WNOHANG | WNOWAIT) == p->pid)
+		/* It is left for store_process_wait_end to collect. */
+		if (waitid(P_PID, (id_t)p->pid, &ended, WEXITED | WNOHANG | WNOWAIT) ==
+				0 &&
+			ended.si_pid == p->pid)
 			return false;
 	}
 	return p->ready;

@@ -1,0 +1,535 @@
+/*
+ * test_store_process.c - a real paige-store under everything that can happen to it:
+ * killed in the middle, locked out, a full disk, a failing disk, a reader that stays,
+ * damage and loss of its file.
+ */
+#include "common/ids.h"
+#include "proto/worker.h"
+#include "tests/store/store_process.h"
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SECOND 1000
+
+static struct store_process p;
+static struct arena arena;
+static char fault[96];
+
+static void setup(void)
+{
+	arena = (struct arena){0};
+	store_process_init(&p, NULL);
+	snprintf(fault, sizeof(fault), "%s/fault", p.directory);
+	setenv("STORE_FAULT", fault, 1);
+	store_process_start(&p);
+	ck_assert(store_process_wait_ready(&p));
+}
+
+static void teardown(void)
+{
+	store_process_fini(&p);
+	arena_free(&arena);
+}
+
+static const char *new_key(char out[UUID_SIZE])
+{
+	uuid7(clock_wall(), out);
+	return out;
+}
+
+static void must(struct bus_reply reply)
+{
+	ck_assert_msg(reply.status == BUS_OK, "%.*s %.*s", STR_ARG(reply.code),
+		STR_ARG(reply.message));
+}
+
+static void start_session(char key[UUID_SIZE])
+{
+	must(store_call(
+		&p, METHOD_SESSION_START, new_key(key), "{\"issueNumber\":7}", &arena));
+}
+
+static struct bus_reply tab_switch(int n)
+{
+	char key[UUID_SIZE], body[64];
+
+	snprintf(body, sizeof(body), "{\"toPath\":\"%d\"}", n);
+	return store_call(&p, METHOD_ACTIVITY_TAB_SWITCH, new_key(key), body, &arena);
+}
+
+/* Turns the loop until the store tells this condition. */
+static bool wait_condition(const char *condition, int ms)
+{
+	const bool never = false;
+
+	for (int waited = 0; waited < ms; waited += 20) {
+		if (strcmp(p.condition, condition) == 0)
+			return true;
+		store_process_turn(&p, &never, 20);
+	}
+	return strcmp(p.condition, condition) == 0;
+}
+
+static void turn_switch(const char *kind, bool on)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s.%s", fault, kind);
+	if (on)
+		close(open(path, O_CREAT | O_WRONLY, 0600));
+	else
+		unlink(path);
+}
+
+static off_t log_bytes(void)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s-wal", p.database);
+	return stat(path, &st) < 0 ? 0 : st.st_size;
+}
+
+/* ---- many calls at once ---- */
+
+#define FLOOD_MAX 200000
+#define KILLS 30
+#define FLOOD_IN_FLIGHT 300
+
+struct flood {
+	int goal, sent, answered, acknowledged;
+	bool done;
+	struct flood_call {
+		struct flood *flood;
+		char key[UUID_SIZE];
+		bool acknowledged;
+	} calls[FLOOD_MAX];
+};
+
+static void flood_refill(struct flood *f);
+
+static void flood_answer(void *arg, const struct bus_reply *reply)
+{
+	struct flood_call *c = arg;
+	struct flood *f = c->flood;
+
+	c->acknowledged = reply->status == BUS_OK;
+	f->acknowledged += c->acknowledged;
+	f->answered++;
+	if (f->sent - f->answered < FLOOD_IN_FLIGHT / 2)
+		flood_refill(f);
+	f->done = f->answered == f->goal;
+}
+
+static void flood_refill(struct flood *f)
+{
+	while (f->sent < f->goal && f->sent - f->answered < FLOOD_IN_FLIGHT) {
+		struct flood_call *c = &f->calls[f->sent];
+		char body[64];
+
+		c->flood = f;
+		new_key(c->key);
+		snprintf(body, sizeof(body), "{\"toPath\":\"%d\"}", f->sent++);
+		bus_call(p.bus, METHOD_ACTIVITY_TAB_SWITCH, str_of(c->key), str_of(body),
+			0, flood_answer, c);
+	}
+}
+
+static struct flood *flood_new(int goal)
+{
+	struct flood *f = calloc(1, sizeof(*f));
+
+	f->goal = goal;
+	flood_refill(f);
+	return f;
+}
+
+/* Every acknowledged call is there once, in order, and nothing is there twice. */
+static void check_flood(const struct flood *f)
+{
+	char sql[200];
+
+	for (int i = 0; i < f->sent; i++) {
+		const struct flood_call *c = &f->calls[i];
+
+		if (!c->acknowledged)
+			continue;
+		snprintf(sql, sizeof(sql),
+			"SELECT count(*) FROM action_log WHERE json_extract(data, "
+			"'$.toPath') = '%d'",
+			i);
+		if (i % 1000 == 0) /* each alone for some, */
+			ck_assert_int_eq(store_count(&p, sql), 1);
+	}
+	/* and all together. */
+	ck_assert_int_eq(store_count(&p, "SELECT count(*) FROM action_log WHERE "
+					 "action_type = 'tab_switch'"),
+		store_count(&p, "SELECT count(DISTINCT json_extract(data, '$.toPath')) "
+				"FROM action_log "
+				"WHERE action_type = 'tab_switch'"));
+	ck_assert_int_ge(store_count(&p, "SELECT count(*) FROM action_log WHERE "
+					 "action_type = 'tab_switch'"),
+		f->acknowledged);
+	ck_assert_int_eq(
+		store_count(&p,
+			"SELECT count(*) FROM (SELECT CAST(json_extract(data, "
+			"'$.toPath') AS INTEGER) AS n, lag(CAST(json_extract(data, "
+			"'$.toPath') AS INTEGER)) OVER (ORDER BY rowid) AS before "
+			"FROM action_log WHERE action_type = 'tab_switch') "
+			"WHERE n < before"),
+		0);
+}
+
+/* ---- tests ---- */
+
+START_TEST(killed_in_the_middle_it_loses_and_doubles_nothing)
+{
+	char session[UUID_SIZE], text[256];
+	struct flood *f;
+	const bool never = false;
+
+	start_session(session);
+	f = flood_new(FLOOD_MAX);
+	for (int kills = 0; kills < KILLS; kills++) {
+		int before = f->answered;
+
+		for (int ms = 0; f->answered == before && ms < 5 * SECOND; ms += 5)
+			store_process_turn(&p, &never, 5);
+		ck_assert_int_gt(f->answered, before);
+		store_process_turn(&p, &never, kills % 7 * 3);
+		ck_assert_int_lt(f->answered, f->goal);
+		store_process_kill(&p);
+		store_process_start(&p);
+		ck_assert(store_process_wait_ready(&p));
+	}
+	f->goal = f->sent;
+	ck_assert(store_process_turn(&p, &f->done, 60 * SECOND));
+	/* The bus repeats what was lost on the way: all are acknowledged in the end. */
+	ck_assert_int_eq(f->acknowledged, f->sent);
+	check_flood(f);
+	store_query(&p, "PRAGMA integrity_check", text);
+	ck_assert_str_eq(text, "ok");
+	ck_assert_int_eq(
+		store_count(&p, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+	ck_assert_int_eq(
+		store_count(&p, "SELECT count(*) FROM sessions WHERE status = 'active'"),
+		1);
+	free(f);
+}
+END_TEST
+
+START_TEST(a_call_repeated_after_a_kill_is_done_once)
+{
+	static const struct {
+		enum method method;
+		const char *body;
+	} calls[] = {
+		{METHOD_SESSION_START, "{\"issueNumber\":3}"},
+		{METHOD_HINTS_LEVEL_CHANGE, "{\"level\":2}"},
+		{METHOD_UI_SHOW_MESSAGE, "{\"message\":\"m\",\"type\":\"info\"}"},
+		{METHOD_UI_HIGHLIGHT_LINES,
+			"{\"path\":\"a\",\"start\":1,\"end\":2,\"style\":\"hint\"}"},
+		{METHOD_ACTIVITY_IDLE_END, "{}"},
+		{METHOD_SESSION_END, "{}"},
+	};
+	struct bus_reply first, again;
+	char key[UUID_SIZE];
+	long rows;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		first = store_call(
+			&p, calls[i].method, new_key(key), calls[i].body, &arena);
+		must(first);
+		rows = store_count(&p, "SELECT count(*) FROM action_log") * 1000 +
+		       store_count(&p, "SELECT count(*) FROM sessions");
+		for (int restart = 0; restart < 2; restart++) {
+			if (restart) {
+				store_process_kill(&p);
+				store_process_start(&p);
+				ck_assert(store_process_wait_ready(&p));
+			}
+			again = store_call(
+				&p, calls[i].method, key, calls[i].body, &arena);
+			must(again);
+			ck_assert_msg(str_eq(first.body, again.body),
+				"%s: %.*s, then %.*s", method_infos[calls[i].method].name,
+				STR_ARG(first.body), STR_ARG(again.body));
+		}
+		ck_assert_int_eq(
+			store_count(&p, "SELECT count(*) FROM action_log") * 1000 +
+				store_count(&p, "SELECT count(*) FROM sessions"),
+			rows);
+	}
+}
+END_TEST
+
+START_TEST(sessions_are_told_and_taken_up_again)
+{
+	char session[UUID_SIZE], want[128];
+
+	ck_assert_str_eq(
+		buf_str(&p.detail).ptr ? p.detail.data : "", "{\"session\":null}");
+	start_session(session);
+	session[14] = '4';
+	snprintf(want, sizeof(want), "{\"session\":\"%s\"}", session);
+	ck_assert(str_is(buf_str(&p.detail), want));
+	must(store_call(&p, METHOD_HINTS_LEVEL_CHANGE, new_key((char[UUID_SIZE]){0}),
+		"{\"level\":3}", &arena));
+	ck_assert_int_eq(store_process_stop(&p), WORKER_EXIT_OK);
+	ck_assert_int_eq(log_bytes(), 0);
+	store_process_start(&p);
+	ck_assert(store_process_wait_ready(&p));
+	ck_assert(str_is(buf_str(&p.detail), want));
+	snprintf(want, sizeof(want), "\"sessionId\":\"%s\"", session);
+	ck_assert_ptr_nonnull(
+		strstr(store_call(&p, METHOD_SESSION_ACTIVE, NULL, "{}", &arena).body.ptr,
+			want));
+	ck_assert_ptr_nonnull(
+		strstr(store_call(&p, METHOD_SESSION_ACTIVE, NULL, "{}", &arena).body.ptr,
+			"\"hintLevel\":3"));
+}
+END_TEST
+
+START_TEST(a_lock_is_waited_for_without_standing_still)
+{
+	char session[UUID_SIZE];
+	sqlite3 *other;
+	struct flood *f;
+	unsigned beats;
+	struct mono start;
+
+	start_session(session);
+	ck_assert_int_eq(sqlite3_open(p.database, &other), SQLITE_OK);
+	ck_assert_int_eq(
+		sqlite3_exec(other, "PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE", NULL,
+			NULL, NULL),
+		SQLITE_OK);
+	f = flood_new(300);
+	beats = p.heartbeats;
+	start = clock_mono();
+	ck_assert(!store_process_turn(&p, &f->done, 3500));
+	/* It beats, and what needs no lock is answered: here, that no tool of the session
+	 * is there. */
+	ck_assert_uint_ge(p.heartbeats, beats + 1);
+	ck_assert_int_eq(store_call(&p, METHOD_SESSION_STATE, NULL,
+				 "{\"include\":[\"phase\"]}", &arena)
+				 .status,
+		BUS_OK);
+	ck_assert_int_eq(f->answered, 0);
+	ck_assert_int_eq(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	ck_assert(store_process_turn(&p, &f->done, 5 * SECOND));
+	ck_assert_int_eq(f->acknowledged, 300);
+	check_flood(f);
+	/* Rows have the time at which things happened, not that of the lock's end. */
+	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), 3500);
+	ck_assert_int_eq(
+		store_count(&p,
+			"SELECT (julianday('now') - julianday(min(created_at))) * "
+			"86400 > 3 FROM action_log WHERE action_type = 'tab_switch'"),
+		1);
+	sqlite3_close(other);
+	free(f);
+}
+END_TEST
+
+START_TEST(writing_that_fails_is_told_and_recovers)
+{
+	static const char *const kinds[] = {"full", "eio"};
+	char session[UUID_SIZE];
+	struct bus_reply reply;
+	long rows;
+
+	start_session(session);
+	for (size_t i = 0; i < 2; i++) {
+		must(tab_switch(1));
+		rows = store_count(&p, "SELECT count(*) FROM action_log");
+		turn_switch(kinds[i], true);
+		reply = tab_switch(2);
+		ck_assert_int_eq(reply.status, BUS_ERROR);
+		ck_assert(str_is(reply.code, "STORAGE_FAILED"));
+		ck_assert_ptr_nonnull(strstr(reply.message.ptr, p.database));
+		ck_assert(wait_condition("failing", SECOND));
+		ck_assert_ptr_nonnull(strstr(buf_str(&p.reason).ptr, p.database));
+		/* Reading goes on, and nothing is half there. */
+		must(store_call(&p, METHOD_SESSION_ACTIVE, NULL, "{}", &arena));
+		ck_assert_int_eq(store_call(&p, METHOD_SESSION_END,
+					 new_key((char[UUID_SIZE]){0}), "{}", &arena)
+					 .status,
+			BUS_ERROR);
+		turn_switch(kinds[i], false);
+		/* By itself, without any call. */
+		ck_assert_msg(wait_condition("fine", 4 * SECOND), "%s", kinds[i]);
+		ck_assert_int_eq(
+			store_count(&p, "SELECT count(*) FROM action_log"), rows);
+		must(tab_switch(3));
+		ck_assert_int_eq(
+			store_count(&p,
+				"SELECT count(*) FROM sessions WHERE status = 'active'"),
+			1);
+	}
+}
+END_TEST
+
+START_TEST(a_reader_that_stays_is_told_and_the_log_shrinks_after_it)
+{
+	char session[UUID_SIZE];
+	struct buf body = {0};
+	const bool never = false;
+	sqlite3 *reader;
+
+	start_session(session);
+	ck_assert_int_eq(sqlite3_open(p.database, &reader), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM sessions",
+				 NULL, NULL, NULL),
+		SQLITE_OK);
+	for (int call = 0; call < 100; call++) {
+		char key[UUID_SIZE], id[UUID_SIZE], at[WALL_ISO_SIZE];
+
+		wall_iso(clock_wall(), at);
+		buf_clear(&body);
+		for (int i = 0; i < 1000; i++)
+			buf_printf(&body,
+				"%c{\"id\":\"%s\",\"type\":\"tab_switch\",\"data\":{"
+				"\"toPath\":\"%d\"},"
+				"\"createdAt\":\"%s\"}",
+				i ? ',' : '[', new_key(id), i, at);
+		buf_add_str(&body, STR_LIT("]}"));
+		must(store_call(&p, METHOD_ACTION_APPEND, new_key(key),
+			arena_printf(&arena, "{\"actions\":%.*s", STR_ARG(buf_str(&body)))
+				.ptr,
+			&arena));
+	}
+	ck_assert_int_gt(log_bytes(), 16 * 1024 * 1024);
+	ck_assert(wait_condition("degraded", 4 * SECOND));
+	ck_assert_ptr_nonnull(strstr(buf_str(&p.reason).ptr, "keeps reading"));
+	ck_assert_int_eq(sqlite3_exec(reader, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(reader);
+	ck_assert(wait_condition("fine", 10 * SECOND));
+	for (int waited = 0; waited < 50 && log_bytes() > 0; waited++)
+		store_process_turn(&p, &never, 100);
+	ck_assert_int_eq(log_bytes(), 0);
+	ck_assert_int_eq(store_count(&p, "SELECT count(*) FROM action_log"), 100001);
+	buf_free(&body);
+}
+END_TEST
+
+START_TEST(damage_while_running_stops_all_writing)
+{
+	char session[UUID_SIZE], junk[4096];
+	struct bus_reply reply;
+	struct stat before, after;
+	int fd;
+
+	start_session(session);
+	/* Let the log be empty, so that the damage is in what counts. */
+	ck_assert_int_eq(store_process_stop(&p), 0);
+	store_process_start(&p);
+	ck_assert(store_process_wait_ready(&p));
+	must(tab_switch(1));
+	memset(junk, 0xA5, sizeof(junk));
+	fd = open(p.database, O_WRONLY);
+	ck_assert_int_eq(pwrite(fd, junk, sizeof(junk), 2 * 4096), (ssize_t)sizeof(junk));
+	close(fd);
+	ck_assert(wait_condition("failing", 8 * SECOND));
+	ck_assert_ptr_nonnull(strstr(buf_str(&p.reason).ptr, "damaged"));
+	reply = tab_switch(2);
+	ck_assert(str_is(reply.code, "STORAGE_FAILED"));
+	store_process_kill(&p);
+	ck_assert_int_eq(stat(p.database, &before), 0);
+	store_process_start(&p);
+	ck_assert(!store_process_wait_ready(&p));
+	ck_assert_int_eq(store_process_wait_end(&p), WORKER_EXIT_CONFIG);
+	ck_assert_int_eq(stat(p.database, &after), 0);
+	ck_assert_int_eq(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+}
+END_TEST
+
+START_TEST(a_file_that_is_taken_away_is_noticed)
+{
+	char session[UUID_SIZE];
+
+	start_session(session);
+	unlink(p.database);
+	ck_assert(wait_condition("failing", 8 * SECOND));
+	ck_assert_ptr_nonnull(strstr(buf_str(&p.reason).ptr, "moved or removed"));
+	ck_assert(str_is(tab_switch(1).code, "STORAGE_FAILED"));
+}
+END_TEST
+
+START_TEST(a_start_waits_for_a_lock)
+{
+	const bool never = false;
+	sqlite3 *other;
+
+	ck_assert_int_eq(store_process_stop(&p), 0);
+	ck_assert_int_eq(sqlite3_open(p.database, &other), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(other,
+				 "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; "
+				 "UPDATE sessions SET status = 'active'; COMMIT",
+				 NULL, NULL, NULL),
+		SQLITE_OK);
+	store_process_start(&p);
+	store_process_turn(&p, &never, 2500);
+	ck_assert(!p.ready);
+	ck_assert_uint_ge(p.heartbeats, 1);
+	sqlite3_close(other);
+	ck_assert(store_process_wait_ready(&p));
+}
+END_TEST
+
+START_TEST(what_cannot_work_ends_with_a_reason)
+{
+	char junk[8192], text[4096] = "";
+	int fd;
+	ssize_t n;
+
+	ck_assert_int_eq(store_process_stop(&p), 0);
+	memset(junk, 'x', sizeof(junk));
+	fd = open(p.database, O_WRONLY | O_TRUNC);
+	ck_assert_int_eq(write(fd, junk, sizeof(junk)), (ssize_t)sizeof(junk));
+	close(fd);
+	unlink(p.log);
+	store_process_start(&p);
+	ck_assert(!store_process_wait_ready(&p));
+	ck_assert_int_eq(store_process_wait_end(&p), WORKER_EXIT_CONFIG);
+	fd = open(p.log, O_RDONLY);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	ck_assert_int_gt(n, 0);
+	ck_assert_ptr_nonnull(strstr(text, p.database));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("store process");
+	TCase *tc = tcase_create("process");
+	SRunner *runner;
+	int failed;
+
+	setenv("LD_PRELOAD", STORE_FAULT_LIBRARY, 1);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, killed_in_the_middle_it_loses_and_doubles_nothing);
+	tcase_add_test(tc, a_call_repeated_after_a_kill_is_done_once);
+	tcase_add_test(tc, sessions_are_told_and_taken_up_again);
+	tcase_add_test(tc, a_lock_is_waited_for_without_standing_still);
+	tcase_add_test(tc, writing_that_fails_is_told_and_recovers);
+	tcase_add_test(tc, a_reader_that_stays_is_told_and_the_log_shrinks_after_it);
+	tcase_add_test(tc, damage_while_running_stops_all_writing);
+	tcase_add_test(tc, a_file_that_is_taken_away_is_noticed);
+	tcase_add_test(tc, a_start_waits_for_a_lock);
+	tcase_add_test(tc, what_cannot_work_ends_with_a_reason);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
