@@ -83,8 +83,8 @@ struct field {
 			      null pointer instead */
 	double min, max;   /* value of numbers, bytes of strings, items of arrays; min >
 			      max: no bound */
-	const struct type *(*type)(void);		/* OBJECT, OBJECTS */
-	const struct enumeration *(*enumeration)(void); /* ENUM, LEVEL */
+	const struct type *(*type)(void);		/* OBJECT, OBJECTS; JSON: for readers, or NULL */
+	const struct enumeration *(*enumeration)(void); /* ENUM, LEVEL; STRINGS: of names, or NULL */
 	enum json_shape shape;				/* JSON */
 	const char *schema; /* JSON: its keywords, where a shape is not enough; else NULL */
 	const char *doc;

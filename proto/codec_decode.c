@@ -135,11 +135,24 @@ static void list_names(const struct enumeration *e, char *out, size_t size)
 	}
 }
 
+static int fail_name(const struct decoder *d, const struct field *f, yyjson_val *val,
+	const struct path *at)
+{
+	const struct enumeration *e = f->enumeration();
+	char names[200];
+
+	list_names(e, names, sizeof(names));
+	if (f->kind == FIELD_LEVEL)
+		return path_fail_got(at, d->error, val,
+			"expected an integer from 0 to %zu or one of %s", e->count - 1,
+			names);
+	return path_fail_got(at, d->error, val, "expected %s", names);
+}
+
 static int decode_enum(const struct decoder *d, const struct field *f, yyjson_val *val,
 	const struct path *at, void *member)
 {
 	const struct enumeration *e = f->enumeration();
-	char names[200];
 	int64_t number;
 	int index = -1;
 
@@ -148,16 +161,10 @@ static int decode_enum(const struct decoder *d, const struct field *f, yyjson_va
 	else if (f->kind == FIELD_LEVEL && whole_number(val, &number) && number >= 0 &&
 		 number < (int64_t)e->count)
 		index = (int)number;
-	if (index >= 0) {
-		*(int *)member = index;
-		return 0;
-	}
-	list_names(e, names, sizeof(names));
-	if (f->kind == FIELD_LEVEL)
-		return path_fail_got(at, d->error, val,
-			"expected an integer from 0 to %zu or one of %s", e->count - 1,
-			names);
-	return path_fail_got(at, d->error, val, "expected %s", names);
+	if (index < 0)
+		return fail_name(d, f, val, at);
+	*(int *)member = index;
+	return 0;
 }
 
 static int decode_strings(const struct decoder *d, const struct field *f, yyjson_val *val,
@@ -173,14 +180,19 @@ static int decode_strings(const struct decoder *d, const struct field *f, yyjson
 	count = yyjson_arr_size(val);
 	if (check_length(d, f, count, "items", at) < 0)
 		return -EINVAL;
-	/* Not NULL for an empty array either, which is how it differs from an absent one. */
+	/* Not NULL for an empty array either, which is how it differs from an absent one.
+	 */
 	items = arena_array(d->arena, count, sizeof(*items));
 	yyjson_arr_foreach(val, index, count, item)
 	{
+		struct path here = {.up = at, .index = index};
+
 		if (!yyjson_is_str(item))
-			return path_fail(&(struct path){.up = at, .index = index},
-				d->error, "expected a string");
+			return path_fail(&here, d->error, "expected a string");
 		items[index] = val_str(item);
+		if (f->enumeration &&
+			enumeration_index(f->enumeration(), items[index]) < 0)
+			return fail_name(d, f, item, &here);
 	}
 	*out = (struct strs){items, count};
 	return 0;

@@ -11,11 +11,13 @@
 
 #define NO_UPPER_BOUND 9007199254740992.0
 
-/* What may stand in a schema. */
+/* What may stand in a schema, and within which types something is being written. */
 struct dialect {
 	bool closed; /* additionalProperties is false */
 	bool bounds; /* as keywords; else in the description, for Claude's structured
 			output */
+	const struct dialect *up;
+	const struct type *type; /* NULL at the root */
 };
 
 static void add_object(const struct type *type, const struct dialect *d, struct buf *out);
@@ -74,7 +76,7 @@ static void add_enum(struct buf *out, const struct field *f)
 			buf_add_char(out, ',');
 		buf_add_json_string(out, str_of(e->names[i]));
 	}
-	if (f->flags & FIELD_NULLABLE)
+	if ((f->flags & FIELD_NULLABLE) && f->kind != FIELD_STRINGS)
 		buf_add_str(out, STR_LIT(",null"));
 	buf_add_char(out, ']');
 }
@@ -137,7 +139,10 @@ static void add_keywords(const struct field *f, const struct dialect *d, struct 
 		return;
 	case FIELD_STRINGS:
 		add_type(out, f, "array");
-		buf_add_str(out, STR_LIT(",\"items\":{\"type\":\"string\"}"));
+		buf_add_str(out, STR_LIT(",\"items\":{\"type\":\"string\""));
+		if (f->enumeration)
+			add_enum(out, f);
+		buf_add_char(out, '}');
 		add_lengths(out, f, d, "minItems", "maxItems");
 		return;
 	case FIELD_OBJECTS:
@@ -180,7 +185,7 @@ static void add_field(const struct field *f, const struct dialect *d, struct buf
 	add_key(out, f->wire);
 	buf_add_char(out, '{');
 	start = out->len;
-	if (f->kind == FIELD_OBJECT) {
+	if (f->kind == FIELD_OBJECT || (f->kind == FIELD_JSON && f->type)) {
 		add_type(out, f, "object");
 		add_members(f->type(), d, out);
 	} else {
@@ -192,11 +197,25 @@ static void add_field(const struct field *f, const struct dialect *d, struct buf
 	buf_add_char(out, '}');
 }
 
-/* properties, required and additionalProperties, each behind a comma. */
-static void add_members(const struct type *type, const struct dialect *d, struct buf *out)
+static bool is_within(const struct dialect *d, const struct type *type)
 {
+	for (; d; d = d->up)
+		if (d->type == type)
+			return true;
+	return false;
+}
+
+/* properties, required and additionalProperties, each behind a comma. A type within
+ * itself is not written out again: there is no $ref here, and it would never end. */
+static void add_members(
+	const struct type *type, const struct dialect *around, struct buf *out)
+{
+	const struct dialect here = {around->closed, around->bounds, around, type},
+			     *d = &here;
 	bool first = true;
 
+	if (is_within(around, type))
+		return;
 	if (type->count > 0) {
 		buf_add_str(out, STR_LIT(",\"properties\":{"));
 		for (size_t i = 0; i < type->count; i++) {

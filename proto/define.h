@@ -23,9 +23,13 @@
  *   JSON JSON_OBJECT JSON_ARRAY
  *                       (member, wire, flags, doc)                    any value; an object; an array
  *   JSON_SCHEMA         (member, wire, flags, schema, doc)            any value; keywords for the schema
+ *   JSON_OF             (member, wire, flags, type, doc)              an object, handed on unread; readers
+ *                                                                     are told that it is of the type
  *   ENUM LEVEL          (member, wire, flags, enumeration, doc)
  *   OBJECT              (member, wire, flags, type, doc)
  *   OBJECTS             (member, wire, flags, type, min, max, doc)
+ *   NAMES               (member, wire, flags, enumeration, min, max, doc)
+ *                                                                     strings out of an enumeration
  *
  * flags: REQUIRED, OPTIONAL, NULLABLE (optional, null accepted and sent), REQUIRED_NULLABLE.
  * NO_MAX where there is no upper bound.

@@ -71,14 +71,21 @@ static void add_field_type(struct buf *out, const struct field *f)
 		add_name(out, f->type()->name);
 		return;
 	case FIELD_STRINGS:
-		buf_add_str(out, STR_LIT("string[]"));
+		if (f->enumeration)
+			add_name(out, f->enumeration()->name);
+		else
+			buf_add_str(out, STR_LIT("string"));
+		buf_add_str(out, STR_LIT("[]"));
 		return;
 	case FIELD_OBJECTS:
 		add_name(out, f->type()->name);
 		buf_add_str(out, STR_LIT("[]"));
 		return;
 	case FIELD_JSON:
-		add_json_type(out, f->shape);
+		if (f->type)
+			add_name(out, f->type()->name);
+		else
+			add_json_type(out, f->shape);
 		return;
 	}
 }

@@ -13,6 +13,7 @@
 #define TYPE(name, doc)
 #define STRING(member, wire, flags, min, max, doc)
 #define STRINGS(member, wire, flags, min, max, doc)
+#define NAMES(member, wire, flags, enumeration, min, max, doc)
 #define INT(member, wire, flags, min, max, doc)
 #define NUMBER(member, wire, flags, min, max, doc)
 #define BOOL(member, wire, flags, doc)
@@ -20,6 +21,7 @@
 #define JSON_OBJECT(member, wire, flags, doc)
 #define JSON_ARRAY(member, wire, flags, doc)
 #define JSON_SCHEMA(member, wire, flags, schema, doc)
+#define JSON_OF(member, wire, flags, type, doc)
 #define ENUM(member, wire, flags, enumeration, doc)
 #define LEVEL(member, wire, flags, enumeration, doc)
 #define OBJECT(member, wire, flags, type, doc)
@@ -35,6 +37,7 @@
 #define TYPE(name, doc) struct name { char empty_;
 #define STRING(member, wire, flags, min, max, doc) struct str member;
 #define STRINGS(member, wire, flags, min, max, doc) struct strs member;
+#define NAMES(member, wire, flags, enumeration, min, max, doc) struct strs member;
 #define INT(member, wire, flags, min, max, doc) int64_t member; bool has_##member;
 #define NUMBER(member, wire, flags, min, max, doc) double member; bool has_##member;
 #define BOOL(member, wire, flags, doc) bool member; bool has_##member;
@@ -42,6 +45,7 @@
 #define JSON_OBJECT(member, wire, flags, doc) struct json member;
 #define JSON_ARRAY(member, wire, flags, doc) struct json member;
 #define JSON_SCHEMA(member, wire, flags, schema, doc) struct json member;
+#define JSON_OF(member, wire, flags, type, doc) struct json member;
 #define ENUM(member, wire, flags, enumeration, doc) int member; bool has_##member;
 #define LEVEL(member, wire, flags, enumeration, doc) int member; bool has_##member;
 #define OBJECT(member, wire, flags, type, doc) struct type member; bool has_##member;
@@ -56,6 +60,7 @@
 #define TYPE(name, doc) const struct type *name##_type(void);
 #define STRING(member, wire, flags, min, max, doc)
 #define STRINGS(member, wire, flags, min, max, doc)
+#define NAMES(member, wire, flags, enumeration, min, max, doc)
 #define INT(member, wire, flags, min, max, doc)
 #define NUMBER(member, wire, flags, min, max, doc)
 #define BOOL(member, wire, flags, doc)
@@ -63,6 +68,7 @@
 #define JSON_OBJECT(member, wire, flags, doc)
 #define JSON_ARRAY(member, wire, flags, doc)
 #define JSON_SCHEMA(member, wire, flags, schema, doc)
+#define JSON_OF(member, wire, flags, type, doc)
 #define ENUM(member, wire, flags, enumeration, doc)
 #define LEVEL(member, wire, flags, enumeration, doc)
 #define OBJECT(member, wire, flags, type, doc)
@@ -95,6 +101,9 @@
 #define STRINGS(member, wire_, flags_, min_, max_, doc_) \
 	{.wire = wire_, .kind = FIELD_STRINGS, .flags = flags_, .offset = offsetof(self, member), \
 		.min = min_, .max = max_, .doc = doc_},
+#define NAMES(member, wire_, flags_, enumeration_, min_, max_, doc_) \
+	{.wire = wire_, .kind = FIELD_STRINGS, .flags = flags_, .offset = offsetof(self, member), \
+		.min = min_, .max = max_, .enumeration = enumeration_##_enumeration, .doc = doc_},
 #define FIELD_SCALAR_(kind_, member, wire_, flags_, min_, max_, doc_) \
 	{.wire = wire_, .kind = kind_, .flags = flags_, .offset = offsetof(self, member), \
 		.has_offset = offsetof(self, has_##member), .min = min_, .max = max_, .doc = doc_},
@@ -114,6 +123,9 @@
 #define JSON_SCHEMA(member, wire_, flags_, schema_, doc_) \
 	{.wire = wire_, .kind = FIELD_JSON, .flags = flags_, .offset = offsetof(self, member), \
 		.min = 1, .max = 0, .schema = schema_, .doc = doc_},
+#define JSON_OF(member, wire_, flags_, type_, doc_) \
+	{.wire = wire_, .kind = FIELD_JSON, .flags = flags_, .offset = offsetof(self, member), \
+		.min = 1, .max = 0, .shape = JSON_SHAPE_OBJECT, .type = type_##_type, .doc = doc_},
 #define FIELD_NAMED_(kind_, member, wire_, flags_, enumeration_, doc_) \
 	{.wire = wire_, .kind = kind_, .flags = flags_, .offset = offsetof(self, member), \
 		.has_offset = offsetof(self, has_##member), .min = 1, .max = 0, \
@@ -146,6 +158,7 @@
 #define TYPE(name, doc) LIST_TYPE(name)
 #define STRING(member, wire, flags, min, max, doc)
 #define STRINGS(member, wire, flags, min, max, doc)
+#define NAMES(member, wire, flags, enumeration, min, max, doc)
 #define INT(member, wire, flags, min, max, doc)
 #define NUMBER(member, wire, flags, min, max, doc)
 #define BOOL(member, wire, flags, doc)
@@ -153,6 +166,7 @@
 #define JSON_OBJECT(member, wire, flags, doc)
 #define JSON_ARRAY(member, wire, flags, doc)
 #define JSON_SCHEMA(member, wire, flags, schema, doc)
+#define JSON_OF(member, wire, flags, type, doc)
 #define ENUM(member, wire, flags, enumeration, doc)
 #define LEVEL(member, wire, flags, enumeration, doc)
 #define OBJECT(member, wire, flags, type, doc)

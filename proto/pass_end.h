@@ -10,12 +10,14 @@
 #undef TYPE
 #undef STRING
 #undef STRINGS
+#undef NAMES
 #undef INT
 #undef NUMBER
 #undef BOOL
 #undef JSON
 #undef JSON_OBJECT
 #undef JSON_ARRAY
+#undef JSON_OF
 #undef JSON_SCHEMA
 #undef ENUM
 #undef LEVEL

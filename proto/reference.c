@@ -89,6 +89,10 @@ static void add_kind(struct buf *out, const struct field *f)
 		return;
 	case FIELD_STRINGS:
 		buf_add_str(out, STR_LIT("strings"));
+		if (f->enumeration) {
+			buf_add_str(out, STR_LIT(" out of "));
+			add_names(out, f->enumeration());
+		}
 		add_bounds(out, f, "");
 		return;
 	case FIELD_OBJECTS:
@@ -97,7 +101,10 @@ static void add_kind(struct buf *out, const struct field *f)
 		add_bounds(out, f, "");
 		return;
 	case FIELD_JSON:
-		buf_add_str(out, str_of(shapes[f->shape]));
+		if (f->type)
+			add_link(out, f->type());
+		else
+			buf_add_str(out, str_of(shapes[f->shape]));
 		return;
 	}
 }

@@ -9,6 +9,9 @@ export type PhaseStatus = "pending" | "active" | "complete";
 /** Which days the statistics cover. */
 export type StatsPeriod = "7d" | "30d" | "all";
 
+/** A part of the session state (seed 004 story 6). */
+export type StateItem = "open_files" | "buffers" | "diffs" | "phase" | "plan" | "progress" | "hints" | "session" | "dreyfus";
+
 /** How hard a piece of work is. */
 export type Difficulty = "beginner" | "intermediate" | "advanced";
 
@@ -32,6 +35,9 @@ export type GuardKind = "session-guard" | "breakloop" | "interview" | "idle";
 
 /** What happened to a file or directory. */
 export type TreeAction = "add" | "change" | "unlink" | "addDir" | "unlinkDir" | "rename";
+
+/** What a node of the tree is. */
+export type TreeKind = "file" | "directory";
 
 /** What to do after a review. */
 export type FollowUpType = "constraint_escalation" | "retry_hint" | "completed";
@@ -369,13 +375,25 @@ export interface ConnectionError {
 	/** For people: what failed, where, and what to do. */
 	message: string;
 	/** What it was about: {type, id} or {path}. */
-	context: unknown | null;
+	context: Record<string, unknown> | null;
+}
+
+/** A file or directory. */
+export interface TreeNode {
+	/** Its name. */
+	name: string;
+	/** Project-relative path; "." for the project itself. */
+	path: string;
+	/** What it is. */
+	type: TreeKind;
+	/** Of a directory: directories first, each by name. */
+	children?: TreeNode[];
 }
 
 /** The whole tree of the project. */
 export interface FsTree {
-	/** A node: {name, path, type, children?}; directories first, each by name. */
-	root: unknown;
+	/** The project. */
+	root: TreeNode;
 }
 
 /** One change in the tree. */
@@ -475,7 +493,7 @@ export interface SessionStarted {
 	/** The issue. */
 	issueContext: IssueContext;
 	/** Always [] at the start. */
-	phases: unknown;
+	phases: unknown[];
 	/** How much help is wanted. */
 	hintLevel: number;
 	/** Files that are open. */
@@ -484,8 +502,8 @@ export interface SessionStarted {
 
 /** A session goes on. */
 export interface SessionResumed {
-	/** The nine state items. */
-	restoredState: unknown;
+	/** All nine state items. */
+	restoredState: SessionState;
 }
 
 /** How a session went. */
@@ -1012,8 +1030,138 @@ export interface ToolGetDiffOutput {
 
 /** Which parts of the state. */
 export interface ToolGetSessionStateInput {
-	/** Any of open_files, buffers, diffs, phase, plan, progress, hints, session, dreyfus; all without it. */
-	include?: string[];
+	/** Only these; everything without it or when it is empty. */
+	include?: StateItem[];
+}
+
+/** buffers: what the learner has in the editor for one file. */
+export interface StateBuffer {
+	/** Project-relative path. */
+	path: string;
+	/** The whole text. */
+	content: string;
+	/** Where the cursor is. */
+	cursorPosition: Position;
+	/** True while there are unsaved edits. */
+	dirty: boolean;
+}
+
+/** phase: the current phase, or null. */
+export interface StatePhase {
+	/** Id of the phase. */
+	id: string;
+	/** Its place in the plan. */
+	number: number;
+	/** Its title. */
+	title: string;
+	/** Where it stands. */
+	status: PhaseStatus;
+	/** How much help it comes with: none, file, region or line. */
+	hintLevel: string;
+}
+
+/** A phase of the current plan. */
+export interface StatePlanPhase {
+	/** Its place in the plan. */
+	number: number;
+	/** Its title. */
+	title: string;
+	/** Where it stands. */
+	status: PhaseStatus;
+}
+
+/** plan: the newest plan of the session, or null (P6.11). */
+export interface StatePlan {
+	/** Id of the plan. */
+	id: string;
+	/** Its phases, in order. */
+	phases: StatePlanPhase[];
+}
+
+/** progress: what happened in the phases of the plan, oldest first (P6.14). */
+export interface StateProgress {
+	/** hint_used, hint_escalated, review_requested or review_passed. */
+	eventType: string;
+	/** More about it. */
+	data: unknown | null;
+	/** When, ISO 8601. */
+	createdAt: string;
+}
+
+/** A file that the current phase hints at. */
+export interface StateFileHint {
+	/** Project-relative path. */
+	path: string;
+	/** How it looks. */
+	style: string;
+}
+
+/** Lines that the current phase hints at. */
+export interface StateLineHint {
+	/** Project-relative path. */
+	path: string;
+	/** First line. */
+	start: number | null;
+	/** Last line. */
+	end: number | null;
+	/** How they look. */
+	style: string;
+	/** Shown under the pointer. */
+	hoverText: string | null;
+}
+
+/** hints: those of the current phase (P6.14). */
+export interface StateHints {
+	/** Files. */
+	fileHints: StateFileHint[];
+	/** Lines. */
+	lineHints: StateLineHint[];
+}
+
+/** session: the active session. */
+export interface StateSession {
+	/** Id of the session. */
+	id: string;
+	/** The project. */
+	projectDir: string;
+	/** Number of its issue. */
+	issueNumber?: number | null;
+	/** Title of its issue, when known. */
+	issueTitle?: string | null;
+	/** When it began, ISO 8601. */
+	startedAt: string;
+}
+
+/** dreyfus: an assessed skill, the newest first. */
+export interface StateSkill {
+	/** The skill. */
+	skillArea: string;
+	/** How far the learner is in it. */
+	stage: string;
+	/** How sure that is. */
+	confidence: number;
+}
+
+/** State of the session: the items that were asked for. Put together by the store; here for readers. */
+export interface SessionState {
+	/** Files that are open. */
+	open_files?: string[];
+	/** Buffers. */
+	buffers?: StateBuffer[];
+	/** Unsaved edits. */
+	diffs?: FileDiff[];
+	/** The current phase. */
+	phase?: StatePhase | null;
+	/** The newest plan. */
+	plan?: StatePlan | null;
+	/** What happened in its phases. */
+	progress?: StateProgress[];
+	/** Hints of the current phase. */
+	hints?: StateHints;
+	/** The session. */
+	session?: StateSession | null;
+	/** Assessed skills. */
+	dreyfus?: StateSkill[];
 }
 
 /** Which file. */

@@ -6,6 +6,7 @@
 
 #define MAX_TEXT_BYTES 40
 #define MAX_ITEMS 3
+#define MAX_DEPTH 5
 
 /* splitmix64 */
 uint64_t rng_next(struct rng *rng)
@@ -137,15 +138,22 @@ static void add_json(struct rng *rng, const struct field *f, struct buf *out)
 	}
 }
 
+static void add_name(struct rng *rng, const struct enumeration *e, struct buf *out)
+{
+	buf_add_json_string(out, str_of(e->names[rng_below(rng, e->count)]));
+}
+
 static void add_items(struct rng *rng, const struct field *f, bool full, struct buf *out)
 {
-	size_t count = length_between(rng, f, MAX_ITEMS);
+	size_t count = length_between(rng, f, rng->depth > MAX_DEPTH ? 0 : MAX_ITEMS);
 
 	buf_add_char(out, '[');
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			buf_add_char(out, ',');
-		if (f->kind == FIELD_STRINGS)
+		if (f->kind == FIELD_STRINGS && f->enumeration)
+			add_name(rng, f->enumeration(), out);
+		else if (f->kind == FIELD_STRINGS)
 			add_string(rng, rng_below(rng, MAX_TEXT_BYTES), out);
 		else
 			sample_add(rng, f->type(), full, out);
@@ -170,8 +178,7 @@ static void add_field_value(
 		buf_add_str(out, rng_below(rng, 2) ? STR_LIT("true") : STR_LIT("false"));
 		return;
 	case FIELD_ENUM:
-		buf_add_json_string(out, str_of(f->enumeration()->names[rng_below(
-						 rng, f->enumeration()->count)]));
+		add_name(rng, f->enumeration(), out);
 		return;
 	case FIELD_LEVEL:
 		buf_printf(out, "%d", (int)rng_below(rng, f->enumeration()->count));
@@ -193,6 +200,7 @@ void sample_add(struct rng *rng, const struct type *type, bool full, struct buf 
 {
 	bool first = true;
 
+	rng->depth++;
 	buf_add_char(out, '{');
 	for (size_t i = 0; i < type->count; i++) {
 		const struct field *f = &type->fields[i];
@@ -212,4 +220,5 @@ void sample_add(struct rng *rng, const struct type *type, bool full, struct buf 
 			add_field_value(rng, f, full, out);
 	}
 	buf_add_char(out, '}');
+	rng->depth--;
 }

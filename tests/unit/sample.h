@@ -15,6 +15,7 @@
 /* The same seed gives the same numbers on every machine. */
 struct rng {
 	uint64_t state;
+	int depth; /* of the type being made; deep ones get no more items */
 };
 
 uint64_t rng_next(struct rng *rng);

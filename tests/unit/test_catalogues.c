@@ -193,6 +193,50 @@ START_TEST(lengths_in_schemas_are_not_stricter)
 }
 END_TEST
 
+/* A type within itself must not be written for ever. */
+START_TEST(schemas_of_recursive_types_end)
+{
+	check_schema(tree_node_type(), DECODE_LENIENT,
+		"{\"type\":\"object\",\"properties\":{"
+		"\"name\":{\"type\":\"string\",\"maxLength\":4096,\"description\":\"Its "
+		"name.\"},"
+		"\"path\":{\"type\":\"string\",\"maxLength\":8192,\"description\":"
+		"\"Project-relative path; "
+		"\\\".\\\" for the project itself.\"},"
+		"\"type\":{\"type\":\"string\",\"enum\":[\"file\",\"directory\"],"
+		"\"description\":\"What it is.\"},"
+		"\"children\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},"
+		""
+		"\"description\":\"Of a directory: directories first, each by name.\"}},"
+		"\"required\":[\"name\",\"path\",\"type\"]}");
+}
+END_TEST
+
+/* What strangers send may not make the daemon reserve many times its size. */
+static void check_bounded(const char *message, const struct type *type)
+{
+	for (size_t i = 0; i < type->count; i++) {
+		const struct field *f = &type->fields[i];
+
+		if (f->kind == FIELD_STRINGS || f->kind == FIELD_OBJECTS)
+			ck_assert_msg(f->min <= f->max && f->max <= 10000,
+				"%s: %s.%s has no bound", message, type->name, f->wire);
+		if (f->kind == FIELD_OBJECT || f->kind == FIELD_OBJECTS)
+			check_bounded(message, f->type());
+	}
+}
+
+START_TEST(arrays_from_outside_are_bounded)
+{
+	for (size_t i = 0; i < ws_client_count; i++)
+		check_bounded(ws_client_infos[i].name, ws_client_infos[i].payload());
+	for (int i = 0; i < MCP_TOOL_COUNT; i++)
+		check_bounded(mcp_tool_infos[i].name, mcp_tool_infos[i].input());
+	for (size_t i = 0; i < guard_kind_count; i++)
+		check_bounded("guard", guard_kind_infos[i].config());
+}
+END_TEST
+
 START_TEST(hint_levels_are_numbers_and_names_in_a_schema)
 {
 	yyjson_doc *doc = schema_of(hints_level_change_type(), DECODE_LENIENT);
@@ -218,6 +262,8 @@ int main(void)
 	tcase_add_loop_test(tc, tools_have_portable_schemas, 0, MCP_TOOL_COUNT);
 	tcase_add_test(tc, schemas_say_what_the_decoder_checks);
 	tcase_add_test(tc, lengths_in_schemas_are_not_stricter);
+	tcase_add_test(tc, schemas_of_recursive_types_end);
+	tcase_add_test(tc, arrays_from_outside_are_bounded);
 	tcase_add_test(tc, hint_levels_are_numbers_and_names_in_a_schema);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);

@@ -85,7 +85,18 @@ static const struct decoding decodings[] = {
 		"payload.actions[0]: expected an object"},
 	{action_append_type, DECODE_LENIENT, "{\"actions\":{}}",
 		"payload.actions: expected an array of objects"},
-	{tool_get_session_state_input_type, DECODE_STRICT, "{\"include\":[\"a\",5]}",
+	{tool_get_session_state_input_type, DECODE_STRICT, "{\"include\":[]}", NULL},
+	{tool_get_session_state_input_type, DECODE_STRICT,
+		"{\"include\":[\"phase\",\"weather\"]}",
+		"payload.include[1]: expected open_files, buffers, diffs, phase, plan, "
+		"progress, "
+		"hints, session or dreyfus, got \"weather\""},
+	{tree_node_type, DECODE_LENIENT,
+		"{\"name\":\"p\",\"path\":\".\",\"type\":\"directory\",\"children\":[{"
+		"\"name\":\"d\","
+		"\"path\":\"d\",\"type\":\"directory\",\"children\":[{\"name\":7}]}]}",
+		"payload.children[0].children[0].name: expected a string"},
+	{tool_get_session_state_input_type, DECODE_STRICT, "{\"include\":[\"phase\",5]}",
 		"payload.include[1]: expected a string"},
 	{tool_get_buffer_input_type, DECODE_STRICT, "{\"pth\":\"a\"}",
 		"payload.pth: unknown field, did you mean \"path\"?"},
