@@ -1,5 +1,130 @@
-/* main.c - paige-observer, the worker that decides when to nudge. */
-#include "common/worker.h"
+/*
+ * main.c - paige-observer, the worker that decides when to nudge: which session is
+ * active, and what happens in it, as the bus tells.
+ */
+#include "common/log.h"
+#include "proto/messages.h"
+#include "workers/observer/observer.h"
+#include <stdlib.h>
+
+/* ---- which session ---- */
+
+static void on_active_session(void *arg, const struct bus_reply *reply)
+{
+	struct observer *o = arg;
+	struct active_session session;
+	struct proto_error error = {""};
+	struct arena arena = {0};
+
+	if (reply->status != BUS_OK || bus_reply_decode(METHOD_SESSION_ACTIVE, reply,
+					       &arena, &session, &error) < 0)
+		log_warn("the active session is not known", "error", "%.*s",
+			STR_ARG(reply->message), NULL);
+	else if (!session.session_id.ptr)
+		observer_stop(o);
+	else if (!o->active || !str_is(session.session_id, o->session_id))
+		observer_start(o, session.session_id);
+	arena_free(&arena);
+}
+
+static void ask_for_session(struct observer *o)
+{
+	static const struct empty nothing = {0};
+
+	bus_call_message(o->worker->bus, METHOD_SESSION_ACTIVE, (struct str){NULL, 0},
+		&nothing, 0, on_active_session, o);
+}
+
+/* Decodes an event's body; false with a line in the log when it is not of its type. */
+static bool decode(const struct bus_event *event, const struct type *type,
+	struct arena *arena, void *out, yyjson_doc **doc)
+{
+	struct proto_error error = {""};
+
+	*doc = proto_parse(event->body, &error);
+	if (*doc && proto_decode(type, yyjson_doc_get_root(*doc), "event", DECODE_LENIENT,
+			    arena, out, &error) == 0)
+		return true;
+	log_error("event not understood", "topic", "%.*s", STR_ARG(event->topic),
+		"problem", "%s", error.text, NULL);
+	return false;
+}
+
+static void on_session(void *arg, const struct bus_event *event)
+{
+	struct observer *o = arg;
+	struct session_event session;
+	struct arena arena = {0};
+	yyjson_doc *doc;
+
+	if (decode(event, session_event_type(), &arena, &session, &doc)) {
+		if (!str_is(event->topic, "session/ended"))
+			observer_start(o, session.session_id);
+		else if (str_is(session.session_id, o->session_id))
+			observer_stop(o);
+	}
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+}
+
+static void on_wrap_up(void *arg, const struct bus_event *event)
+{
+	(void)event;
+	observer_stop(arg);
+}
+
+/* ---- what happens in it ---- */
+
+static void on_action(void *arg, const struct bus_event *event)
+{
+	struct action_event action;
+	struct arena arena = {0};
+	yyjson_doc *doc;
+
+	if (decode(event, action_event_type(), &arena, &action, &doc))
+		observer_on_action(arg, action.session_id, action.type);
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+}
+
+static void on_buffer(void *arg, const struct bus_event *event)
+{
+	(void)event;
+	observer_on_buffer_update(arg);
+}
+
+/* Events were missed, or the store was started anew: what matters is which session is
+ * active. */
+static void on_gap(void *arg, enum worker_id from, uint64_t missed)
+{
+	(void)from;
+	(void)missed;
+	ask_for_session(arg);
+}
+
+static void serve_mute(void *arg, struct bus_request *request, const void *message)
+{
+	observer_mute(arg, ((const struct observer_mute *)message)->muted);
+	bus_answer(request, STR_LIT("{}"));
+}
+
+static int init(struct worker *w)
+{
+	struct observer *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		abort();
+	w->state = o;
+	observer_init(o, w);
+	bus_serve(w->bus, METHOD_OBSERVER_MUTE, serve_mute, o);
+	bus_subscribe(w->bus, WORKER_STORE, "session/", on_session, o);
+	bus_subscribe(w->bus, WORKER_STORE, "action/", on_action, o);
+	bus_subscribe(w->bus, WORKER_FSWATCH, "buffer/", on_buffer, o);
+	bus_subscribe(w->bus, WORKER_LLM, "wrap_up/", on_wrap_up, o);
+	bus_on_gap(w->bus, WORKER_STORE, on_gap, o);
+	ask_for_session(o);
+	return WORKER_EXIT_OK;
+}
 
 /* It needs no file and starts no program. */
 static void confine(struct worker *w, struct confinement *c)
@@ -10,6 +135,7 @@ static void confine(struct worker *w, struct confinement *c)
 
 static const struct worker_spec spec = {
 	.id = WORKER_OBSERVER,
+	.init = init,
 	.confine = confine,
 };
 

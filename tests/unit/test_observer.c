@@ -1,0 +1,282 @@
+/* When the Observer looks, when it holds back, and what it tells the model (seed 004
+ * story 10, P10.x). */
+#include "workers/observer/policy.h"
+#include "workers/observer/snapshot.h"
+#include <check.h>
+#include <stdlib.h>
+
+#define START 1700000000000 /* ms */
+
+static const struct policy_config config = {
+	.cooldown_ms = 120000,
+	.flow_window_ms = 60000,
+	.flow_actions = 10,
+	.idle_ms = 300000,
+	.buffer_updates = 5,
+	.min_confidence = 0.7,
+};
+
+/* One step of a story: what happens, how long after the start, and what must come of it.
+ */
+struct step {
+	enum policy_event event;
+	int64_t at_ms;
+	enum policy_verdict verdict;
+};
+
+static void play(
+	const char *what, struct policy *p, const struct step *steps, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		enum policy_verdict got =
+			policy_step(p, steps[i].event, START + steps[i].at_ms);
+
+		ck_assert_msg(got == steps[i].verdict, "%s: step %zu gave %d, not %d",
+			what, i, got, steps[i].verdict);
+	}
+}
+
+#define PLAY(what, p, ...)                                                               \
+	play(what, p, (const struct step[]){__VA_ARGS__},                                \
+		sizeof((const struct step[]){__VA_ARGS__}) / sizeof(struct step))
+
+START_TEST(triggers_ask_and_the_rest_does_not)
+{
+	struct policy p;
+
+	policy_init(&p, &config, START);
+	PLAY("activity", &p, {POLICY_ACTIVITY, 1, POLICY_NOTHING},
+		{POLICY_IDLE_CHECK, 2, POLICY_NOTHING}, {POLICY_TRIGGER, 3, POLICY_ASK},
+		{POLICY_TRIGGER, 4, POLICY_NOTHING} /* EC-65 */);
+	policy_failed(&p);
+	PLAY("after a failure", &p, {POLICY_PHASE, 5, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(the_fifth_and_the_tenth_edit_ask)
+{
+	struct policy p;
+
+	policy_init(&p, &config, START);
+	PLAY("first five", &p, {POLICY_BUFFER_UPDATE, 1, POLICY_NOTHING},
+		{POLICY_BUFFER_UPDATE, 2, POLICY_NOTHING},
+		{POLICY_BUFFER_UPDATE, 3, POLICY_NOTHING},
+		{POLICY_BUFFER_UPDATE, 4, POLICY_NOTHING},
+		{POLICY_BUFFER_UPDATE, 5, POLICY_ASK});
+	ck_assert_int_eq(policy_answered(&p, false, 0, true, START + 6), POLICY_NO_NUDGE);
+	PLAY("next five", &p, {POLICY_BUFFER_UPDATE, 7, POLICY_NOTHING},
+		{POLICY_BUFFER_UPDATE, 8, POLICY_NOTHING},
+		{POLICY_BUFFER_UPDATE, 9, POLICY_NOTHING},
+		{POLICY_BUFFER_UPDATE, 10, POLICY_NOTHING},
+		{POLICY_BUFFER_UPDATE, 11, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(more_than_ten_actions_in_a_minute_are_flow)
+{
+	struct policy p;
+
+	policy_init(&p, &config, START);
+	for (int i = 0; i < 9; i++)
+		policy_step(&p, POLICY_ACTIVITY, START + i);
+	PLAY("the tenth is none", &p, {POLICY_TRIGGER, 100, POLICY_ASK});
+	policy_failed(&p);
+	PLAY("the eleventh is", &p, {POLICY_TRIGGER, 200, POLICY_FLOW},
+		{POLICY_TRIGGER, 300, POLICY_FLOW});
+	PLAY("the window has run empty", &p, {POLICY_TRIGGER, 60301, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(edits_held_back_are_told_once)
+{
+	struct policy_config few = config;
+	struct policy p;
+
+	few.flow_actions = 3;
+	policy_init(&p, &few, START);
+	for (int i = 0; i < 4; i++)
+		policy_step(&p, POLICY_BUFFER_UPDATE, START + i);
+	PLAY("one crossing", &p, {POLICY_BUFFER_UPDATE, 5, POLICY_FLOW},
+		{POLICY_BUFFER_UPDATE, 6, POLICY_NOTHING},
+		{POLICY_BUFFER_UPDATE, 7, POLICY_NOTHING});
+	PLAY("asked as soon as it may be", &p, {POLICY_BUFFER_UPDATE, 70000, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(the_cooldown_ends_on_time)
+{
+	struct policy p;
+
+	policy_init(&p, &config, START);
+	PLAY("first", &p, {POLICY_TRIGGER, 0, POLICY_ASK});
+	ck_assert_int_eq(policy_answered(&p, true, 0.7, false, START + 10), POLICY_NUDGE);
+	PLAY("exactly the cooldown is over", &p,
+		{POLICY_TRIGGER, 120009, POLICY_COOLDOWN},
+		{POLICY_TRIGGER, 120010, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(idleness_is_looked_at_once)
+{
+	struct policy p;
+
+	policy_init(&p, &config, START);
+	PLAY("exactly five minutes are no idleness", &p,
+		{POLICY_IDLE_CHECK, 300000, POLICY_NOTHING},
+		{POLICY_IDLE_CHECK, 300001, POLICY_ASK});
+	policy_answered(&p, true, 0.9, false, START + 300100);
+	PLAY("not again", &p, {POLICY_IDLE_CHECK, 330000, POLICY_NOTHING},
+		{POLICY_IDLE_CHECK, 900000, POLICY_NOTHING});
+	PLAY("after activity", &p, {POLICY_ACTIVITY, 900001, POLICY_NOTHING},
+		{POLICY_IDLE_CHECK, 1200002, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(idleness_that_was_held_back_is_asked_later)
+{
+	struct policy_config c = config;
+	struct policy p;
+
+	c.idle_ms = 1000;
+	policy_init(&p, &c, START);
+	PLAY("a nudge", &p, {POLICY_TRIGGER, 0, POLICY_ASK});
+	policy_answered(&p, true, 1, false, START);
+	PLAY("told once, asked when the cooldown is over", &p,
+		{POLICY_IDLE_CHECK, 2000, POLICY_COOLDOWN},
+		{POLICY_IDLE_CHECK, 3000, POLICY_NOTHING},
+		{POLICY_IDLE_CHECK, 120000, POLICY_ASK},
+		{POLICY_IDLE_CHECK, 121000, POLICY_NOTHING});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(muted_is_silent_but_listens)
+{
+	struct policy p;
+
+	policy_init(&p, &config, START);
+	p.muted = true;
+	PLAY("muted", &p, {POLICY_TRIGGER, 250000, POLICY_NOTHING},
+		{POLICY_IDLE_CHECK, 400000, POLICY_NOTHING});
+	p.muted = false;
+	PLAY("activity while muted counted", &p,
+		{POLICY_IDLE_CHECK, 500000, POLICY_NOTHING},
+		{POLICY_IDLE_CHECK, 550001, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(answers_are_judged)
+{
+	static const struct {
+		const char *what;
+		bool should, none;
+		double confidence;
+		enum policy_outcome outcome;
+	} cases[] = {
+		{"no", false, false, 1, POLICY_NO_NUDGE},
+		{"sure", true, false, 0.85, POLICY_NUDGE},
+		{"exactly sure enough", true, false, 0.7, POLICY_NUDGE},
+		{"not quite", true, false, 0.6999, POLICY_LOW_CONFIDENCE},
+		{"a contradiction, however sure", true, true, 0.99, POLICY_CONTRADICTION},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct policy p;
+
+		policy_init(&p, &config, START);
+		ck_assert_msg(policy_answered(&p, cases[i].should, cases[i].confidence,
+				      cases[i].none, START + 5) == cases[i].outcome,
+			"%s", cases[i].what);
+		ck_assert_int_eq(p.last_nudge_ms,
+			cases[i].outcome == POLICY_NUDGE ? START + 5 : 0);
+		ck_assert_int_eq(p.last_evaluation_ms, START + 5);
+		policy_fini(&p);
+	}
+}
+END_TEST
+
+START_TEST(times_are_short)
+{
+	static const struct {
+		int64_t ms;
+		const char *text;
+	} cases[] = {{0, "0s"}, {-5, "0s"}, {999, "0s"}, {12000, "12s"}, {59999, "59s"},
+		{60000, "1m"}, {192000, "3m12s"}, {240000, "4m"}, {3723000, "62m3s"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[AGO_SIZE];
+
+		ago_text(START, START + cases[i].ms, text);
+		ck_assert_str_eq(text, cases[i].text);
+	}
+}
+END_TEST
+
+START_TEST(the_snapshot_has_the_last_twenty_actions)
+{
+	struct observer_context context = {.dreyfus_stage = STR_LIT("novice")};
+	struct observer_triage_request request;
+	struct buf rows = {0}, json = {0};
+	struct arena arena = {0};
+	struct policy p;
+	yyjson_doc *doc;
+
+	policy_init(&p, &config, START);
+	buf_add_char(&rows, '[');
+	for (int i = 0; i < 25; i++)
+		buf_printf(&rows,
+			"%s{\"type\":\"tab_switch\",\"data\":{\"fromPath\":\"f\","
+			"\"toPath\":\"t%d\"},"
+			"\"createdAt\":\"2023-11-14T22:13:%02d.000Z\"}",
+			i ? "," : "", i, i);
+	buf_add_str(&rows, STR_LIT("]"));
+	doc = yyjson_read(rows.data, rows.len, 0);
+	context.recent_actions.val = yyjson_doc_get_root(doc);
+	request = snapshot_make(&context, &p, START + 60000, &arena);
+	ck_assert_uint_eq(request.recent_actions.count, SNAPSHOT_ACTIONS);
+	ck_assert(str_is(request.recent_actions.items[0].path, "t5"));
+	ck_assert(str_is(request.recent_actions.items[19].path, "t24"));
+	ck_assert(str_is(request.time_since_last_save, "never"));
+	ck_assert(str_is(request.time_since_last_nudge, "never"));
+	proto_encode(observer_triage_request_type(), &request, &json);
+	ck_assert(str_starts(buf_str(&json),
+		"{\"current_phase\":null,\"recent_actions\":[{\"type\":\"tab_switch\","));
+	buf_free(&json);
+	buf_free(&rows);
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+	policy_fini(&p);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("observer");
+	TCase *tcase = tcase_create("observer");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(tcase, triggers_ask_and_the_rest_does_not);
+	tcase_add_test(tcase, the_fifth_and_the_tenth_edit_ask);
+	tcase_add_test(tcase, more_than_ten_actions_in_a_minute_are_flow);
+	tcase_add_test(tcase, edits_held_back_are_told_once);
+	tcase_add_test(tcase, the_cooldown_ends_on_time);
+	tcase_add_test(tcase, idleness_is_looked_at_once);
+	tcase_add_test(tcase, idleness_that_was_held_back_is_asked_later);
+	tcase_add_test(tcase, muted_is_silent_but_listens);
+	tcase_add_test(tcase, answers_are_judged);
+	tcase_add_test(tcase, times_are_short);
+	tcase_add_test(tcase, the_snapshot_has_the_last_twenty_actions);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,353 @@
+/*
+ * observer.c - the Observer of the active session (observer.h).
+ *
+ * A trigger that the policy lets through: ask the store for the moment, ask the llm
+ * worker, hand the answer to the policy. Each step is a call with a callback; a session
+ * that ended meanwhile is known by its generation, and the answer is thrown away (EC-66).
+ */
+#include "workers/observer/observer.h"
+#include "common/ids.h"
+#include "common/log.h"
+#include "proto/actions.h"
+#include "proto/messages.h"
+#include "workers/observer/snapshot.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A step under way. */
+struct step {
+	struct observer *observer;
+	uint64_t generation;
+	bool rebuild; /* the store's answer starts the Observer, instead of feeding the
+			 model */
+};
+
+static int64_t now_ms(void)
+{
+	return wall_ms(clock_wall());
+}
+
+static struct step *step_new(struct observer *o, bool rebuild)
+{
+	struct step *s = malloc(sizeof(*s));
+
+	if (!s)
+		abort();
+	*s = (struct step){o, o->generation, rebuild};
+	return s;
+}
+
+static bool is_late(const struct step *s)
+{
+	return !s->observer->active || s->generation != s->observer->generation;
+}
+
+/* ---- what it says ---- */
+
+static void publish(struct observer *o, const char *topic, const struct type *type,
+	const void *message)
+{
+	struct buf body = {0};
+
+	proto_encode(type, message, &body);
+	bus_publish(o->worker->bus, topic, buf_str(&body));
+	buf_free(&body);
+}
+
+static void publish_status(struct observer *o, bool active)
+{
+	char last[WALL_ISO_SIZE];
+	struct observer_status status = {.active = active,
+		.has_active = true,
+		.muted = active && o->policy.muted, /* P10.10 */
+		.has_muted = true};
+
+	if (o->policy.last_evaluation_ms) {
+		wall_iso((struct wall){o->policy.last_evaluation_ms * 1000}, last);
+		status.last_evaluation = str_of(last);
+	}
+	publish(o, "ui/observer:status", observer_status_type(), &status);
+}
+
+static void on_logged(void *arg, const struct bus_reply *reply)
+{
+	(void)arg;
+	if (reply->status != BUS_OK)
+		log_error("action not logged", "error", "%.*s", STR_ARG(reply->message),
+			NULL);
+}
+
+static void log_action(struct observer *o, enum action action, const void *data)
+{
+	char id[UUID_SIZE], now[WALL_ISO_SIZE];
+	struct buf json = {0};
+	struct action_row row;
+	struct action_append append = {.actions = {&row, 1}};
+
+	uuid7(clock_wall(), id);
+	wall_iso(clock_wall(), now);
+	proto_encode(action_infos[action].data(), data, &json);
+	row = (struct action_row){.id = str_of(id),
+		.type = str_of(action_infos[action].name),
+		.data = {.raw = buf_str(&json)},
+		.created_at = str_of(now)};
+	bus_call_message(o->worker->bus, METHOD_ACTION_APPEND, str_of(id), &append, 0,
+		on_logged, o);
+	buf_free(&json);
+}
+
+static void log_held_back(struct observer *o, const char *reason)
+{
+	struct nudge_suppressed_data data = {.reason = str_of(reason)};
+
+	log_action(o, ACTION_NUDGE_SUPPRESSED, &data);
+}
+
+/* ---- the model's answer ---- */
+
+static void nudge(struct observer *o, const struct observer_triage_response *r)
+{
+	struct nudge_sent_data data = {.signal = r->signal,
+		.has_signal = true,
+		.confidence = r->confidence,
+		.has_confidence = true};
+	struct observer_nudge message = {.signal = r->signal,
+		.has_signal = true,
+		.confidence = r->confidence,
+		.has_confidence = true,
+		.context = r->suggested_context,
+		.has_context = true};
+
+	log_action(o, ACTION_NUDGE_SENT, &data);
+	publish(o, "ui/observer:nudge", observer_nudge_type(), &message);
+}
+
+static void hold_back_unsure(struct observer *o, const struct observer_triage_response *r)
+{
+	struct nudge_suppressed_data data = {.signal = r->signal,
+		.has_signal = true,
+		.confidence = r->confidence,
+		.has_confidence = true,
+		.reason = STR_LIT("low_confidence")};
+
+	log_action(o, ACTION_NUDGE_SUPPRESSED, &data);
+}
+
+static void take_answer(struct observer *o, const struct observer_triage_response *r)
+{
+	bool none = r->signal == NUDGE_NONE;
+
+	switch (policy_answered(
+		&o->policy, r->should_nudge, r->confidence, none, now_ms())) {
+	case POLICY_NUDGE:
+		nudge(o, r);
+		break;
+	case POLICY_LOW_CONFIDENCE:
+		hold_back_unsure(o, r);
+		break;
+	case POLICY_CONTRADICTION:
+		log_warn("the model wants to nudge with the signal no_nudge: ignored",
+			NULL);
+		break;
+	case POLICY_NO_NUDGE:
+		break;
+	}
+}
+
+static void on_triage(void *arg, const struct bus_reply *reply)
+{
+	struct step *s = arg;
+	struct observer *o = s->observer;
+	struct observer_triage_response response;
+	struct proto_error error = {""};
+	struct arena arena = {0};
+
+	if (is_late(s)) {
+		log_info("a triage of an earlier session ended: thrown away", NULL);
+	} else if (reply->status != BUS_OK) {
+		policy_failed(&o->policy);
+		log_warn("triage failed", "error", "%.*s", STR_ARG(reply->message), NULL);
+	} else if (bus_reply_decode(METHOD_TRIAGE, reply, &arena, &response, &error) <
+		   0) {
+		policy_failed(&o->policy);
+		log_error("triage not understood", "problem", "%s", error.text, NULL);
+	} else {
+		take_answer(o, &response);
+	}
+	arena_free(&arena);
+	free(s);
+}
+
+/* ---- the store's answer ---- */
+
+static void ask_model(
+	struct observer *o, const struct observer_context *context, struct arena *arena)
+{
+	struct triage_run run = {.session_id = str_of(o->session_id),
+		.context = snapshot_make(context, &o->policy, now_ms(), arena),
+		.has_context = true};
+
+	bus_call_message(o->worker->bus, METHOD_TRIAGE, (struct str){NULL, 0}, &run, 0,
+		on_triage, step_new(o, false));
+}
+
+static void replay(struct observer *o, const struct observer_context *context)
+{
+	size_t i, max;
+	yyjson_val *row;
+
+	yyjson_arr_foreach(context->recent_actions.val, i, max, row)
+	{
+		yyjson_val *type = yyjson_obj_get(row, "type"),
+			   *at = yyjson_obj_get(row, "createdAt");
+		int action = action_by_name(
+			(struct str){yyjson_get_str(type), yyjson_get_len(type)});
+		int64_t ms = snapshot_time_ms(
+			(struct str){yyjson_get_str(at), yyjson_get_len(at)});
+
+		if (action >= 0 && action_infos[action].user_activity && ms != 0)
+			policy_replay_activity(&o->policy, ms);
+	}
+	o->policy.muted = context->muted;
+	o->policy.last_nudge_ms = snapshot_time_ms(context->last_nudge_at);
+}
+
+static void on_context(void *arg, const struct bus_reply *reply)
+{
+	struct step *s = arg;
+	struct observer *o = s->observer;
+	struct observer_context context;
+	struct proto_error error = {""};
+	struct arena arena = {0};
+
+	if (is_late(s)) {
+		/* the session is over */
+	} else if (reply->status != BUS_OK ||
+		   bus_reply_decode(METHOD_OBSERVER_CONTEXT, reply, &arena, &context,
+			   &error) < 0) {
+		log_warn("the moment could not be read", "error", "%.*s",
+			STR_ARG(reply->message), "problem", "%s", error.text, NULL);
+		policy_failed(&o->policy);
+	} else if (s->rebuild) {
+		replay(o, &context);
+	} else {
+		ask_model(o, &context, &arena);
+	}
+	if (s->rebuild && !is_late(s))
+		publish_status(o, true);
+	arena_free(&arena);
+	free(s);
+}
+
+static void ask_store(struct observer *o, bool rebuild)
+{
+	struct observer_query query = {.session_id = str_of(o->session_id)};
+
+	bus_call_message(o->worker->bus, METHOD_OBSERVER_CONTEXT, (struct str){NULL, 0},
+		&query, 0, on_context, step_new(o, rebuild));
+}
+
+/* ---- triggers ---- */
+
+static void step(struct observer *o, enum policy_event event)
+{
+	if (!o->active)
+		return;
+	switch (policy_step(&o->policy, event, now_ms())) {
+	case POLICY_ASK:
+		ask_store(o, false);
+		break;
+	case POLICY_COOLDOWN:
+		log_held_back(o, "cooldown");
+		break;
+	case POLICY_FLOW:
+		log_held_back(o, "flow_state");
+		break;
+	case POLICY_NOTHING:
+		break;
+	}
+}
+
+static void on_idle_check(evutil_socket_t fd, short events, void *arg)
+{
+	(void)fd;
+	(void)events;
+	step(arg, POLICY_IDLE_CHECK);
+}
+
+void observer_on_buffer_update(struct observer *o)
+{
+	step(o, POLICY_BUFFER_UPDATE);
+}
+
+void observer_on_action(struct observer *o, struct str session_id, struct str type)
+{
+	int action = action_by_name(type);
+
+	if (action < 0 || !str_is(session_id, o->session_id))
+		return;
+	if (action == ACTION_FILE_OPEN || action == ACTION_FILE_SAVE)
+		step(o, POLICY_TRIGGER);
+	else if (action == ACTION_PHASE_STARTED || action == ACTION_PHASE_COMPLETED)
+		step(o, POLICY_PHASE);
+	else if (action_infos[action].user_activity)
+		step(o, POLICY_ACTIVITY);
+}
+
+void observer_mute(struct observer *o, bool muted)
+{
+	struct observer_muted_data data = {.muted = muted, .has_muted = true};
+
+	if (!o->active) {
+		log_warn("nudges cannot be muted without a session", NULL);
+		return;
+	}
+	o->policy.muted = muted;
+	log_action(o, ACTION_OBSERVER_MUTED, &data);
+	publish_status(o, true);
+}
+
+/* ---- beginning and end ---- */
+
+void observer_init(struct observer *o, struct worker *w)
+{
+	o->worker = w;
+	o->idle_timer = event_new(w->base, -1, EV_PERSIST, on_idle_check, o);
+	if (!o->idle_timer)
+		abort();
+}
+
+void observer_start(struct observer *o, struct str session_id)
+{
+	const struct settings *s = &o->worker->settings;
+	const struct policy_config config = {.cooldown_ms = s->observer_cooldown_ms,
+		.flow_window_ms = s->observer_flow_window_ms,
+		.flow_actions = s->observer_flow_actions,
+		.idle_ms = s->observer_idle_ms,
+		.buffer_updates = s->observer_buffer_updates,
+		.min_confidence = s->observer_min_confidence};
+	const struct timeval every = {s->observer_idle_check_ms / 1000,
+		(s->observer_idle_check_ms % 1000) * 1000};
+
+	if (o->active)
+		observer_stop(o);
+	snprintf(o->session_id, sizeof(o->session_id), "%.*s", STR_ARG(session_id));
+	policy_init(&o->policy, &config, now_ms());
+	o->active = true;
+	o->generation++;
+	event_add(o->idle_timer, &every);
+	log_info("watching", "session", "%s", o->session_id, NULL);
+	ask_store(o, true);
+}
+
+void observer_stop(struct observer *o)
+{
+	if (!o->active)
+		return;
+	event_del(o->idle_timer);
+	publish_status(o, false);
+	log_info("not watching any more", "session", "%s", o->session_id, NULL);
+	o->active = false;
+	o->generation++;
+	policy_fini(&o->policy);
+}

@@ -1,0 +1,35 @@
+/*
+ * observer.h - the Observer of the active session: hears what happens, asks the model,
+ * nudges.
+ *
+ * One at a time. It keeps nothing: after a crash it is rebuilt from the action log
+ * (architecture, "Who owns what"). What decides is in policy.c.
+ */
+#ifndef PAIGE_OBSERVER_OBSERVER_H
+#define PAIGE_OBSERVER_OBSERVER_H
+
+#include "common/worker.h"
+#include "workers/observer/policy.h"
+
+struct observer {
+	struct worker *worker;
+	bool active;
+	char session_id[64];
+	uint64_t generation; /* of the session's Observer: late answers of an earlier one
+				are thrown away */
+	struct policy policy;
+	struct event *idle_timer;
+};
+
+void observer_init(struct observer *o, struct worker *w);
+/* A session is active. Reads its log, then watches and says so (FR-129). */
+void observer_start(struct observer *o, struct str session_id);
+/* No session is active, or its wrap-up began (FR-130, P10.13). */
+void observer_stop(struct observer *o);
+/* An event of the bus. */
+void observer_on_action(struct observer *o, struct str session_id, struct str type);
+void observer_on_buffer_update(struct observer *o);
+/* FR-144; ignored with a warning without a session (EC-70). */
+void observer_mute(struct observer *o, bool muted);
+
+#endif
