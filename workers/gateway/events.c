@@ -34,8 +34,9 @@ static void on_gap(void *arg, enum worker_id from, uint64_t missed)
 {
 	struct gateway *g = arg;
 
-	log_warn("events were missed", "from", "%s", worker_infos[from].name, "count",
-		"%llu", (unsigned long long)missed, NULL);
+	if (missed > 0)
+		log_warn("events were missed", "from", "%s", worker_infos[from].name,
+			"count", "%llu", (unsigned long long)missed, NULL);
 	if (from == WORKER_FSWATCH && g->ws->count > 0)
 		tree_send(g->ws, NULL);
 }

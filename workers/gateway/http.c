@@ -38,6 +38,9 @@ struct http_server {
 
 enum { HEADER_ONE, HEADER_LIST };
 
+/* Joined values live until the next request is read. */
+static struct arena joined;
+
 static void take_header(struct http_headers *h, const char *key, const char *value)
 {
 #define HEADER(member, name, kind)                                                       \
@@ -46,6 +49,9 @@ static void take_header(struct http_headers *h, const char *key, const char *val
 			h->member = str_of(value);                                       \
 		else if (HEADER_##kind == HEADER_ONE)                                    \
 			h->repeated = true;                                              \
+		else                                                                     \
+			h->member = arena_printf(                                        \
+				&joined, "%.*s, %s", STR_ARG(h->member), value);         \
 		return;                                                                  \
 	}
 	HTTP_HEADERS(HEADER)
@@ -58,6 +64,7 @@ static void read_headers(struct evhttp_request *ev, struct http_headers *out)
 	struct evkeyval *header;
 
 	*out = (struct http_headers){0};
+	arena_reset(&joined);
 	for (header = headers->tqh_first; header; header = header->next.tqe_next)
 		take_header(out, header->key, header->value);
 	if (out->content_length.ptr && out->transfer_encoding.ptr)
@@ -236,6 +243,13 @@ int http_listening_port(int fd)
 	if (address.ss_family == AF_INET6)
 		return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
 	return -EAFNOSUPPORT;
+}
+
+int http_take_socket(struct http_request *request)
+{
+	if (!request->conn)
+		return -ENOTCONN;
+	return http_conn_take_socket(request->gateway->http->conns, request->conn);
 }
 
 static int add_listener(struct http_server *http, int fd)

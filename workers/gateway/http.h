@@ -15,7 +15,8 @@
 struct gateway;
 
 /* HEADER(member, name, kind). ONE: a second one makes the request wrong (a client and a
- * proxy could read two of them differently). LIST: the first one counts. */
+ * proxy could read two of them differently). LIST: several count as one, joined by
+ * commas. */
 #define HTTP_HEADERS(HEADER)                                                             \
 	HEADER(host, "Host", ONE)                                                        \
 	HEADER(origin, "Origin", ONE)                                                    \
@@ -58,6 +59,9 @@ struct http_request {
 /* Starts to accept on `count` listening sockets from `first_fd`. 0 or -errno. */
 int http_start(struct gateway *g, int first_fd, int count)
 	__attribute__((warn_unused_result));
+/* Takes the socket of a request, which is gone then. -errno: the request is to be
+ * answered still. */
+int http_take_socket(struct http_request *request) __attribute__((warn_unused_result));
 /* Stops accepting; connections go on. */
 void http_stop_accepting(struct gateway *g);
 /* Port of the first listening socket, or -errno. */

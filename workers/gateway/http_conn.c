@@ -2,8 +2,10 @@
 #include "workers/gateway/http_conn.h"
 #include "common/log.h"
 #include "workers/gateway/sockdiag.h"
+#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,9 +13,9 @@
 #define SWEEP_SECONDS 5
 #define RELIEF_MS 250
 #define MAX_LISTENERS 8
-/* Bytes of a request that lie unread in front of evhttp at most; more stays in the
- * kernel. */
-#define READ_AHEAD_BYTES (256u * 1024)
+#define READ_BYTES (256 * 1024)
+/* What a client may send while it is being sent a stream; more stays in the kernel. */
+#define STREAM_INPUT_BYTES (64 * 1024)
 
 struct http_conns {
 	struct event_base *base;
@@ -103,6 +105,14 @@ static void pause_accepting(struct http_conns *conns)
 	event_add(conns->relief, &tv);
 }
 
+static void forget(struct http_conns *conns, struct http_conn *conn)
+{
+	conns->by_fd[conn->fd] = NULL;
+	LIST_REMOVE(conn, link);
+	--*conns->connections;
+	free(conn);
+}
+
 static void on_connection_closed(struct evhttp_connection *ev, void *arg)
 {
 	struct http_conns *conns = arg;
@@ -111,12 +121,9 @@ static void on_connection_closed(struct evhttp_connection *ev, void *arg)
 
 	if (!conn)
 		return;
-	conns->by_fd[fd] = NULL;
-	LIST_REMOVE(conn, link);
-	--*conns->connections;
 	if (conn->on_close)
 		conn->on_close(conn->on_close_arg);
-	free(conn);
+	forget(conns, conn);
 }
 
 static void note_peer(struct http_conn *conn)
@@ -193,9 +200,8 @@ struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *a
 		pause_accepting(conns);
 	if (!bev)
 		return NULL;
-	bufferevent_setwatermark(bev, EV_READ, 0, READ_AHEAD_BYTES);
-	bufferevent_set_max_single_read(bev, READ_AHEAD_BYTES);
-	bufferevent_set_max_single_write(bev, READ_AHEAD_BYTES);
+	bufferevent_set_max_single_read(bev, READ_BYTES);
+	bufferevent_set_max_single_write(bev, READ_BYTES);
 	evbuffer_add_cb(bufferevent_get_input(bev), on_input, bev);
 	return bev;
 }
@@ -211,14 +217,18 @@ struct http_conn *http_conns_of(struct http_conns *conns, struct evhttp_request 
 	return fd >= 0 && fd <= conns->limit ? conns->by_fd[fd] : NULL;
 }
 
-static void set_timeouts(struct http_conn *conn, bool streaming)
+static void set_streaming(struct http_conn *conn, bool streaming)
 {
 	const struct timeval idle = {.tv_sec = HTTP_IDLE_SECONDS};
 	const struct timeval stall = {.tv_sec = HTTP_STALL_SECONDS};
 
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(conn->ev);
+
 	conn->streaming = streaming;
-	bufferevent_set_timeouts(evhttp_connection_get_bufferevent(conn->ev),
-		streaming ? NULL : &idle, streaming ? &stall : &idle);
+	/* evhttp bounds requests itself: a body waits in the input until it is whole. */
+	bufferevent_setwatermark(bev, EV_READ, 0, streaming ? STREAM_INPUT_BYTES : 0);
+	bufferevent_set_timeouts(
+		bev, streaming ? NULL : &idle, streaming ? &stall : &idle);
 }
 
 static void on_answered(struct evhttp_request *request, void *arg)
@@ -232,7 +242,7 @@ static void on_answered(struct evhttp_request *request, void *arg)
 	conn->serving = false;
 	conn->on_close = NULL;
 	if (conn->streaming)
-		set_timeouts(conn, false);
+		set_streaming(conn, false);
 	conn->reading = evbuffer_get_length(input) > 0;
 	conn->reading_since = clock_mono();
 }
@@ -250,7 +260,7 @@ void http_conn_begin_streaming(
 	conn->on_close = on_close;
 	conn->on_close_arg = arg;
 	if (!conn->streaming)
-		set_timeouts(conn, true);
+		set_streaming(conn, true);
 }
 
 size_t http_conn_queued(const struct http_conn *conn)
@@ -262,6 +272,22 @@ size_t http_conn_queued(const struct http_conn *conn)
 void http_conn_cut(struct http_conn *conn)
 {
 	shutdown(conn->fd, SHUT_RDWR);
+}
+
+/* evhttp shuts down the descriptor it knows; by then that must be another one than the
+ * socket's. */
+int http_conn_take_socket(struct http_conns *conns, struct http_conn *conn)
+{
+	struct evhttp_connection *ev = conn->ev;
+	int old = conn->fd, fd = fcntl(old, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	forget(conns, conn);
+	bufferevent_setfd(evhttp_connection_get_bufferevent(ev), -1);
+	close(old);
+	evhttp_connection_free(ev);
+	return fd;
 }
 
 void http_conns_add_listener(struct http_conns *conns, struct evconnlistener *listener)

@@ -66,6 +66,11 @@ void http_conn_begin_streaming(
 /* Bytes that wait because the client does not read. */
 size_t http_conn_queued(const struct http_conn *conn);
 
+/* Takes the socket away from evhttp, under another number, and frees the connection with
+ * its request. -errno: nothing was done. */
+int http_conn_take_socket(struct http_conns *conns, struct http_conn *conn)
+	__attribute__((warn_unused_result));
+
 /* Cuts the connection, later in the turn. */
 void http_conn_cut(struct http_conn *conn);
 

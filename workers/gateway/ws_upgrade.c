@@ -6,9 +6,7 @@
 #include "workers/gateway/ws_server.h"
 #include <errno.h>
 #include <event2/buffer.h>
-#include <fcntl.h>
 #include <openssl/evp.h>
-#include <stdio.h>
 #include <strings.h>
 
 #define KEY_CHARS 24
@@ -83,23 +81,18 @@ static void write_handshake(struct buf *out, const char *accept, struct str prot
 	buf_add_str(out, STR_LIT("\r\n"));
 }
 
-/* What came behind the request, and the socket under a new number; evhttp closes its own.
- */
+/* Takes the socket, and what came behind the request. */
 static int take_socket(struct http_request *r, struct buf *input)
 {
-	struct evhttp_connection *ev = evhttp_request_get_connection(r->ev);
-	struct bufferevent *bev = evhttp_connection_get_bufferevent(ev);
+	struct bufferevent *bev =
+		evhttp_connection_get_bufferevent(evhttp_request_get_connection(r->ev));
 	struct evbuffer *buffered = bufferevent_get_input(bev);
 	size_t len = evbuffer_get_length(buffered);
-	int fd = fcntl(bufferevent_getfd(bev), F_DUPFD_CLOEXEC, 0);
 
-	if (fd < 0)
-		return -errno;
 	if (len > 0)
 		input->len +=
 			(size_t)evbuffer_remove(buffered, buf_reserve(input, len), len);
-	evhttp_connection_free(ev); /* and the request with it */
-	return fd;
+	return http_take_socket(r);
 }
 
 void ws_upgrade(struct gateway *g, struct http_request *request)
