@@ -36,6 +36,15 @@ void log_set_writer(void (*write_line)(const char *line, size_t len))
 	log_writer = write_line;
 }
 
+int log_level_by_name(const char *name, size_t len)
+{
+	for (int i = 0; i <= LOG_LEVEL_ERROR; i++)
+		if (strlen(level_names[i]) == len &&
+			memcmp(level_names[i], name, len) == 0)
+			return i;
+	return -1;
+}
+
 bool log_enabled(enum log_level level)
 {
 	return level >= log_least;
