@@ -1,7 +1,7 @@
 /* channel.c - see channel.h. */
 #include "supervisor/channel.h"
 
-#include "supervisor/spawn.h"
+#include "supervisor/launch.h"
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ int channel_parse(const void *packet, size_t len, uint64_t generation, struct st
 	if (header.generation != generation || header.body_bytes != len - sizeof(header))
 		return -1;
 	switch (header.type) {
-	case SPAWN_FAILED:
+	case LAUNCH_FAILED:
 	case WORKER_PACKET_READY:
 	case WORKER_PACKET_HEARTBEAT:
 	case WORKER_PACKET_STATUS:

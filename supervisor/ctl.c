@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "proto/messages.h"
+#include "supervisor/settings_report.h"
 #include "supervisor/status.h"
 #include <errno.h>
 #include <event2/buffer.h>
@@ -186,7 +187,7 @@ static void serve(struct ctl_client *c, const struct ctl_request *request)
 		answer(c, &json);
 		return;
 	case CTL_CONFIG:
-		status_describe_config(d, &json);
+		settings_report(&d->settings, &json);
 		answer(c, &json);
 		return;
 	case CTL_RESTART:

@@ -1,5 +1,5 @@
-/* spawn.c - see spawn.h. */
-#include "supervisor/spawn.h"
+/* launch.c - see launch.h. */
+#include "supervisor/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #define ABOVE_ALL 64
 
 /* In the child. Only async-signal-safe calls. */
-static _Noreturn void give_up(const struct spawn_request *r, int control_fd)
+static _Noreturn void give_up(const struct launch_request *r, int control_fd)
 {
 	struct {
 		struct worker_packet_header header;
@@ -28,7 +28,7 @@ static _Noreturn void give_up(const struct spawn_request *r, int control_fd)
 	ssize_t done;
 
 	packet.error = errno;
-	packet.header = (struct worker_packet_header){.type = SPAWN_FAILED,
+	packet.header = (struct worker_packet_header){.type = LAUNCH_FAILED,
 		.body_bytes = sizeof(packet.error),
 		.generation = r->generation};
 	done = send(control_fd, &packet,
@@ -67,9 +67,9 @@ static void volunteer_for_oom(void)
 }
 
 /* Puts every descriptor where worker.h says, closes all others. 0, or -1 with errno. */
-static int place_fds(const struct spawn_request *r, int control_fd)
+static int place_fds(const struct launch_request *r, int control_fd)
 {
-	int from[WORKER_LISTEN_FD + SPAWN_MAX_LISTEN_FDS];
+	int from[WORKER_LISTEN_FD + LAUNCH_MAX_LISTEN_FDS];
 	int count = WORKER_LISTEN_FD + (int)r->listen_count;
 
 	from[0] = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -88,7 +88,7 @@ static int place_fds(const struct spawn_request *r, int control_fd)
 	return close_range((unsigned)count, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
-static _Noreturn void become(const struct spawn_request *r, int control_fd, pid_t parent)
+static _Noreturn void become(const struct launch_request *r, int control_fd, pid_t parent)
 {
 	char *const argv[] = {(char *)(uintptr_t)r->program, NULL};
 
@@ -108,7 +108,7 @@ static _Noreturn void become(const struct spawn_request *r, int control_fd, pid_
 	give_up(r, WORKER_CONTROL_FD);
 }
 
-int spawn_worker(const struct spawn_request *request, struct spawned *out)
+int launch_worker(const struct launch_request *request, struct launched *out)
 {
 	pid_t parent = getpid();
 	int ends[2];
@@ -138,6 +138,6 @@ int spawn_worker(const struct spawn_request *request, struct spawned *out)
 		close(ends[0]);
 		return -error;
 	}
-	*out = (struct spawned){.pid = pid, .pidfd = pidfd, .control_fd = ends[0]};
+	*out = (struct launched){.pid = pid, .pidfd = pidfd, .control_fd = ends[0]};
 	return 0;
 }

@@ -9,10 +9,10 @@
 #define PAIGE_SUPERVISOR_LISTENER_H
 
 #include "common/buf.h"
-#include "supervisor/spawn.h"
+#include "supervisor/launch.h"
 
 struct listener {
-	int fds[SPAWN_MAX_LISTEN_FDS];
+	int fds[LAUNCH_MAX_LISTEN_FDS];
 	size_t count;
 	int port; /* the real one, also for PORT=0 */
 };

@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "proto/messages.h"
 #include "supervisor/environment.h"
-#include "supervisor/spawn.h"
+#include "supervisor/launch.h"
 #include "supervisor/tail.h"
 #include <errno.h>
 #include <signal.h>
@@ -72,7 +72,7 @@ static void on_process_exited(evutil_socket_t fd, short what, void *arg);
 static void on_packet(void *arg, int type, struct str body);
 
 /* Takes over a process that was started. 0 or -errno. */
-static int watch(struct process *p, const struct spawned *s, uint64_t generation)
+static int watch(struct process *p, const struct launched *s, uint64_t generation)
 {
 	p->exited = event_new(p->shared->base, s->pidfd, EV_READ, on_process_exited, p);
 	if (!p->exited || event_add(p->exited, NULL) != 0)
@@ -85,7 +85,7 @@ static int spawn(struct process *p)
 {
 	const struct process_shared *shared = p->shared;
 	bool listens = p->id == WORKER_GATEWAY;
-	struct spawn_request request = {.log_fd = logs_write_fd(shared->logs, p->id),
+	struct launch_request request = {.log_fd = logs_write_fd(shared->logs, p->id),
 		.directory = shared->settings->data_dir};
 	struct environment_given given = {.settings = shared->settings,
 		.runtime_dir = shared->runtime_dir,
@@ -93,7 +93,7 @@ static int spawn(struct process *p)
 		.epoch = shared->epoch,
 		.listen_count = shared->listener->count,
 		.port = shared->listener->port};
-	struct spawned spawned;
+	struct launched spawned;
 	char **environment;
 	char *program = program_of(p);
 	siginfo_t info;
@@ -106,7 +106,7 @@ static int spawn(struct process *p)
 	request.program = program;
 	for (size_t i = 0; listens && i < shared->listener->count; i++)
 		request.listen_fds[request.listen_count++] = shared->listener->fds[i];
-	error = spawn_worker(&request, &spawned);
+	error = launch_worker(&request, &spawned);
 	environment_free(environment);
 	free(program);
 	if (error)
@@ -330,7 +330,7 @@ static void on_packet(void *arg, int type, struct str body)
 	struct process *p = arg;
 
 	switch (type) {
-	case SPAWN_FAILED:
+	case LAUNCH_FAILED:
 		if (body.len == sizeof(int32_t))
 			memcpy(&p->spawn_error, body.ptr, sizeof(int32_t));
 		return;

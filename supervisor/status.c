@@ -80,7 +80,10 @@ static struct ctl_worker describe_worker(
 		out.has_last_exit = true;
 	}
 	if (p->policy.state == POLICY_BACKOFF) {
-		out.next_start_ms = mono_diff_ms(p->policy.deadline, now);
+		/* The timer may be a few milliseconds late. */
+		out.next_start_ms = p->policy.deadline.us > now.us
+					    ? mono_diff_ms(p->policy.deadline, now)
+					    : 0;
 		out.has_next_start_ms = true;
 	}
 	if (p->pid > 0 && usage_read(p->pid, &usage) == 0) {
@@ -141,25 +144,4 @@ void status_describe(const struct daemon *d, struct buf *out)
 		items[i] = describe_worker(&d->processes.workers[i], now, &arena);
 	proto_encode(ctl_status_type(), &status, out);
 	arena_free(&arena);
-}
-
-void status_describe_config(const struct daemon *d, struct buf *out)
-{
-	struct ctl_setting items[SETTING_COUNT] = {0};
-	struct buf values[SETTING_COUNT] = {0};
-	struct ctl_config config = {.settings = {.items = items, .count = SETTING_COUNT}};
-
-	for (int i = 0; i < SETTING_COUNT; i++) {
-		enum setting_id id = (enum setting_id)i;
-
-		settings_print(&d->settings, id, false, &values[i]);
-		items[i] = (struct ctl_setting){.name = str_of(setting_info(id)->name),
-			.value = values[i].len ? buf_str(&values[i]) : STR_LIT(""),
-			.source = str_of(
-				setting_source_name(settings_source(&d->settings, id))),
-			.meaning = str_of(setting_info(id)->meaning)};
-	}
-	proto_encode(ctl_config_type(), &config, out);
-	for (int i = 0; i < SETTING_COUNT; i++)
-		buf_free(&values[i]);
 }

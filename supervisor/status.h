@@ -1,11 +1,10 @@
-/* status.h - what `paigectl status` and `paigectl config` are told (proto/ctl.def). */
+/* status.h - what `paigectl status` is told (type ctl_status). */
 #ifndef PAIGE_SUPERVISOR_STATUS_H
 #define PAIGE_SUPERVISOR_STATUS_H
 
 #include "supervisor/daemon.h"
 
-/* Append JSON. */
+/* Appends it as JSON. */
 void status_describe(const struct daemon *d, struct buf *out);
-void status_describe_config(const struct daemon *d, struct buf *out);
 
 #endif

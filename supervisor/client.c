@@ -1,0 +1,147 @@
+/* client.c - paigectl's side of ctl.sock; see paigectl.h and ctl.h. */
+#include "proto/messages.h"
+#include "supervisor/ctl.h"
+#include "supervisor/lock.h"
+#include "supervisor/paigectl.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ANSWER_MAX (4 * 1024 * 1024)
+
+int place_find(const struct options *o, struct daemon_place *place)
+{
+	struct settings settings;
+	struct buf problems = {0};
+	int error;
+
+	*place = (struct daemon_place){0};
+	/* Only DATA_DIR counts here; a shell need not know the key of the API. */
+	if (settings_load(&settings, options_get(o, "config"), &problems) != 0 &&
+		settings.data_dir[0] != '/') {
+		fprintf(stderr, "paigectl: DATA_DIR cannot be used:\n%.*s",
+			STR_ARG(buf_str(&problems)));
+		settings_fini(&settings);
+		buf_free(&problems);
+		return PAIGECTL_FAILED;
+	}
+	place->data_dir = strdup(settings.data_dir);
+	settings_fini(&settings);
+	buf_free(&problems);
+	if (!place->data_dir)
+		abort();
+	error = lock_holder(place->data_dir, &place->pid, place->runtime_dir);
+	if (error == 0 || error == -ESRCH)
+		return 0;
+	return paigectl_fail(PAIGECTL_FAILED, "cannot look at %s/paiged.lock: %s",
+		place->data_dir, strerror(-error));
+}
+
+void place_free(struct daemon_place *place)
+{
+	free(place->data_dir);
+	place->data_dir = NULL;
+}
+
+/* The socket, or -errno. */
+static int connect_to(const char *runtime_dir)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s/" CTL_SOCKET,
+		runtime_dir);
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	error = -errno;
+	close(fd);
+	return error;
+}
+
+/* Reads to the end of the line or of the stream. 0 or -errno. */
+static int read_answer(int fd, int limit_ms, struct buf *answer)
+{
+	struct mono end = mono_add_ms(clock_mono(), limit_ms);
+
+	while (answer->len < ANSWER_MAX) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		int64_t left = mono_diff_ms(end, clock_mono());
+		ssize_t n;
+
+		if (left <= 0)
+			return -ETIMEDOUT;
+		if (poll(&p, 1, (int)left) <= 0)
+			continue;
+		n = read(fd, buf_reserve(answer, 65536), 65536);
+		if (n < 0)
+			return -errno;
+		answer->len += (size_t)n;
+		if (n == 0)
+			return answer->len > 0 ? 0 : -ECONNRESET;
+		if (answer->data[answer->len - 1] == '\n')
+			return 0;
+	}
+	return -EMSGSIZE;
+}
+
+static int talk(const struct daemon_place *place, struct str request, int limit_ms,
+	struct buf *answer)
+{
+	int fd = connect_to(place->runtime_dir);
+	struct buf line = {0};
+	int error;
+
+	if (fd < 0)
+		return fd;
+	buf_add_str(&line, request);
+	buf_add_char(&line, '\n');
+	error = send(fd, line.data, line.len, MSG_NOSIGNAL) == (ssize_t)line.len ? 0
+										 : -errno;
+	buf_free(&line);
+	if (!error)
+		error = read_answer(fd, limit_ms, answer);
+	close(fd);
+	return error;
+}
+
+int client_ask(const struct daemon_place *place, struct str request, int limit_ms,
+	yyjson_doc **doc)
+{
+	struct buf answer = {0};
+	struct proto_error problem;
+	const char *refusal;
+	int error;
+
+	if (place->pid == 0)
+		return paigectl_fail(PAIGECTL_NOT_RUNNING, "no daemon is running on %s",
+			place->data_dir);
+	error = talk(place, request, limit_ms, &answer);
+	if (error) {
+		buf_free(&answer);
+		return paigectl_fail(PAIGECTL_FAILED,
+			"the daemon (process %d) does not answer on %s/" CTL_SOCKET
+			": %s",
+			(int)place->pid, place->runtime_dir, strerror(-error));
+	}
+	*doc = proto_parse((struct str){answer.data, answer.len}, &problem);
+	buf_free(&answer);
+	if (!*doc)
+		return paigectl_fail(PAIGECTL_FAILED,
+			"the daemon gave an answer that makes no sense: %s",
+			problem.text);
+	refusal = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(*doc), "error"));
+	if (refusal) {
+		paigectl_fail(PAIGECTL_FAILED, "%s", refusal);
+		yyjson_doc_free(*doc);
+		*doc = NULL;
+		return PAIGECTL_FAILED;
+	}
+	return 0;
+}

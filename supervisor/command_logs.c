@@ -1,0 +1,396 @@
+/*
+ * command_logs.c - paigectl logs: the last lines of several log files in the order of
+ * their times, and new ones as they come.
+ *
+ * Reads the files themselves, so it works without a daemon and costs the supervisor
+ * nothing. A file that is rotated is read to its end before the new one is taken.
+ */
+#include "common/log.h"
+#include "proto/workers.h"
+#include "supervisor/paigectl.h"
+#include "supervisor/sink.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SOURCES_MAX (WORKER_COUNT + 1)
+#define DEFAULT_LINES 50
+#define LINES_LIMIT 1000000
+#define SUPERVISOR_NAME "paiged"
+/* The kernel tells of changes; this is for a file system that does not. */
+#define FOLLOW_MS 1000
+
+struct line {
+	struct str text;
+	struct str time; /* its own, or of the line before it in its file */
+	size_t order;	 /* of reading, for equal times */
+};
+
+struct source {
+	char *path;
+	int fd;		 /* of the newest file, -1: there is none */
+	off_t at;	 /* what was shown */
+	struct buf text; /* what was read: the lines point into it */
+	struct buf part; /* following: the beginning of a line */
+};
+
+struct logs_view {
+	struct source sources[SOURCES_MAX];
+	size_t count;
+	enum log_level level;
+	struct line *lines;
+	size_t line_count, line_room;
+};
+
+/* ---- lines ---- */
+
+/* Of a line that says none, LOG_LEVEL_INFO. */
+static int level_of(struct str line)
+{
+	static const char key[] = " level=";
+	const char *at = memmem(line.ptr, line.len, key, sizeof(key) - 1);
+	size_t n = 0;
+	int level;
+
+	if (!at)
+		return LOG_LEVEL_INFO;
+	at += sizeof(key) - 1;
+	while (at + n < line.ptr + line.len && at[n] != ' ')
+		n++;
+	level = log_level_by_name(at, n);
+	return level < 0 ? LOG_LEVEL_INFO : level;
+}
+
+static bool wanted(const struct logs_view *v, struct str line)
+{
+	return line.len > 0 && level_of(line) >= (int)v->level;
+}
+
+/* "2026-11-27T12:00:00.000Z", or absent. */
+static struct str time_of(struct str line)
+{
+	if (!str_starts(line, "ts=") || line.len < 3 + 24)
+		return (struct str){0};
+	return (struct str){line.ptr + 3, 24};
+}
+
+static void print_line(struct str line)
+{
+	int level = level_of(line);
+
+	terminal_print(level == LOG_LEVEL_ERROR	 ? COLOUR_RED
+		       : level == LOG_LEVEL_WARN ? COLOUR_YELLOW
+						 : COLOUR_NONE,
+		"%.*s", STR_ARG(line));
+	putchar('\n');
+}
+
+static void keep(struct logs_view *v, struct str line, struct str time)
+{
+	if (v->line_count == v->line_room) {
+		v->line_room = v->line_room ? v->line_room * 2 : 1024;
+		v->lines = reallocarray(v->lines, v->line_room, sizeof(*v->lines));
+		if (!v->lines)
+			abort();
+	}
+	v->lines[v->line_count] =
+		(struct line){.text = line, .time = time, .order = v->line_count};
+	v->line_count++;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+	size_t n = a->time.len < b->time.len ? a->time.len : b->time.len;
+	int order = n > 0 ? memcmp(a->time.ptr, b->time.ptr, n) : 0;
+
+	if (order)
+		return order;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* ---- files ---- */
+
+static void read_rest(int fd, struct buf *out)
+{
+	ssize_t n;
+
+	while ((n = read(fd, buf_reserve(out, 1 << 20), 1 << 20)) > 0)
+		out->len += (size_t)n;
+}
+
+/* How many lines of the text are wanted. */
+static size_t count_wanted(const struct logs_view *v, struct str text)
+{
+	size_t n = 0;
+
+	while (text.len > 0) {
+		const char *newline = memchr(text.ptr, '\n', text.len);
+		size_t len = newline ? (size_t)(newline - text.ptr) : text.len;
+
+		n += wanted(v, (struct str){text.ptr, len});
+		len += newline != NULL;
+		text = (struct str){text.ptr + len, text.len - len};
+	}
+	return n;
+}
+
+/* Puts the older files before, until there are enough lines. */
+static void read_older(const struct logs_view *v, struct source *s, size_t enough)
+{
+	for (int i = 1; i < SINK_FILES && count_wanted(v, buf_str(&s->text)) < enough;
+		i++) {
+		struct buf older = {0};
+		char *path;
+		int fd;
+
+		if (asprintf(&path, "%s.%d", s->path, i) < 0)
+			abort();
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		free(path);
+		if (fd < 0)
+			return;
+		read_rest(fd, &older);
+		close(fd);
+		buf_add_str(&older, buf_str(&s->text));
+		buf_free(&s->text);
+		s->text = older;
+	}
+}
+
+/* Reads the last `enough` lines and remembers where the file ended. */
+static void read_source(struct logs_view *v, struct source *s, size_t enough)
+{
+	struct str text, time = {0};
+	size_t skip, n;
+
+	s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
+	if (s->fd >= 0) {
+		read_rest(s->fd, &s->text);
+		/* What has no newline yet is shown when it is whole. */
+		while (s->text.len > 0 && s->text.data[s->text.len - 1] != '\n')
+			s->text.len--;
+		s->at = (off_t)s->text.len;
+	}
+	read_older(v, s, enough);
+	text = buf_str(&s->text);
+	n = count_wanted(v, text);
+	skip = n > enough ? n - enough : 0;
+	while (text.len > 0) {
+		const char *newline = memchr(text.ptr, '\n', text.len);
+		size_t len = newline ? (size_t)(newline - text.ptr) : text.len;
+		struct str line = {text.ptr, len};
+
+		if (time_of(line).ptr)
+			time = time_of(line);
+		if (wanted(v, line)) {
+			if (skip > 0)
+				skip--;
+			else
+				keep(v, line, time);
+		}
+		len += newline != NULL;
+		text = (struct str){text.ptr + len, text.len - len};
+	}
+}
+
+/* ---- following ---- */
+
+static void show_new(const struct logs_view *v, struct source *s)
+{
+	struct buf fresh = {0};
+	struct str text;
+	const char *newline;
+
+	if (s->fd < 0 || lseek(s->fd, s->at, SEEK_SET) < 0)
+		return;
+	read_rest(s->fd, &fresh);
+	s->at += (off_t)fresh.len;
+	buf_add_str(&s->part, buf_str(&fresh));
+	buf_free(&fresh);
+	text = buf_str(&s->part);
+	while (text.len > 0 && (newline = memchr(text.ptr, '\n', text.len)) != NULL) {
+		struct str line = {text.ptr, (size_t)(newline - text.ptr)};
+
+		if (wanted(v, line))
+			print_line(line);
+		text = (struct str){newline + 1, text.len - line.len - 1};
+	}
+	if (text.len > 0)
+		memmove(s->part.data, text.ptr, text.len);
+	s->part.len = text.len;
+}
+
+/* Goes over to a file that has taken the place of the one we read. */
+static void take_new_file(struct source *s)
+{
+	struct stat ours, now;
+
+	if (stat(s->path, &now) != 0)
+		return;
+	if (s->fd >= 0 && fstat(s->fd, &ours) == 0 && ours.st_ino == now.st_ino &&
+		ours.st_dev == now.st_dev) {
+		if (now.st_size < s->at)
+			s->at = 0; /* cut short by somebody */
+		return;
+	}
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
+	s->at = 0;
+	buf_clear(&s->part);
+}
+
+/* Until it is interrupted, or nobody reads what we write. */
+static int follow(struct logs_view *v, const char *dir)
+{
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	char events[4096];
+
+	if (watch < 0 ||
+		inotify_add_watch(watch, dir, IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
+		return paigectl_fail(
+			PAIGECTL_FAILED, "cannot watch %s: %s", dir, strerror(errno));
+	for (;;) {
+		struct pollfd p = {.fd = watch, .events = POLLIN};
+
+		for (size_t i = 0; i < v->count; i++) {
+			show_new(v, &v->sources[i]);
+			take_new_file(&v->sources[i]);
+			show_new(v, &v->sources[i]);
+		}
+		if (fflush(stdout) != 0)
+			return PAIGECTL_DONE;
+		if (poll(&p, 1, FOLLOW_MS) > 0)
+			while (read(watch, events, sizeof(events)) > 0)
+				;
+	}
+}
+
+/* ---- the command ---- */
+
+static void add_source(struct logs_view *v, const char *dir, const char *name)
+{
+	struct source *s = &v->sources[v->count];
+
+	*s = (struct source){.fd = -1};
+	for (size_t i = 0; i < v->count; i++) {
+		size_t n = strlen(name);
+		const char *other = strrchr(v->sources[i].path, '/') + 1;
+
+		if (strncmp(other, name, n) == 0 && strcmp(other + n, ".log") == 0)
+			return; /* named twice */
+	}
+	if (asprintf(&s->path, "%s/%s.log", dir, name) < 0)
+		abort();
+	v->count++;
+}
+
+/* 0, or an exit code after having said why. */
+static int choose_sources(struct logs_view *v, const struct options *o, const char *dir)
+{
+	for (int i = 0; i < o->operand_count; i++) {
+		const char *name = o->operands[i];
+
+		if (worker_by_name(str_of(name)) < 0 &&
+			strcmp(name, SUPERVISOR_NAME) != 0)
+			return paigectl_fail(
+				PAIGECTL_USAGE, "there is no worker \"%s\"", name);
+		add_source(v, dir, name);
+	}
+	if (v->count > 0)
+		return 0;
+	add_source(v, dir, SUPERVISOR_NAME);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		add_source(v, dir, worker_infos[i].name);
+	return 0;
+}
+
+/* 0, or an exit code after having said why. */
+static int read_numbers(const struct options *o, struct logs_view *v, size_t *lines)
+{
+	const char *n = options_get(o, "lines");
+	const char *level = options_get(o, "level");
+	char *end;
+	long value;
+
+	*lines = DEFAULT_LINES;
+	if (n) {
+		errno = 0;
+		value = strtol(n, &end, 10);
+		if (errno || !*n || *end || value < 0 || value > LINES_LIMIT)
+			return paigectl_fail(PAIGECTL_USAGE,
+				"--lines=%s: a whole number from 0 to %d", n,
+				LINES_LIMIT);
+		*lines = (size_t)value;
+	}
+	if (level) {
+		int found = log_level_by_name(level, strlen(level));
+
+		if (found < 0)
+			return paigectl_fail(PAIGECTL_USAGE,
+				"--level=%s: one of debug, info, warn, error", level);
+		v->level = (enum log_level)found;
+	}
+	return 0;
+}
+
+static void show_last(struct logs_view *v, size_t lines)
+{
+	size_t first;
+
+	for (size_t i = 0; i < v->count; i++)
+		read_source(v, &v->sources[i], lines);
+	if (v->line_count > 0)
+		qsort(v->lines, v->line_count, sizeof(*v->lines), by_time);
+	first = v->line_count > lines ? v->line_count - lines : 0;
+	for (size_t i = first; i < v->line_count; i++)
+		print_line(v->lines[i].text);
+}
+
+static void forget(struct logs_view *v)
+{
+	for (size_t i = 0; i < v->count; i++) {
+		if (v->sources[i].fd >= 0)
+			close(v->sources[i].fd);
+		free(v->sources[i].path);
+		buf_free(&v->sources[i].text);
+		buf_free(&v->sources[i].part);
+	}
+	free(v->lines);
+}
+
+int paigectl_logs(const struct options *o)
+{
+	struct logs_view view = {.level = LOG_LEVEL_DEBUG};
+	struct daemon_place place;
+	struct buf dir = {0};
+	size_t lines;
+	int code = place_find(o, &place);
+
+	if (code == 0) {
+		buf_printf(&dir, "%s/logs", place.data_dir);
+		buf_add_char(&dir, '\0');
+		if (access(dir.data, R_OK | X_OK) != 0)
+			code = paigectl_fail(PAIGECTL_FAILED, "cannot read %s: %s",
+				dir.data, strerror(errno));
+	}
+	if (code == 0)
+		code = read_numbers(o, &view, &lines);
+	if (code == 0)
+		code = choose_sources(&view, o, dir.data);
+	if (code == 0) {
+		show_last(&view, lines);
+		if (options_get(o, "follow"))
+			code = follow(&view, dir.data);
+	}
+	forget(&view);
+	buf_free(&dir);
+	place_free(&place);
+	return code;
+}

@@ -1,0 +1,103 @@
+/* command_restart.c - paigectl restart and stop. */
+#include "proto/messages.h"
+#include "proto/workers.h"
+#include "supervisor/paigectl.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+/* Longer than the supervisor itself waits (start deadline and stop grace of a worker). */
+#define RESTART_MS 200000
+/* Longer than all stages of a stop together. */
+#define STOP_MS 60000
+#define ASK_MS 10000
+
+static bool known_worker(struct str name)
+{
+	if (worker_by_name(name) >= 0)
+		return true;
+	paigectl_fail(0, "there is no worker \"%.*s\". There are:", STR_ARG(name));
+	for (int i = 0; i < WORKER_COUNT; i++)
+		fprintf(stderr, "  %-14s %s\n", worker_infos[i].name,
+			worker_infos[i].does);
+	return false;
+}
+
+static int64_t took_ms(yyjson_doc *doc)
+{
+	return yyjson_get_sint(yyjson_obj_get(yyjson_doc_get_root(doc), "took_ms"));
+}
+
+int paigectl_restart(const struct options *o)
+{
+	struct str worker = str_of(o->operand_count > 0 ? o->operands[0] : "all");
+	struct ctl_request request = {.command = CTL_RESTART, .has_command = true};
+	struct daemon_place place;
+	struct buf json = {0};
+	yyjson_doc *doc = NULL;
+	int code;
+
+	if (!str_is(worker, "all")) {
+		if (!known_worker(worker))
+			return PAIGECTL_USAGE;
+		request.worker = worker;
+	}
+	code = place_find(o, &place);
+	proto_encode(ctl_request_type(), &request, &json);
+	if (code == 0)
+		code = client_ask(&place, buf_str(&json), RESTART_MS, &doc);
+	if (code == 0)
+		printf("%.*s restarted, ready after %" PRId64 " ms\n",
+			STR_ARG(request.worker.ptr ? worker : STR_LIT("all workers")),
+			took_ms(doc));
+	yyjson_doc_free(doc);
+	buf_free(&json);
+	place_free(&place);
+	return code;
+}
+
+/* 0 when the process has ended. */
+static int wait_for_end(int pidfd, pid_t pid)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	if (poll(&p, 1, STOP_MS) == 1)
+		return PAIGECTL_DONE;
+	return paigectl_fail(PAIGECTL_FAILED,
+		"the daemon (process %d) has not ended after %d s", (int)pid,
+		STOP_MS / 1000);
+}
+
+int paigectl_stop(const struct options *o)
+{
+	struct daemon_place place;
+	yyjson_doc *doc = NULL;
+	int code = place_find(o, &place);
+	int pidfd = -1;
+
+	if (code == 0 && place.pid) {
+		/* Before it is asked, so that the number cannot have become another's. */
+		pidfd = pidfd_open(place.pid, 0);
+		if (pidfd < 0)
+			code = paigectl_fail(
+				errno == ESRCH ? PAIGECTL_NOT_RUNNING : PAIGECTL_FAILED,
+				"cannot watch the daemon (process %d): %s",
+				(int)place.pid, strerror(errno));
+	}
+	if (code == 0)
+		code = client_ask(
+			&place, STR_LIT("{\"command\":\"stop\"}"), ASK_MS, &doc);
+	if (code == 0)
+		code = wait_for_end(pidfd, place.pid);
+	if (code == 0)
+		printf("stopped (process %d)\n", (int)place.pid);
+	if (pidfd >= 0)
+		close(pidfd);
+	yyjson_doc_free(doc);
+	place_free(&place);
+	return code;
+}

@@ -1,0 +1,217 @@
+/* command_status.c - paigectl status and config. */
+#include "proto/messages.h"
+#include "supervisor/paigectl.h"
+#include "supervisor/settings_report.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ASK_MS 10000
+
+/* As indented JSON, for --json. */
+static int print_json(yyjson_doc *doc)
+{
+	size_t len;
+	char *text = yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, &len);
+
+	if (!text)
+		return paigectl_fail(PAIGECTL_FAILED, "out of memory");
+	fwrite(text, 1, len, stdout);
+	fputc('\n', stdout);
+	free(text);
+	return PAIGECTL_DONE;
+}
+
+/* ---- status ---- */
+
+static enum colour colour_of(const struct ctl_worker *w)
+{
+	if (str_is(w->state, "ready"))
+		return str_is(w->condition, "fine") ? COLOUR_GREEN : COLOUR_YELLOW;
+	if (str_is(w->state, "starting") || str_is(w->state, "stopping") ||
+		str_is(w->want, "down"))
+		return COLOUR_YELLOW;
+	return COLOUR_RED;
+}
+
+static void print_worker(const struct ctl_worker *w)
+{
+	char up[32], rss[32], pid[16], restarts[32], cpu[16];
+
+	terminal_duration(w->uptime_ms, up);
+	terminal_bytes(w->rss_bytes, rss);
+	snprintf(pid, sizeof(pid), "%" PRId64, w->pid);
+	snprintf(cpu, sizeof(cpu), "%.1f%%", w->cpu_percent);
+	if (w->restarts.window_60s > 0)
+		snprintf(restarts, sizeof(restarts), "%" PRId64 " (%" PRId64 " in 60 s)",
+			w->restarts.total, w->restarts.window_60s);
+	else
+		snprintf(restarts, sizeof(restarts), "%" PRId64, w->restarts.total);
+	printf("%-13.*s ", STR_ARG(w->name));
+	terminal_print(colour_of(w), "%-9.*s", STR_ARG(w->state));
+	printf(" %7s  %-13s %-14s %10s %7s  ", w->has_pid ? pid : "-",
+		w->has_pid ? up : "-", restarts, w->has_pid ? rss : "-",
+		w->has_pid ? cpu : "-");
+	if (!str_is(w->condition, "fine"))
+		terminal_print(COLOUR_YELLOW, "%.*s", STR_ARG(w->condition));
+	else
+		printf("fine");
+	if (w->reason.len > 0)
+		printf(": %.*s", STR_ARG(w->reason));
+	if (w->confinement.len > 0)
+		printf(" [%.*s]", STR_ARG(w->confinement));
+	putchar('\n');
+}
+
+static void print_last_exits(const struct ctl_status *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->workers.count; i++) {
+		const struct ctl_worker *w = &s->workers.items[i];
+
+		if (!w->has_last_exit)
+			continue;
+		printf("%s%-13.*s %.*s  %.*s\n", any ? "" : "\nLast exits:\n",
+			STR_ARG(w->name), STR_ARG(w->last_exit.at),
+			STR_ARG(w->last_exit.meaning));
+		any = true;
+		if (w->has_next_start_ms)
+			printf("%-13s is started again in %" PRId64 " ms\n", "",
+				w->next_start_ms);
+		if (str_is(w->state, "parked"))
+			printf("%-13s mend what is wrong, then `paigectl restart %.*s`\n",
+				"", STR_ARG(w->name));
+	}
+}
+
+static void print_status(const struct ctl_status *s)
+{
+	char up[32], rss[32];
+
+	terminal_duration(s->uptime_ms, up);
+	terminal_bytes(s->rss_bytes, rss);
+	printf("Paige %.*s is ", STR_ARG(s->version));
+	terminal_print(str_is(s->state, "running") ? COLOUR_GREEN : COLOUR_YELLOW, "%.*s",
+		STR_ARG(s->state));
+	printf(" on %.*s (process %" PRId64 ", for %s, %s)\n", STR_ARG(s->url), s->pid,
+		up, rss);
+	printf("  project  %.*s\n  data     %.*s\n  session  %.*s\n",
+		STR_ARG(s->project_dir), STR_ARG(s->data_dir),
+		STR_ARG(s->session.ptr ? s->session : STR_LIT("none")));
+	if (s->log_lines_dropped > 0)
+		terminal_print(COLOUR_RED,
+			"  %" PRId64
+			" log lines could not be written: is the disk full?\n",
+			s->log_lines_dropped);
+	printf("\n%-13s %-9s %7s  %-13s %-14s %10s %7s  %s\n", "WORKER", "STATE", "PID",
+		"UP", "RESTARTS", "MEMORY", "CPU", "CONDITION");
+	for (size_t i = 0; i < s->workers.count; i++)
+		print_worker(&s->workers.items[i]);
+	print_last_exits(s);
+}
+
+/* 0 when all workers that are wanted are there (supervision 2.4). */
+static int verdict(const struct ctl_status *s)
+{
+	for (size_t i = 0; i < s->workers.count; i++)
+		if (str_is(s->workers.items[i].want, "up") &&
+			!str_is(s->workers.items[i].state, "ready"))
+			return PAIGECTL_FAILED;
+	return PAIGECTL_DONE;
+}
+
+int paigectl_status(const struct options *o)
+{
+	struct daemon_place place;
+	struct proto_error problem;
+	struct arena arena = {0};
+	struct ctl_status status;
+	yyjson_doc *doc = NULL;
+	int code = place_find(o, &place);
+
+	if (code == 0)
+		code = client_ask(
+			&place, STR_LIT("{\"command\":\"status\"}"), ASK_MS, &doc);
+	if (code == 0 &&
+		proto_decode(ctl_status_type(), yyjson_doc_get_root(doc), "status",
+			DECODE_LENIENT, &arena, &status, &problem) != 0)
+		code = paigectl_fail(PAIGECTL_FAILED, "%s", problem.text);
+	if (code == 0 && options_get(o, "json"))
+		code = print_json(doc);
+	else if (code == 0)
+		print_status(&status);
+	if (code == 0)
+		code = verdict(&status);
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+	place_free(&place);
+	return code;
+}
+
+/* ---- config ---- */
+
+static void print_setting(
+	struct str name, struct str value, struct str source, struct str meaning)
+{
+	printf("%.*s=%.*s", STR_ARG(name), STR_ARG(value));
+	terminal_print(
+		COLOUR_DIM, "\n    %.*s. %.*s.\n", STR_ARG(source), STR_ARG(meaning));
+}
+
+/* What a daemon that is started here would use, as the answer of a daemon has it. */
+static int local_config(const struct options *o, yyjson_doc **doc)
+{
+	struct settings settings;
+	struct buf problems = {0}, json = {0};
+	struct proto_error error;
+
+	if (settings_load(&settings, options_get(o, "config"), &problems) != 0)
+		fprintf(stderr, "A daemon would not start with this:\n%.*s",
+			STR_ARG(buf_str(&problems)));
+	settings_report(&settings, &json);
+	*doc = proto_parse(buf_str(&json), &error);
+	buf_free(&json);
+	buf_free(&problems);
+	settings_fini(&settings);
+	return *doc ? 0 : paigectl_fail(PAIGECTL_FAILED, "%s", error.text);
+}
+
+int paigectl_config(const struct options *o)
+{
+	struct daemon_place place;
+	struct proto_error problem;
+	struct arena arena = {0};
+	struct ctl_config config;
+	yyjson_doc *doc = NULL;
+	int code = place_find(o, &place);
+
+	if (code == 0 && place.pid)
+		code = client_ask(
+			&place, STR_LIT("{\"command\":\"config\"}"), ASK_MS, &doc);
+	else if (code == 0)
+		code = local_config(o, &doc);
+	if (code == 0 &&
+		proto_decode(ctl_config_type(), yyjson_doc_get_root(doc), "config",
+			DECODE_LENIENT, &arena, &config, &problem) != 0)
+		code = paigectl_fail(PAIGECTL_FAILED, "%s", problem.text);
+	if (code == 0 && options_get(o, "json")) {
+		code = print_json(doc);
+	} else if (code == 0) {
+		if (place.pid)
+			printf("# Settings of the running daemon (process %d)\n",
+				(int)place.pid);
+		else
+			printf("# Settings of a daemon that is started here; none is "
+			       "running\n");
+		for (size_t i = 0; i < config.settings.count; i++) {
+			const struct ctl_setting *s = &config.settings.items[i];
+
+			print_setting(s->name, s->value, s->source, s->meaning);
+		}
+	}
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+	place_free(&place);
+	return code;
+}

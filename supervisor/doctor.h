@@ -1,0 +1,35 @@
+/*
+ * doctor.h - the checks of `paigectl doctor`.
+ *
+ * Each looks at one thing, changes nothing, takes a few seconds at most, and says what to
+ * do.
+ */
+#ifndef PAIGE_SUPERVISOR_DOCTOR_H
+#define PAIGE_SUPERVISOR_DOCTOR_H
+
+#include "supervisor/paigectl.h"
+
+enum finding_grade { FINDING_FINE, FINDING_NOTE, FINDING_TROUBLE };
+
+struct doctor {
+	const struct settings *settings;
+	const struct daemon_place *place;
+	int troubles, notes;
+};
+
+/* One line, and with advice a second one. */
+void doctor_say(struct doctor *d, enum finding_grade grade, const char *what,
+	const char *advice, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* doctor_machine.c */
+void doctor_directories(struct doctor *d);
+void doctor_limits(struct doctor *d);
+void doctor_kernel(struct doctor *d);
+void doctor_gh(struct doctor *d);
+/* doctor_network.c */
+void doctor_daemon(struct doctor *d);
+void doctor_key(struct doctor *d);
+void doctor_memory(struct doctor *d);
+
+#endif

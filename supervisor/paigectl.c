@@ -1,0 +1,92 @@
+/* paigectl.c - main of paigectl: finds the command and reads its options. */
+#include "supervisor/paigectl.h"
+
+#include "paige-config.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int paigectl_fail(int code, const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fputs("paigectl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return code;
+}
+
+static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
+	[COMMAND_STATUS] = paigectl_status,
+	[COMMAND_RESTART] = paigectl_restart,
+	[COMMAND_STOP] = paigectl_stop,
+	[COMMAND_LOGS] = paigectl_logs,
+	[COMMAND_CONFIG] = paigectl_config,
+	[COMMAND_DOCTOR] = paigectl_doctor,
+	[COMMAND_BACKUP] = paigectl_backup,
+	[COMMAND_GUARD] = paigectl_guard,
+	[COMMAND_TAP] = paigectl_tap,
+};
+
+static void print_commands(FILE *file)
+{
+	fputs("usage: paigectl COMMAND [option...] [operand...]\n\n", file);
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		if (commands[i])
+			fprintf(file, "  %-10s %s\n", command_infos[i].name,
+				command_infos[i].summary);
+	fputs("\n`paigectl COMMAND --help` tells more. The daemon is found by DATA_DIR, "
+	      "as paiged reads it:\n"
+	      "from the environment, .env in the current directory, or --config FILE.\n"
+	      "Exit codes: 0 done, 1 failed, 2 wrong call, 3 no daemon running.\n",
+		file);
+}
+
+static int run(enum command_id command, int argc, char **argv)
+{
+	struct options options;
+	struct buf text = {0};
+
+	if (options_read(&options, command, argc, argv, &text) != 0) {
+		paigectl_fail(PAIGECTL_USAGE, "%.*s\nTry `paigectl %s --help`.",
+			STR_ARG(buf_str(&text)), command_infos[command].name);
+		buf_free(&text);
+		return PAIGECTL_USAGE;
+	}
+	if (options_get(&options, "help")) {
+		options_print_help(command, &text);
+		fwrite(text.data, 1, text.len, stdout);
+		buf_free(&text);
+		return PAIGECTL_DONE;
+	}
+	return commands[command](&options);
+}
+
+int main(int argc, char **argv)
+{
+	int command;
+
+	if (argc < 2) {
+		print_commands(stderr);
+		return PAIGECTL_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		strcmp(argv[1], "help") == 0) {
+		print_commands(stdout);
+		return PAIGECTL_DONE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		puts("paigectl " PAIGE_VERSION);
+		return PAIGECTL_DONE;
+	}
+	command = command_by_name(argv[1]);
+	if (command < 0) {
+		paigectl_fail(PAIGECTL_USAGE, "there is no command \"%s\"", argv[1]);
+		print_commands(stderr);
+		return PAIGECTL_USAGE;
+	}
+	return run((enum command_id)command, argc - 1, argv + 1);
+}

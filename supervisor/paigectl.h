@@ -1,0 +1,71 @@
+/*
+ * paigectl.h - what the commands of paigectl share.
+ *
+ * paigectl is short-lived and never joins the bus: it asks the supervisor over ctl.sock,
+ * reads log files, and speaks HTTP to the gateway.
+ */
+#ifndef PAIGE_SUPERVISOR_PAIGECTL_H
+#define PAIGE_SUPERVISOR_PAIGECTL_H
+
+#include "common/settings.h"
+#include "proto/codec.h"
+#include "supervisor/options.h"
+
+/* Exit codes of contract section 6. */
+enum paigectl_exit {
+	PAIGECTL_DONE = 0,
+	PAIGECTL_FAILED = 1,
+	PAIGECTL_USAGE = 2,
+	PAIGECTL_NOT_RUNNING = 3
+};
+
+/* The commands; each returns an exit code and has said why when it is not 0. */
+int paigectl_status(const struct options *o);
+int paigectl_restart(const struct options *o);
+int paigectl_stop(const struct options *o);
+int paigectl_logs(const struct options *o);
+int paigectl_config(const struct options *o);
+int paigectl_doctor(const struct options *o);
+int paigectl_backup(const struct options *o);
+int paigectl_guard(const struct options *o);
+int paigectl_tap(const struct options *o);
+
+/* To the standard error, with the program's name before and a newline behind. Gives
+ * `code`. */
+int paigectl_fail(int code, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- client.c: the supervisor ---- */
+
+struct daemon_place {
+	char *data_dir;
+	pid_t pid; /* 0: not running */
+	char runtime_dir[108];
+};
+
+/* Where the daemon of these settings is. Says what is wrong and gives an exit code other
+ * than 0 when DATA_DIR cannot be known. The place is freed with place_free. */
+int place_find(const struct options *o, struct daemon_place *place);
+void place_free(struct daemon_place *place);
+/*
+ * Sends one request (JSON) and waits for the answer, for at most `limit_ms`. 0 with *doc
+ * to be freed; or an exit code, after having said why: not running, refused, an error in
+ * the answer.
+ */
+int client_ask(const struct daemon_place *place, struct str request, int limit_ms,
+	yyjson_doc **doc);
+
+/* ---- terminal.c ---- */
+
+enum colour { COLOUR_NONE, COLOUR_RED, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_DIM };
+
+/* Prints text, coloured on a terminal that wants colours (NO_COLOR unset, TERM not
+ * "dumb"). */
+void terminal_print(enum colour colour, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* "3 h 12 min", "45 s", "120 ms" */
+void terminal_duration(int64_t ms, char out[32]);
+/* "8.1 MiB" */
+void terminal_bytes(int64_t bytes, char out[32]);
+
+#endif
