@@ -5,9 +5,14 @@
 #include "common/log.h"
 #include "common/worker.h"
 #include "workers/store/actions.h"
+#include "workers/store/api_calls.h"
+#include "workers/store/dashboard.h"
 #include "workers/store/hints.h"
+#include "workers/store/katas.h"
+#include "workers/store/knowledge.h"
 #include "workers/store/mcp_sessions.h"
 #include "workers/store/phases.h"
+#include "workers/store/plans.h"
 #include "workers/store/serve.h"
 #include "workers/store/state.h"
 #include "workers/store/store.h"
@@ -48,6 +53,23 @@ static const struct service services[] = {
 	{METHOD_MCP_SESSIONS, mcp_sessions, 0},
 	{METHOD_MCP_SESSION_END, mcp_session_end, 0},
 	{METHOD_PHASE_UPDATE, phase_update, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_API_CALL_BEGIN, api_call_begin, 0},
+	{METHOD_API_CALL_APPEND, api_call_append, SERVICE_WRITES | SERVICE_LATE},
+	{METHOD_API_CALL_RECONCILE, api_call_reconcile,
+		SERVICE_WRITES | SERVICE_MANY | SERVICE_LATE},
+	{METHOD_API_CALL_SPENDING, api_call_spending, 0},
+	{METHOD_COACHING_CONTEXT, coaching_context, 0},
+	{METHOD_PLAN_STORE, plan_store, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_WRAP_UP_CONTEXT, wrap_up_context, 0},
+	{METHOD_GAPS_STORE, gaps_store, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_DREYFUS_STORE, dreyfus_store, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_SESSION_COMPLETE, session_complete, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_SESSION_NEWEST, session_newest, 0},
+	{METHOD_KATA_GET, kata_get, 0},
+	{METHOD_KATA_ATTEMPT, kata_attempt, SERVICE_WRITES | SERVICE_MANY},
+	{METHOD_OBSERVER_CONTEXT, observer_context, 0},
+	{METHOD_DASHBOARD_STATE, dashboard_state, 0},
+	{METHOD_DASHBOARD_CONTEXT, dashboard_context, 0},
 };
 
 static struct store store;

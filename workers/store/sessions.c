@@ -180,9 +180,10 @@ static int64_t duration_ms(const char *started_at, struct wall until)
 	return wall_ms(until) - wall_ms(from);
 }
 
-/* Marks the active session as abandoned, logs session_ended in row `n` of the call
+/* Ends the active session with a status, logs session_ended in row `n` of the call
  * (P4.14). */
-static int abandon_active(struct store *store, struct call *call, unsigned n, int64_t *ms)
+static int end_active(struct store *store, struct call *call, unsigned n,
+	const char *status, int64_t *ms)
 {
 	struct session_ref ended = store->sessions.active;
 	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_SESSION_END);
@@ -192,13 +193,13 @@ static int abandon_active(struct store *store, struct call *call, unsigned n, in
 	call_time(call, ended.ended_at);
 	*ms = duration_ms(ended.started_at, call->arrived);
 	result = action_log(store, call, n, ACTION_SESSION_ENDED,
-		&(struct session_ended_data){.status = STR_LIT("abandoned"),
+		&(struct session_ended_data){.status = str_of(status),
 			.duration_ms = *ms,
 			.has_duration_ms = true});
 	if (result < 0)
 		return result;
 	query_text(query, 1, row.id);
-	query_text(query, 2, STR_LIT("abandoned"));
+	query_text(query, 2, str_of(status));
 	query_text(query, 3, str_of(ended.ended_at));
 	result = query_run(&store->db, query);
 	if (result < 0)
@@ -306,7 +307,7 @@ int session_start(struct store *store, struct call *call)
 		return 0;
 	}
 	if (store->sessions.active.id[0]) {
-		result = abandon_active(store, call, ROW_REPLACED, &ms);
+		result = end_active(store, call, ROW_REPLACED, "abandoned", &ms);
 		if (result < 0)
 			return result;
 	}
@@ -340,7 +341,7 @@ static int reactivate(
 	int result;
 
 	if (s->active.id[0] && !str_is(row->id, s->active.id)) {
-		result = abandon_active(store, call, ROW_REPLACED, &ms);
+		result = end_active(store, call, ROW_REPLACED, "abandoned", &ms);
 		if (result < 0)
 			return result;
 	}
@@ -408,7 +409,9 @@ static int repeat_end(struct store *store, struct call *call, struct str data,
 	return phases_completed(store, out->session_id, &out->phases_completed);
 }
 
-int session_end(struct store *store, struct call *call)
+/* Ends the active session with a status and answers with its summary; a repeated call
+ * answers the same. */
+static int end_session(struct store *store, struct call *call, const char *status)
 {
 	struct session_ended answer = {
 		.summary = {.has_duration_ms = true, .has_phases_completed = true},
@@ -429,8 +432,8 @@ int session_end(struct store *store, struct call *call)
 			return result;
 		summary->session_id =
 			arena_str(call->arena, str_of(store->sessions.active.id));
-		summary->status = STR_LIT("abandoned");
-		result = abandon_active(store, call, ROW_OWN, &summary->duration_ms);
+		summary->status = str_of(status);
+		result = end_active(store, call, ROW_OWN, status, &summary->duration_ms);
 		if (result == 0)
 			result = phases_completed(
 				store, summary->session_id, &summary->phases_completed);
@@ -438,6 +441,40 @@ int session_end(struct store *store, struct call *call)
 	if (result == 0)
 		call_answer(call, &answer);
 	return result;
+}
+
+int session_end(struct store *store, struct call *call)
+{
+	return end_session(store, call, "abandoned");
+}
+
+int session_complete(struct store *store, struct call *call)
+{
+	const struct session_complete *request = call->message;
+	const char *active = store->sessions.active.id;
+
+	/* Another one may have begun while this one was wrapped up. */
+	if (active[0] && !str_is(request->session_id, active))
+		return call_refuse(call, ERROR_NO_SESSION,
+			"The session was replaced by another one while it was wrapped "
+			"up");
+	return end_session(store, call, "completed");
+}
+
+int session_newest(struct store *store, struct call *call)
+{
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_SESSION_NEWEST);
+	struct session_newest answer = {0};
+	int found = query_step(&store->db, query);
+
+	if (found < 0)
+		return found;
+	if (found == 1) {
+		answer.session_id = query_column(query, 0, call->arena);
+		answer.status = query_column(query, 1, call->arena);
+	}
+	call_answer(call, &answer);
+	return 0;
 }
 
 int session_set_title(struct store *store, struct call *call)

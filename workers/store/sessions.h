@@ -53,6 +53,8 @@ int session_active(struct store *store, struct call *call);
 int session_start(struct store *store, struct call *call);
 int session_resume(struct store *store, struct call *call);
 int session_end(struct store *store, struct call *call);
+int session_complete(struct store *store, struct call *call);
+int session_newest(struct store *store, struct call *call);
 int session_set_title(struct store *store, struct call *call);
 
 #endif
