@@ -88,6 +88,11 @@ struct str bus_message_text(struct nng_msg *message)
 	return (struct str){nng_msg_body(message), nng_msg_len(message)};
 }
 
+uint32_t bus_message_pipe(const struct nng_msg *message)
+{
+	return (uint32_t)nng_pipe_id(nng_msg_get_pipe(message));
+}
+
 void bus_message_free(struct nng_msg *message)
 {
 	if (message)
@@ -103,8 +108,7 @@ static void listener_connected(nng_pipe pipe, nng_pipe_ev what, void *arg)
 	(void)pipe;
 	(void)what;
 	atomic_fetch_add(&l->connections, 1);
-	if (l->changed.run)
-		bus_post(l->post, &l->changed);
+	bus_post(l->post, &l->changed);
 }
 
 static int listener_listen(struct bus_listener *l)

@@ -32,6 +32,8 @@ struct nng_msg *bus_message_new(size_t len, char **data);
 /* Gives up the last `excess` bytes. */
 void bus_message_shorten(struct nng_msg *message, size_t excess);
 struct str bus_message_text(struct nng_msg *message);
+/* Number of the connection on which it was received. */
+uint32_t bus_message_pipe(const struct nng_msg *message);
 void bus_message_free(struct nng_msg *message);
 
 /* ---- listening: REP and PUB ---- */
@@ -40,7 +42,7 @@ struct bus_listener {
 	uint32_t socket;
 	uint32_t listener;
 	char url[BUS_URL_SIZE];
-	/* The number of connections ever made; the note runs on change when set. */
+	/* Connections made so far; the note runs after each. */
 	_Atomic uint64_t connections;
 	struct bus_post *post;
 	struct bus_note changed;
@@ -48,7 +50,7 @@ struct bus_listener {
 
 enum bus_listener_kind { BUS_LISTEN_REP, BUS_LISTEN_PUB };
 
-/* `changed` may be NULL. A file that an earlier process left behind is replaced. After
+/* A file that an earlier process left behind is replaced. After
  * -EADDRINUSE it may be called again. */
 int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
 	const char *path, struct bus_post *post, void (*changed)(struct bus_note *note))

@@ -103,8 +103,8 @@ struct bus_batch {
 	struct buf bodies; /* of the answers, as they came */
 	size_t bytes_sent; /* of bodies */
 	struct buf sent;   /* the last part that was sent, with its head */
-	uint32_t part;		     /* the next to be sent */
-	bool finished;		     /* the last part was sent */
+	uint32_t part;	   /* the next to be sent */
+	bool finished;	   /* the last part was sent */
 };
 
 /* What is known of one caller. */
@@ -160,6 +160,7 @@ struct bus_feed {
 	uint32_t pipe;
 	struct mono down_since;
 	struct event *readable;
+	uint32_t heard_pipe; /* on which the last message came */
 	struct bus_seq seq;
 	struct bus_subscription *subscriptions;
 };
@@ -172,7 +173,8 @@ struct bus_canary {
 	const char *suffix;   /* "rep", "pub" */
 	unsigned short proto; /* of the peer that it plays */
 	int fd;
-	struct event *event;
+	uint64_t connections; /* of the listener when it connected */
+	struct event *timer;
 	unsigned misses;
 	bool deaf;
 };
@@ -267,5 +269,7 @@ void bus_subscribe_tick(struct bus *bus, struct mono now);
 /* bus_canary.c */
 int bus_canary_init(struct bus *bus);
 void bus_canary_tick(struct bus *bus);
+/* A listener has a new connection. */
+void bus_canary_connected(struct bus *bus);
 
 #endif

@@ -337,13 +337,20 @@ static void on_received(struct bus_note *note)
 
 /* ---- life ---- */
 
+static void on_connected(struct bus_note *note)
+{
+	struct bus_server *s = CONTAINER_OF(note, struct bus_server, listener.changed);
+
+	bus_canary_connected(CONTAINER_OF(s, struct bus, server));
+}
+
 int bus_serve_open(struct bus *bus)
 {
 	char path[108];
 
 	bus_socket_path(bus, bus->self, "rep", path);
 	return bus_listener_open(
-		&bus->server.listener, BUS_LISTEN_REP, path, &bus->post, NULL);
+		&bus->server.listener, BUS_LISTEN_REP, path, &bus->post, on_connected);
 }
 
 void bus_serve_start(struct bus *bus)

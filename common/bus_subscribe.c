@@ -41,11 +41,16 @@ static void tell_event(struct bus_feed *feed, const struct bus_event_record *rec
 			s->fn(s->arg, &event);
 }
 
-static void take(struct bus_feed *feed, struct str text)
+static void take(struct bus_feed *feed, struct nng_msg *message)
 {
+	struct str text = bus_message_text(message);
 	struct bus_event_record record;
 	struct bus_seq_verdict verdict;
 
+	if (bus_message_pipe(message) != feed->heard_pipe) {
+		feed->heard_pipe = bus_message_pipe(message);
+		bus_seq_connected(&feed->seq);
+	}
 	if (bus_event_parse(&text, &record) != 1) {
 		log_error("event that cannot be read", "from", "%s",
 			worker_infos[feed->from].name, NULL);
@@ -72,7 +77,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		message = bus_dialer_event(&feed->dialer);
 		if (!message)
 			return;
-		take(feed, bus_message_text(message));
+		take(feed, message);
 		bus_message_free(message);
 	}
 }
@@ -86,11 +91,8 @@ static void on_changed(struct bus_note *note)
 
 	if (pipe == feed->pipe)
 		return;
-	/* What the old connection still delivered comes first. */
-	on_readable(-1, 0, feed);
 	feed->pipe = pipe;
 	feed->down_since = clock_mono();
-	bus_seq_connected(&feed->seq);
 }
 
 static int open_feed(struct bus_feed *feed)

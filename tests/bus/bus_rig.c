@@ -121,7 +121,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 	buf_add_str(&call->message, reply->message);
 	call->ms = mono_diff_ms(clock_mono(), call->begun);
 	call->order = ++call->rig->answered;
-	if (call->rig->answered == call->rig->count)
+	if (call->rig->waiting && call->rig->answered == call->rig->count)
 		event_base_loopbreak(call->rig->base);
 }
 
@@ -161,8 +161,10 @@ bool rig_wait(struct rig *rig, int64_t ms)
 {
 	struct mono end = mono_add_ms(clock_mono(), ms);
 
+	rig->waiting = true;
 	while (rig->answered < rig->count && clock_mono().us < end.us)
 		rig_turn(rig, 100);
+	rig->waiting = false;
 	return rig->answered == rig->count;
 }
 

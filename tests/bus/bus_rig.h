@@ -28,6 +28,7 @@ struct rig {
 	struct bus *bus;
 	struct rig_call *calls;
 	unsigned count, answered;
+	bool waiting; /* for all of them: the last one ends the turn */
 };
 
 /* The bus of the gateway is open; bus_start is left to rig_start. */

@@ -1,0 +1,331 @@
+/*
+ * Events over the real bus, and connections that come and go: what is missed is told,
+ * deaf listeners and dead dialers heal (supervision 3.3, 3.7).
+ */
+#include "tests/bus/bus_rig.h"
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TO_STORE METHOD_SESSION_NEWEST
+#define TO_LLM METHOD_LLM_CAPABILITIES
+
+static struct rig rig;
+static pid_t store, llm;
+
+static void set_up(void)
+{
+	rig_init(&rig);
+	store = llm = 0;
+}
+
+static void tear_down(void)
+{
+	rig_kill(&store);
+	rig_kill(&llm);
+	rig_fini(&rig);
+}
+
+static void publish(int count)
+{
+	struct rig_call *call = rig_call(&rig, TO_STORE, 0, "{\"publish\":%d}", count);
+
+	ck_assert(rig_wait(&rig, 5000));
+	ck_assert_int_eq(call->status, BUS_OK);
+}
+
+struct heard {
+	int64_t received, missed, told, last;
+};
+
+static struct heard report(void)
+{
+	struct rig_call *call = rig_call(&rig, TO_LLM, 0, "{\"report\":true}");
+
+	ck_assert(rig_wait(&rig, 5000));
+	ck_assert_int_eq(call->status, BUS_OK);
+	return (struct heard){rig_number(call, "received"), rig_number(call, "missed"),
+		rig_number(call, "told"), rig_number(call, "last")};
+}
+
+/* Asks until it has heard or missed so many, and was told of so many connections and
+ * gaps. */
+static struct heard report_until(int64_t events, int64_t told)
+{
+	struct heard h = {0};
+
+	for (int i = 0; i < 100; i++) {
+		h = report();
+		if (h.received + h.missed >= events && h.told >= told)
+			break;
+		rig_turn(&rig, 50);
+	}
+	return h;
+}
+
+/* ---- events ---- */
+
+START_TEST(a_late_subscriber_is_told)
+{
+	struct heard h;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	publish(100);
+	llm = rig_peer(&rig, "llm", "store");
+	h = report_until(0, 1);
+	ck_assert_int_eq(h.received, 0);
+	ck_assert_int_eq(h.missed, 0);
+	ck_assert_int_eq(h.told, 1);
+	publish(10);
+	h = report_until(10, 1);
+	ck_assert_int_eq(h.received, 10);
+	ck_assert_int_eq(h.missed, 0);
+	ck_assert_int_eq(h.told, 1);
+	ck_assert_int_eq(h.last, 110);
+}
+END_TEST
+
+START_TEST(a_burst_arrives)
+{
+	struct heard h;
+
+	store = rig_peer(&rig, "store", NULL);
+	llm = rig_peer(&rig, "llm", "store");
+	rig_start(&rig);
+	report_until(0, 1);
+	for (int i = 0; i < 10; i++)
+		publish(500);
+	h = report_until(5000, 1);
+	ck_assert_int_eq(h.received + h.missed, 5000);
+	ck_assert_int_eq(h.last, 5000);
+	ck_assert_int_eq(h.told == 1, h.missed == 0);
+}
+END_TEST
+
+START_TEST(a_paused_subscriber_is_told_what_it_missed)
+{
+	struct heard h;
+
+	store = rig_peer(&rig, "store", NULL);
+	llm = rig_peer(&rig, "llm", "store");
+	rig_start(&rig);
+	report_until(0, 1);
+	kill(llm, SIGSTOP);
+	publish(2000);
+	publish(4000);
+	kill(llm, SIGCONT);
+	h = report_until(6000, 2);
+	ck_assert_int_eq(h.received + h.missed, 6000);
+	ck_assert_int_gt(h.missed, 0);
+	ck_assert_int_gt(h.told, 1);
+	ck_assert_int_eq(h.last, 6000);
+}
+END_TEST
+
+START_TEST(a_publisher_started_anew_is_told)
+{
+	struct heard h;
+
+	store = rig_peer(&rig, "store", NULL);
+	llm = rig_peer(&rig, "llm", "store");
+	rig_start(&rig);
+	report_until(0, 1);
+	publish(5);
+	report_until(5, 1);
+	rig_kill(&store);
+	store = rig_peer(&rig, "store", NULL);
+	h = report_until(5, 2);
+	ck_assert_int_eq(h.told, 2);
+	ck_assert_int_eq(h.missed, 0);
+	publish(5);
+	h = report_until(10, 2);
+	ck_assert_int_eq(h.received, 10);
+	ck_assert_int_eq(h.told, 2);
+}
+END_TEST
+
+START_TEST(both_ends_restart)
+{
+	rig_start(&rig);
+	for (int i = 0; i < 10; i++) {
+		struct heard h;
+
+		store = rig_peer(&rig, "store", NULL);
+		llm = rig_peer(&rig, "llm", "store");
+		report_until(0, 1);
+		publish(20);
+		h = report_until(20, 1);
+		ck_assert_int_eq(h.received, 20);
+		ck_assert_int_eq(h.told, 1);
+		rig_kill(i % 2 ? &store : &llm);
+		rig_kill(i % 2 ? &llm : &store);
+	}
+}
+END_TEST
+
+/* ---- connections ---- */
+
+static int connect_raw(const char *name)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", rig.directory, name);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+/* Whether a peer that has greeted is heard: a request is answered, a subscriber gets a
+ * beacon. (The greeting itself is answered even by a deaf listener.) */
+static bool listens(const char *name)
+{
+	static const char greeting_req[8] = {0, 'S', 'P', 0, 0, 0x30, 0, 0};
+	static const char greeting_sub[8] = {0, 'S', 'P', 0, 0, 0x21, 0, 0};
+	static const char request[] =
+		"B 1 llm 9 0 0 0 0\nC 1 session.newest 5000 - 2\n{}";
+	static const char head[13] = {
+		1, 0, 0, 0, 0, 0, 0, 0, sizeof(request) - 1 + 4, (char)0x80, 0, 0, 1};
+	const struct timeval wait = {0, 300000};
+	bool rep = strcmp(name, "store.rep") == 0;
+	char answer[64];
+	int fd = connect_raw(name);
+	bool heard;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	ck_assert_int_eq(send(fd, rep ? greeting_req : greeting_sub, 8, MSG_NOSIGNAL), 8);
+	ck_assert_int_eq(recv(fd, answer, 8, MSG_WAITALL), 8);
+	if (rep) {
+		ck_assert_int_eq(
+			send(fd, head, sizeof(head), MSG_NOSIGNAL), sizeof(head));
+		ck_assert_int_eq(send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL),
+			sizeof(request) - 1);
+	}
+	heard = recv(fd, answer, 9, MSG_WAITALL) == 9;
+	close(fd);
+	return heard;
+}
+
+static void deafen(const char *name)
+{
+	for (int i = 0; i < 50; i++) {
+		close(connect_raw(name));
+		if (!listens(name))
+			return;
+	}
+	ck_abort_msg("%s could not be deafened: the test shows nothing", name);
+}
+
+START_TEST(a_deaf_listener_heals)
+{
+	struct mono begun = clock_mono();
+	struct rig_call *call;
+
+	store = rig_peer(&rig, "store", NULL);
+	deafen("store.rep");
+	rig_start(&rig);
+	call = rig_call(&rig, TO_STORE, 20000, "{}");
+	ck_assert(rig_wait(&rig, 20000));
+	ck_assert_int_eq(call->status, BUS_OK);
+	ck_assert_int_lt(mono_diff_ms(clock_mono(), begun), 15000);
+}
+END_TEST
+
+START_TEST(a_deaf_publisher_heals)
+{
+	struct mono begun = clock_mono();
+	struct heard h = {0};
+
+	store = rig_peer(&rig, "store", NULL);
+	deafen("store.pub");
+	rig_start(&rig);
+	llm = rig_peer(&rig, "llm", "store");
+	while (h.told == 0 && mono_diff_ms(clock_mono(), begun) < 30000) {
+		h = report();
+		rig_turn(&rig, 100);
+	}
+	ck_assert_int_eq(h.told, 1);
+	publish(3);
+	ck_assert_int_eq(report_until(3, 1).received, 3);
+}
+END_TEST
+
+/* A connection that the deaf listener once accepted goes on. */
+START_TEST(relistening_disturbs_nobody)
+{
+	struct bus_stats stats;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	rig_call(&rig, TO_STORE, 0, "{}");
+	ck_assert(rig_wait(&rig, 2000));
+	deafen("store.rep");
+	for (int i = 0; i < 90; i++) {
+		rig_call(&rig, TO_STORE, 0, "{}");
+		rig_turn(&rig, 100);
+	}
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(listens("store.rep"));
+	bus_get_stats(rig.bus, &stats);
+	ck_assert_uint_eq(stats.resets, 0);
+}
+END_TEST
+
+/* nng's dialer gives up for ever when the owner dies between connect and greeting. */
+START_TEST(a_dead_dialer_heals)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct mono begun;
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/store.rep", rig.directory);
+	rig_start(&rig);
+	rig_call(&rig, TO_STORE, 30000, "{}");
+	begun = clock_mono();
+	while (mono_diff_ms(clock_mono(), begun) < 3000) {
+		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+		unlink(a.sun_path);
+		ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+		ck_assert_int_eq(listen(fd, 5), 0);
+		rig_turn(&rig, 2);
+		close(accept4(fd, NULL, NULL, SOCK_CLOEXEC));
+		close(fd);
+	}
+	unlink(a.sun_path);
+	store = rig_peer(&rig, "store", NULL);
+	begun = clock_mono();
+	ck_assert(rig_wait(&rig, 10000));
+	ck_assert_int_lt(mono_diff_ms(clock_mono(), begun), 4000);
+	ck_assert_int_eq(rig.calls[0].status, BUS_OK);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("bus_events");
+	TCase *tc = tcase_create("bus_events");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, a_late_subscriber_is_told);
+	tcase_add_test(tc, a_burst_arrives);
+	tcase_add_test(tc, a_paused_subscriber_is_told_what_it_missed);
+	tcase_add_test(tc, a_publisher_started_anew_is_told);
+	tcase_add_test(tc, both_ends_restart);
+	tcase_add_test(tc, a_deaf_listener_heals);
+	tcase_add_test(tc, a_deaf_publisher_heals);
+	tcase_add_test(tc, relistening_disturbs_nobody);
+	tcase_add_test(tc, a_dead_dialer_heals);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
