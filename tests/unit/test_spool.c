@@ -1,0 +1,535 @@
+/*
+ * Tests of what survives a crash: workers/fswatch/spool.h, buffers.h, journal.h and
+ * open_files.h. Files are torn at every byte, and processes are killed while they write.
+ */
+#include "common/log.h"
+#include "common/utf8.h"
+#include "tests/unit/scratch.h"
+#include "workers/fswatch/buffers.h"
+#include "workers/fswatch/open_files.h"
+#include <dirent.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/wait.h>
+
+static char dir[SCRATCH_SIZE];
+static char data_dir[SCRATCH_SIZE + 16];
+static struct spool spool;
+
+static void setup(void)
+{
+	log_init("test", LOG_LEVEL_ERROR);
+	scratch_make(dir);
+	snprintf(data_dir, sizeof(data_dir), "%s", dir);
+	ck_assert_int_eq(spool_open(&spool, data_dir), 0);
+}
+
+static void teardown(void)
+{
+	spool_close(&spool);
+	scratch_remove(dir);
+}
+
+/* ---- buffers ---- */
+
+static struct buffer *update(struct buffers *b, const char *path, const char *content)
+{
+	struct buffer *buffer = buffers_set(b, str_of(path), str_of(content));
+
+	ck_assert_ptr_nonnull(buffer);
+	buffer->dirty = true;
+	buffers_changed(b, buffer);
+	return buffer;
+}
+
+static bool holds(const struct buffers *b, const char *path, const char *content)
+{
+	const struct buffer *buffer = buffers_find(b, str_of(path));
+
+	return buffer &&
+	       str_eq((struct str){buffer->content, buffer->len}, str_of(content));
+}
+
+START_TEST(buffers_come_back)
+{
+	struct buffers b, again;
+	struct buffer *buffer;
+
+	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	update(&b, "src/a.ts", "one");
+	buffer = update(&b, "src/a.ts", "two \xf0\x9f\xa6\x84");
+	buffer->line = 7;
+	buffer->column = 9;
+	buffer->updated = (struct wall){1234567};
+	buffer->log = (struct buffer_log){10, 3, true};
+	ck_assert_int_eq(buffer->chars, 6);
+	update(&b, "empty", "");
+	update(&b, "clean.ts", "saved")->dirty = false;
+	update(&b, "gone.ts", "x");
+	ck_assert_int_eq(buffers_flush(&b), 0);
+	ck_assert_ptr_null(b.unwritten);
+	buffers_remove(&b, buffers_find(&b, STR_LIT("gone.ts")));
+	buffers_fini(&b);
+
+	/* The worker was started anew. */
+	ck_assert_int_eq(buffers_init(&again, &spool, 1), 0);
+	ck_assert_uint_eq(again.by_path.count, 3);
+	ck_assert(holds(&again, "src/a.ts", "two \xf0\x9f\xa6\x84"));
+	ck_assert(holds(&again, "empty", ""));
+	ck_assert(holds(&again, "clean.ts", "saved"));
+	buffer = buffers_find(&again, STR_LIT("src/a.ts"));
+	ck_assert_int_eq(buffer->line, 7);
+	ck_assert_int_eq(buffer->column, 9);
+	ck_assert(buffer->dirty);
+	ck_assert_int_eq(buffer->updated.us, 1234567);
+	ck_assert_int_eq(buffer->log.logged_chars, 10);
+	ck_assert_int_eq(buffer->log.edits, 3);
+	ck_assert(buffer->log.covered);
+	ck_assert_int_eq(buffer->chars, 6);
+	ck_assert(!buffers_find(&again, STR_LIT("clean.ts"))->dirty);
+	buffers_fini(&again);
+
+	/* The daemon was started anew: only what is not saved comes back. */
+	ck_assert_int_eq(buffers_init(&again, &spool, 2), 0);
+	ck_assert_uint_eq(again.by_path.count, 2);
+	ck_assert(!buffers_find(&again, STR_LIT("clean.ts")));
+	buffers_clear(&again);
+	buffers_fini(&again);
+	ck_assert_int_eq(buffers_init(&again, &spool, 2), 0);
+	ck_assert_uint_eq(again.by_path.count, 0);
+	buffers_fini(&again);
+}
+END_TEST
+
+START_TEST(many_buffers_and_few_descriptors)
+{
+	struct buffers b;
+	char path[32];
+
+	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < 1000; i++) {
+			snprintf(path, sizeof(path), "f%d.ts", i);
+			update(&b, path, path + round);
+			if (i % 10 == 0)
+				ck_assert_int_eq(buffers_flush(&b), 0);
+		}
+	ck_assert_int_eq(buffers_flush(&b), 0);
+
+	int fd = dup(0);
+
+	ck_assert_int_lt(fd, SPOOL_OPEN_FILES + 20);
+	close(fd);
+	buffers_fini(&b);
+	ck_assert_int_eq(buffers_init(&b, &spool, 2), 0);
+	ck_assert_uint_eq(b.by_path.count, 1000);
+	ck_assert(holds(&b, "f999.ts", "99.ts"));
+	buffers_clear(&b);
+	buffers_fini(&b);
+}
+END_TEST
+
+START_TEST(limits)
+{
+	struct buffers b;
+	size_t half = SPOOL_MAX_CONTENT;
+	char *text = malloc(half + 1);
+
+	memset(text, 'x', half + 1);
+	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	ck_assert_ptr_null(buffers_set(&b, STR_LIT("a"), (struct str){text, half + 1}));
+	ck_assert_ptr_null(buffers_find(&b, STR_LIT("a")));
+	ck_assert_ptr_nonnull(buffers_set(&b, STR_LIT("a"), (struct str){text, half}));
+	b.bytes = BUFFERS_MAX_BYTES - 10; /* as if others had the rest */
+	ck_assert_ptr_null(buffers_set(&b, STR_LIT("b"), (struct str){text, 11}));
+	ck_assert_ptr_nonnull(buffers_set(&b, STR_LIT("b"), (struct str){text, 10}));
+	ck_assert_ptr_nonnull(buffers_set(&b, STR_LIT("a"), (struct str){text, 100}));
+	ck_assert_uint_lt(buffers_find(&b, STR_LIT("a"))->cap, 1000);
+	buffers_fini(&b);
+	free(text);
+}
+END_TEST
+
+START_TEST(a_full_disk_loses_nothing_that_was_written)
+{
+	struct buffers b;
+
+	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	update(&b, "a", "one");
+	ck_assert_int_eq(buffers_flush(&b), 0);
+	update(&b, "a", "two");
+	buffers_find(&b, STR_LIT("a"))->file.fd = open("/dev/full", O_RDWR);
+	ck_assert_int_eq(buffers_flush(&b), -ENOSPC);
+	ck_assert_msg(b.unwritten != NULL, "it is tried again");
+	ck_assert(holds(&b, "a", "two"));
+	buffers_fini(&b);
+	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	ck_assert(holds(&b, "a", "one"));
+	buffers_fini(&b);
+}
+END_TEST
+
+/* ---- torn files ---- */
+
+static int loaded_number;
+
+static void on_loaded(
+	void *arg, const struct spool_record *r, const struct spool_file *file)
+{
+	(void)arg;
+	(void)file;
+	ck_assert(str_is(r->path, "src/a.ts"));
+	loaded_number = atoi(r->content.ptr + 7);
+	ck_assert(str_starts(r->content, "number "));
+}
+
+/* Which record comes back; 0 for none. */
+static int load(void)
+{
+	loaded_number = 0;
+	ck_assert_int_eq(spool_load(&spool, on_loaded, NULL), 0);
+	return loaded_number;
+}
+
+static void write_number(struct spool_file *file, int number)
+{
+	char content[64];
+
+	snprintf(content, sizeof(content), "number %d of some text", number);
+
+	const struct spool_record record = {
+		.path = STR_LIT("src/a.ts"), .content = str_of(content), .dirty = true};
+
+	ck_assert_int_eq(spool_write(&spool, file, &record), 0);
+}
+
+START_TEST(slots_are_taken_by_turns)
+{
+	struct spool_file file;
+
+	spool_file_init(&file, STR_LIT("src/a.ts"));
+	write_number(&file, 1);
+	ck_assert_int_eq(load(), 1);
+
+	int first = file.last, fd = spool_sync_start(&spool, &file);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	for (int i = 2; i < 10; i++) {
+		int before = file.last;
+
+		write_number(&file, i);
+		ck_assert_int_ne(file.last, first);
+		ck_assert_int_ne(file.last, before);
+		ck_assert_int_eq(load(), i);
+	}
+	spool_synced(&file, true);
+	ck_assert_int_eq(file.synced, first);
+	fd = spool_sync_start(&spool, &file);
+	close(fd);
+	for (int i = 10; i < 20; i++) {
+		write_number(&file, i);
+		ck_assert_int_ne(file.last, first);
+		ck_assert_int_ne(file.last, file.syncing);
+		ck_assert_int_eq(load(), i);
+	}
+	spool_synced(&file, false);
+	ck_assert_int_eq(file.synced, first);
+	ck_assert(file.unsynced);
+	spool_file_fini(&spool, &file);
+}
+END_TEST
+
+START_TEST(torn_at_every_byte)
+{
+	struct spool_file file;
+	struct buf whole = {.data = NULL};
+	char name[80];
+	int seen[3] = {0, 0, 0};
+
+	spool_file_init(&file, STR_LIT("src/a.ts"));
+	write_number(&file, 1);
+	snprintf(name, sizeof(name), "buffers/%s", file.name);
+	scratch_read(dir, name, &whole);
+	ck_assert_uint_lt(whole.len, 1000);
+	for (size_t len = 0; len < whole.len; len++) {
+		scratch_write_bytes(dir, name, whole.data, len);
+		ck_assert_msg(load() == 0, "%zu bytes", len);
+	}
+	for (size_t at = 0; at < whole.len; at++) {
+		whole.data[at] ^= 0x10;
+		scratch_write_bytes(dir, name, whole.data, whole.len);
+		ck_assert_msg(load() == 0, "byte %zu", at);
+		whole.data[at] ^= 0x10;
+	}
+	scratch_write_bytes(dir, name, whole.data, whole.len);
+	ck_assert_int_eq(load(), 1);
+
+	/* With another record before it, that one comes back. */
+	spool_file_fini(&spool, &file); /* it was set aside under another name */
+	write_number(&file, 2);
+
+	off_t second = (off_t)SPOOL_SLOT_BYTES * file.last;
+	int fd = open(scratch_path(dir, name), O_RDWR | O_CLOEXEC);
+
+	for (size_t at = 0; at < whole.len; at++) {
+		char byte;
+
+		ck_assert_int_eq(pread(fd, &byte, 1, second + (off_t)at), 1);
+		byte ^= 0x10;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, second + (off_t)at), 1);
+		seen[load()]++;
+		byte ^= 0x10;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, second + (off_t)at), 1);
+	}
+	ck_assert_int_eq(seen[1], (int)whole.len);
+	ck_assert_int_eq(load(), 2);
+	ck_assert_int_eq(ftruncate(fd, second + (off_t)whole.len - 1), 0);
+	ck_assert_int_eq(load(), 1);
+	close(fd);
+	buf_free(&whole);
+	spool_file_fini(&spool, &file);
+}
+END_TEST
+
+static void write_numbers(int report_fd)
+{
+	struct spool_file file;
+	static char content[100000];
+
+	spool_file_init(&file, STR_LIT("src/a.ts"));
+	for (int number = 1;; number++) {
+		int len = snprintf(content, sizeof(content), "number %d ", number);
+
+		memset(content + len, 'a' + number % 26, sizeof(content) - (size_t)len);
+
+		const struct spool_record record = {.path = STR_LIT("src/a.ts"),
+			.content = {content, (size_t)(number % 5 + 1) * 20000},
+			.dirty = true};
+
+		if (spool_write(&spool, &file, &record) ||
+			write(report_fd, &number, sizeof(number)) != sizeof(number))
+			_exit(1);
+	}
+}
+
+START_TEST(killed_while_it_writes)
+{
+	for (int round = 0; round < 40; round++) {
+		int pipe_fds[2], number = 0, next;
+		struct spool_file file;
+
+		spool_file_init(&file, STR_LIT("src/a.ts"));
+		ck_assert_int_eq(spool_remove(&spool, &file), 0);
+		ck_assert_int_eq(pipe(pipe_fds), 0);
+
+		pid_t pid = fork();
+
+		if (pid == 0)
+			write_numbers(pipe_fds[1]);
+		close(pipe_fds[1]);
+		usleep(2000 + (useconds_t)round * 137);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		while (read(pipe_fds[0], &next, sizeof(next)) == sizeof(next))
+			number = next;
+		close(pipe_fds[0]);
+
+		int have = load();
+
+		ck_assert_msg(have == number || have == number + 1, "%d instead of %d",
+			have, number);
+	}
+}
+END_TEST
+
+/* ---- the journal ---- */
+
+static struct buf records;
+
+static void on_record(void *arg, enum journal_type type, struct str data)
+{
+	(void)arg;
+	buf_printf(&records, "%d:%.*s ", (int)type, STR_ARG(data));
+}
+
+static const char *read_journal(void)
+{
+	struct journal j;
+
+	buf_clear(&records);
+	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+	journal_close(&j);
+	buf_add_char(&records, '\0');
+	return records.data;
+}
+
+static void add(struct journal *j, enum journal_type type, const char *text)
+{
+	journal_add(j, type, str_of(text), STR_LIT(""));
+}
+
+START_TEST(journal_keeps_frames)
+{
+	struct journal j;
+
+	ck_assert_str_eq(read_journal(), "");
+	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+	ck_assert_int_eq(journal_commit(&j), 0);
+	add(&j, JOURNAL_ROW, "one");
+	journal_add(&j, JOURNAL_ROW, STR_LIT("tw"), STR_LIT("o"));
+	add(&j, JOURNAL_CLEAR, "");
+	ck_assert_int_eq(journal_commit(&j), 0);
+	add(&j, JOURNAL_CLOSE, "lost, not committed");
+	ck_assert_str_eq(read_journal(), "4:one 4:two 3: ");
+	ck_assert_int_eq(journal_commit(&j), 0);
+	ck_assert_str_eq(read_journal(), "4:one 4:two 3: 2:lost, not committed ");
+	journal_restart(&j);
+	add(&j, JOURNAL_ROW, "all that counts");
+	ck_assert_int_eq(journal_replace(&j), 0);
+	add(&j, JOURNAL_ROW, "and more");
+	ck_assert_int_eq(journal_commit(&j), 0);
+	journal_close(&j);
+	ck_assert_str_eq(read_journal(), "4:all that counts 4:and more ");
+}
+END_TEST
+
+START_TEST(journal_torn_at_every_byte)
+{
+	struct journal j;
+	struct buf whole = {.data = NULL};
+	size_t first;
+
+	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+	add(&j, JOURNAL_ROW, "one");
+	add(&j, JOURNAL_ROW, "two");
+	ck_assert_int_eq(journal_commit(&j), 0);
+	first = (size_t)j.bytes;
+	add(&j, JOURNAL_ROW, "three");
+	ck_assert_int_eq(journal_commit(&j), 0);
+	journal_close(&j);
+	scratch_read(dir, "buffers/journal", &whole);
+	for (size_t len = 0; len < whole.len; len++) {
+		scratch_write_bytes(dir, "buffers/journal", whole.data, len);
+		ck_assert_str_eq(read_journal(), len < first ? "" : "4:one 4:two ");
+		/* What was torn is gone, so that what is added now is found. */
+		ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+		add(&j, JOURNAL_ROW, "new");
+		ck_assert_int_eq(journal_commit(&j), 0);
+		journal_close(&j);
+		ck_assert_str_eq(
+			read_journal(), len < first ? "4:new " : "4:one 4:two 4:new ");
+	}
+	for (size_t at = 0; at < whole.len; at++) {
+		whole.data[at] ^= 1;
+		scratch_write_bytes(dir, "buffers/journal", whole.data, whole.len);
+		ck_assert_str_eq(read_journal(), at < first ? "" : "4:one 4:two ");
+		whole.data[at] ^= 1;
+	}
+	buf_free(&whole);
+}
+END_TEST
+
+START_TEST(journal_on_a_full_disk)
+{
+	struct journal j;
+
+	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+	add(&j, JOURNAL_ROW, "one");
+	ck_assert_int_eq(journal_commit(&j), 0);
+
+	int good = j.fd;
+
+	j.fd = open("/dev/full", O_RDWR | O_CLOEXEC);
+	add(&j, JOURNAL_ROW, "two");
+	ck_assert_int_eq(journal_commit(&j), -ENOSPC); /* and logs that it cannot truncate */
+	close(j.fd);
+	j.fd = good;
+	add(&j, JOURNAL_ROW, "three");
+	ck_assert_int_eq(journal_commit(&j), 0);
+	journal_close(&j);
+	ck_assert_str_eq(read_journal(), "4:one 4:two 4:three ");
+}
+END_TEST
+
+/* ---- open files ---- */
+
+static void on_open_record(void *arg, enum journal_type type, struct str data)
+{
+	open_files_restore(arg, type, data);
+}
+
+static const char *names_of(const struct open_files *files)
+{
+	buf_clear(&records);
+	for (const struct open_file *f = files->first; f; f = f->next)
+		buf_printf(&records, "%s:%lld ", f->text, (long long)f->chars);
+	buf_add_char(&records, '\0');
+	return records.data;
+}
+
+START_TEST(open_files_come_back)
+{
+	struct journal j;
+	struct open_files files = {.journal = &j};
+
+	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
+	ck_assert(open_files_add(&files, STR_LIT("a"), 1));
+	ck_assert(open_files_add(&files, STR_LIT("b"), 2));
+	ck_assert(open_files_add(&files, STR_LIT("c"), 3));
+	ck_assert(open_files_add(&files, STR_LIT("a"), 9));
+	ck_assert_str_eq(names_of(&files), "a:1 b:2 c:3 ");
+	ck_assert(open_files_remove(&files, STR_LIT("b")));
+	ck_assert(!open_files_remove(&files, STR_LIT("b")));
+	ck_assert_int_eq(journal_commit(&j), 0);
+	for (int i = 0; i < 2; i++) {
+		open_files_fini(&files);
+		journal_close(&j);
+		files = (struct open_files){.journal = &j};
+		ck_assert_int_eq(
+			journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
+		ck_assert_str_eq(names_of(&files), "a:1 c:3 ");
+		journal_restart(&j);
+		open_files_record(&files);
+		ck_assert_int_eq(journal_replace(&j), 0);
+	}
+	open_files_clear(&files);
+	ck_assert(open_files_add(&files, STR_LIT("d"), 4));
+	ck_assert_int_eq(journal_commit(&j), 0);
+	open_files_fini(&files);
+	journal_close(&j);
+	files = (struct open_files){.journal = &j};
+	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
+	ck_assert_str_eq(names_of(&files), "d:4 ");
+	open_files_fini(&files);
+	journal_close(&j);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("spool");
+	TCase *tc = tcase_create("spool");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, buffers_come_back);
+	tcase_add_test(tc, many_buffers_and_few_descriptors);
+	tcase_add_test(tc, limits);
+	tcase_add_test(tc, a_full_disk_loses_nothing_that_was_written);
+	tcase_add_test(tc, slots_are_taken_by_turns);
+	tcase_add_test(tc, torn_at_every_byte);
+	tcase_add_test(tc, killed_while_it_writes);
+	tcase_add_test(tc, journal_keeps_frames);
+	tcase_add_test(tc, journal_torn_at_every_byte);
+	tcase_add_test(tc, journal_on_a_full_disk);
+	tcase_add_test(tc, open_files_come_back);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_ENV);
+
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

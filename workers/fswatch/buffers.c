@@ -1,0 +1,183 @@
+/* buffers.c - see buffers.h. */
+#include "workers/fswatch/buffers.h"
+#include "common/log.h"
+#include "common/utf8.h"
+#include <stdlib.h>
+
+struct buffer *buffers_find(const struct buffers *b, struct str path)
+{
+	return pathmap_get(&b->by_path, path);
+}
+
+static struct buffer *insert(struct buffers *b, struct str path)
+{
+	struct buffer *buffer = calloc(1, sizeof(*buffer) + path.len + 1);
+
+	if (!buffer)
+		abort();
+	memcpy(buffer->text, path.ptr, path.len);
+	buffer->path = (struct str){buffer->text, path.len};
+	buffer->line = buffer->column = 1;
+	buffer->previous = b->last;
+	*(b->last ? &b->last->next : &b->first) = buffer;
+	b->last = buffer;
+	pathmap_put(&b->by_path, buffer->path, buffer);
+	spool_file_init(&buffer->file, path);
+	return buffer;
+}
+
+static void forget_unwritten(struct buffers *b, struct buffer *buffer)
+{
+	struct buffer **at = &b->unwritten;
+
+	while (*at && *at != buffer)
+		at = &(*at)->next_unwritten;
+	if (*at)
+		*at = buffer->next_unwritten;
+	buffer->unwritten = false;
+}
+
+/* Takes it out of memory; its copy stays. */
+static void release(struct buffers *b, struct buffer *buffer)
+{
+	if (buffer->unwritten)
+		forget_unwritten(b, buffer);
+	spool_file_fini(b->spool, &buffer->file);
+	pathmap_remove(&b->by_path, buffer->path);
+	*(buffer->previous ? &buffer->previous->next : &b->first) = buffer->next;
+	*(buffer->next ? &buffer->next->previous : &b->last) = buffer->previous;
+	b->bytes -= buffer->len;
+	free(buffer->content);
+	free(buffer);
+}
+
+void buffers_remove(struct buffers *b, struct buffer *buffer)
+{
+	int error = spool_remove(b->spool, &buffer->file);
+
+	if (error)
+		log_warn("cannot remove the copy of a buffer", "path", "%.*s",
+			STR_ARG(buffer->path), "error", "%s", strerror(-error), NULL);
+	release(b, buffer);
+}
+
+void buffers_clear(struct buffers *b)
+{
+	while (b->first)
+		buffers_remove(b, b->first);
+}
+
+/* Room for the content; what became much too big is given back. */
+static void make_room(struct buffer *buffer, size_t len)
+{
+	if (len <= buffer->cap && (buffer->cap <= 65536 || len >= buffer->cap / 4))
+		return;
+	buffer->cap = len + len / 4 + 64;
+	free(buffer->content);
+	buffer->content = malloc(buffer->cap);
+	if (!buffer->content)
+		abort();
+}
+
+struct buffer *buffers_set(struct buffers *b, struct str path, struct str content)
+{
+	struct buffer *buffer = buffers_find(b, path);
+	size_t others = b->bytes - (buffer ? buffer->len : 0);
+
+	if (content.len > SPOOL_MAX_CONTENT || others + content.len > BUFFERS_MAX_BYTES ||
+		(!buffer && b->by_path.count >= BUFFERS_MAX))
+		return NULL;
+	if (!buffer)
+		buffer = insert(b, path);
+	make_room(buffer, content.len);
+	if (content.len > 0)
+		memcpy(buffer->content, content.ptr, content.len);
+	buffer->len = content.len;
+	b->bytes = others + content.len;
+	buffer->chars = (int64_t)utf8_utf16_len(content);
+	return buffer;
+}
+
+void buffers_changed(struct buffers *b, struct buffer *buffer)
+{
+	buffer->serial = ++b->serial;
+	if (buffer->unwritten)
+		return;
+	buffer->unwritten = true;
+	buffer->next_unwritten = b->unwritten;
+	b->unwritten = buffer;
+}
+
+static int write_one(struct buffers *b, struct buffer *buffer)
+{
+	const struct spool_record record = {
+		.path = buffer->path,
+		.content = {buffer->content, buffer->len},
+		.line = buffer->line,
+		.column = buffer->column,
+		.dirty = buffer->dirty,
+		.updated = buffer->updated,
+		.epoch = b->epoch,
+		.chars = buffer->chars,
+		.log = buffer->log,
+	};
+
+	return spool_write(b->spool, &buffer->file, &record);
+}
+
+int buffers_flush(struct buffers *b)
+{
+	int first_error = 0;
+
+	for (struct buffer **at = &b->unwritten; *at;) {
+		struct buffer *buffer = *at;
+		int error = write_one(b, buffer);
+
+		if (error) {
+			first_error = first_error ? first_error : error;
+			at = &buffer->next_unwritten;
+			continue;
+		}
+		*at = buffer->next_unwritten;
+		buffer->unwritten = false;
+	}
+	return first_error;
+}
+
+static void on_loaded(
+	void *arg, const struct spool_record *r, const struct spool_file *file)
+{
+	struct buffers *b = arg;
+	struct buffer *buffer = NULL;
+
+	if (r->dirty || r->epoch == b->epoch)
+		buffer = buffers_set(b, r->path, r->content);
+	if (!buffer) {
+		struct spool_file unwanted = *file;
+
+		/* A dirty one beyond the limits stays where it is. */
+		if (!r->dirty && spool_remove(b->spool, &unwanted))
+			log_warn("cannot remove the copy of a buffer", "path", "%.*s",
+				STR_ARG(r->path), NULL);
+		return;
+	}
+	buffer->line = r->line;
+	buffer->column = r->column;
+	buffer->dirty = r->dirty;
+	buffer->updated = r->updated;
+	buffer->log = r->log;
+	buffer->file = *file;
+}
+
+int buffers_init(struct buffers *b, struct spool *spool, uint64_t epoch)
+{
+	*b = (struct buffers){.spool = spool, .epoch = epoch};
+	return spool_load(spool, on_loaded, b);
+}
+
+void buffers_fini(struct buffers *b)
+{
+	while (b->first)
+		release(b, b->first);
+	pathmap_fini(&b->by_path);
+}

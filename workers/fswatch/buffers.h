@@ -1,0 +1,72 @@
+/*
+ * buffers.h - what the learner has in the editor, saved or not (FR-027 to FR-030).
+ *
+ * By key, the last update stands (EC-15). Every buffer has its copy in the spool; what
+ * changed is written there by buffers_flush, once for any number of changes in between.
+ * Nobody may be told of a change before that: then a killed process loses nothing that
+ * anybody knows of.
+ *
+ * A clean buffer is a convenience: it is dropped when the file is closed (P3.14), and
+ * after a restart of the whole daemon, when the file may be another one by then.
+ */
+#ifndef PAIGE_FSWATCH_BUFFERS_H
+#define PAIGE_FSWATCH_BUFFERS_H
+
+#include "workers/fswatch/pathmap.h"
+#include "workers/fswatch/spool.h"
+
+#define BUFFERS_MAX 10000
+#define BUFFERS_MAX_BYTES (512u * 1024 * 1024)
+
+struct buffer {
+	struct buffer *next, *previous;
+	struct buffer *next_unwritten;
+	struct str path;
+	char *content;
+	size_t len, cap;
+	int64_t chars; /* UTF-16 code units */
+	int64_t line, column;
+	bool dirty;
+	bool unwritten; /* waits for buffers_flush */
+	struct wall updated;
+	struct buffer_log log;
+	uint64_t serial; /* changes with every update and save */
+	struct spool_file file;
+	char text[]; /* of the path */
+};
+
+struct buffers {
+	struct spool *spool; /* borrowed */
+	uint64_t epoch;
+	struct pathmap by_path;
+	struct buffer *first, *last; /* in the order in which they came up */
+	struct buffer *unwritten;
+	size_t bytes; /* of all contents */
+	uint64_t serial;
+};
+
+/* Reads what the spool has. 0 or -errno. */
+int buffers_init(struct buffers *buffers, struct spool *spool, uint64_t epoch)
+	__attribute__((warn_unused_result));
+void buffers_fini(struct buffers *buffers);
+
+struct buffer *buffers_find(const struct buffers *buffers, struct str path);
+
+/*
+ * Sets the content of a buffer, making it when there is none; the caller then sets what
+ * else changed and calls buffers_changed. NULL when there are too many buffers or too
+ * much in them: then nothing changed.
+ */
+struct buffer *buffers_set(struct buffers *buffers, struct str path, struct str content);
+/* The buffer is to be written by the next flush. */
+void buffers_changed(struct buffers *buffers, struct buffer *buffer);
+
+/* Removes a buffer and its copy in the spool. */
+void buffers_remove(struct buffers *buffers, struct buffer *buffer);
+void buffers_clear(struct buffers *buffers);
+
+/* Writes what changed. 0, or -errno of the first that failed; those are tried again by
+ * the next flush. */
+int buffers_flush(struct buffers *buffers) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,220 @@
+/* journal.c - see journal.h. */
+#include "workers/fswatch/journal.h"
+#include "common/log.h"
+#include "workers/fswatch/hash.h"
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME "journal"
+#define NEW_NAME "journal.new"
+#define MAGIC 0x4a474550u
+
+struct head {
+	uint32_t magic;
+	uint32_t bytes; /* of the records */
+	struct hash_sum sum;
+};
+
+static_assert(sizeof(struct head) == 24, "the layout on disk");
+
+#define RECORD_HEAD_BYTES 5 /* type, and length of the data */
+
+/* ---- records ---- */
+
+void journal_restart(struct journal *j)
+{
+	buf_clear(&j->frame);
+}
+
+void journal_add(
+	struct journal *j, enum journal_type type, struct str head, struct str rest)
+{
+	uint32_t len = (uint32_t)(head.len + rest.len);
+
+	if (j->frame.len == 0) {
+		buf_reserve(&j->frame, sizeof(struct head));
+		j->frame.len = sizeof(struct head);
+	}
+	buf_add_char(&j->frame, (char)type);
+	buf_add(&j->frame, &len, sizeof(len));
+	buf_add_str(&j->frame, head);
+	buf_add_str(&j->frame, rest);
+}
+
+/* Calls for each record of a frame; false when they do not fill it exactly. */
+static bool read_records(struct str records, journal_record_fn *record, void *arg)
+{
+	while (records.len >= RECORD_HEAD_BYTES) {
+		uint32_t len;
+
+		memcpy(&len, records.ptr + 1, sizeof(len));
+		if (len > records.len - RECORD_HEAD_BYTES)
+			return false;
+		record(arg, (enum journal_type)(unsigned char)records.ptr[0],
+			(struct str){records.ptr + RECORD_HEAD_BYTES, len});
+		records.ptr += RECORD_HEAD_BYTES + len;
+		records.len -= RECORD_HEAD_BYTES + len;
+	}
+	return records.len == 0;
+}
+
+/* ---- writing ---- */
+
+static int write_all(int fd, struct str bytes)
+{
+	while (bytes.len > 0) {
+		ssize_t n = write(fd, bytes.ptr, bytes.len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes.ptr += n;
+		bytes.len -= (size_t)n;
+	}
+	return 0;
+}
+
+static void finish_frame(struct journal *j)
+{
+	struct str records = {
+		j->frame.data + sizeof(struct head), j->frame.len - sizeof(struct head)};
+	struct head head = {MAGIC, (uint32_t)records.len, hash_sum(&records, 1)};
+
+	memcpy(j->frame.data, &head, sizeof(head));
+}
+
+int journal_commit(struct journal *j)
+{
+	if (j->frame.len == 0)
+		return 0;
+	finish_frame(j);
+
+	int error = write_all(j->fd, buf_str(&j->frame));
+
+	if (error) { /* half a frame would hide those behind it */
+		if (ftruncate(j->fd, (off_t)j->bytes) < 0)
+			log_error("cannot cut off half a frame of the journal", "error",
+				"%s", strerror(errno), NULL);
+		return error;
+	}
+	j->bytes += j->frame.len;
+	j->unsynced = true;
+	buf_clear(&j->frame);
+	return 0;
+}
+
+int journal_replace(struct journal *j)
+{
+	int fd = openat(j->dir_fd, NEW_NAME,
+		O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int error = fd < 0 ? -errno : 0;
+
+	if (!error && j->frame.len > 0) {
+		finish_frame(j);
+		error = write_all(fd, buf_str(&j->frame));
+	}
+	/* Once the name is taken there is no way back to the old one. */
+	if (!error && fdatasync(fd) < 0)
+		error = -errno;
+	if (!error && renameat(j->dir_fd, NEW_NAME, j->dir_fd, NAME) < 0)
+		error = -errno;
+	if (error) {
+		if (fd >= 0)
+			close(fd);
+		unlinkat(j->dir_fd, NEW_NAME, 0);
+	} else {
+		close(j->fd);
+		j->fd = fd;
+		j->bytes = j->frame.len;
+		j->unsynced = true;
+	}
+	buf_clear(&j->frame);
+	return error;
+}
+
+/* ---- reading ---- */
+
+static int read_all(int fd, struct buf *out)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_size > (off_t)JOURNAL_MAX_BYTES)
+		return -EFBIG;
+	buf_reserve(out, (size_t)st.st_size + 1);
+	for (;;) {
+		ssize_t n = read(fd, buf_reserve(out, 4096), out->cap - out->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		out->len += (size_t)n;
+	}
+}
+
+/* Reads whole frames from the front and returns how many bytes they are. */
+static size_t read_frames(struct str bytes, journal_record_fn *record, void *arg)
+{
+	size_t good = 0;
+
+	while (bytes.len - good >= sizeof(struct head)) {
+		struct head head;
+		struct str records;
+
+		memcpy(&head, bytes.ptr + good, sizeof(head));
+		records = (struct str){bytes.ptr + good + sizeof(head), head.bytes};
+		if (head.magic != MAGIC || head.bytes > bytes.len - good - sizeof(head))
+			break;
+
+		struct hash_sum sum = hash_sum(&records, 1);
+
+		if (memcmp(&sum, &head.sum, sizeof(sum)) != 0 ||
+			!read_records(records, record, arg))
+			break;
+		good += sizeof(head) + head.bytes;
+	}
+	return good;
+}
+
+int journal_open(struct journal *j, int dir_fd, journal_record_fn *record, void *arg)
+{
+	struct buf bytes = {.data = NULL};
+
+	*j = (struct journal){.dir_fd = dir_fd};
+	j->fd = openat(
+		dir_fd, NAME, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (j->fd < 0)
+		return -errno;
+	unlinkat(dir_fd, NEW_NAME, 0);
+
+	int error = read_all(j->fd, &bytes);
+
+	if (!error) {
+		j->bytes = read_frames(buf_str(&bytes), record, arg);
+		if (j->bytes < bytes.len) {
+			log_warn("cut off what was not written to its end", "file", "%s",
+				NAME, "bytes", "%zu", bytes.len - (size_t)j->bytes, NULL);
+			error = ftruncate(j->fd, (off_t)j->bytes) < 0 ? -errno : 0;
+		}
+	}
+	buf_free(&bytes);
+	if (error)
+		journal_close(j);
+	return error;
+}
+
+void journal_close(struct journal *j)
+{
+	if (j->fd >= 0)
+		close(j->fd);
+	j->fd = -1;
+	buf_free(&j->frame);
+}

@@ -1,0 +1,41 @@
+/*
+ * open_files.h - which files are open in the editor, in the order in which they were
+ * opened (FR-070). Every change is a record of the journal, so a crash loses none.
+ */
+#ifndef PAIGE_FSWATCH_OPEN_FILES_H
+#define PAIGE_FSWATCH_OPEN_FILES_H
+
+#include "workers/fswatch/journal.h"
+#include "workers/fswatch/pathmap.h"
+
+#define OPEN_FILES_MAX 10000
+
+struct open_file {
+	struct open_file *next, *previous;
+	int64_t chars; /* length when it was opened, UTF-16 code units (P4.7) */
+	struct str path;
+	char text[];
+};
+
+/* Zero but for the journal (borrowed) is a valid empty set. */
+struct open_files {
+	struct journal *journal;
+	struct pathmap by_path;
+	struct open_file *first, *last;
+};
+
+/* Adds a file at the end; one that is there stays where it is. False when there are
+ * OPEN_FILES_MAX already. */
+bool open_files_add(struct open_files *files, struct str path, int64_t chars);
+/* False when it was not open. */
+bool open_files_remove(struct open_files *files, struct str path);
+const struct open_file *open_files_find(const struct open_files *files, struct str path);
+void open_files_clear(struct open_files *files);
+/* Writes the whole set into a journal that is written anew. */
+void open_files_record(const struct open_files *files);
+/* Takes in a record that was read: JOURNAL_OPEN, JOURNAL_CLOSE, JOURNAL_CLEAR. */
+void open_files_restore(
+	struct open_files *files, enum journal_type type, struct str data);
+void open_files_fini(struct open_files *files);
+
+#endif

@@ -1,0 +1,371 @@
+/* spool.c - see spool.h. */
+#include "workers/fswatch/spool.h"
+#include "common/buf.h"
+#include "common/log.h"
+#include "workers/fswatch/hash.h"
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define MAGIC "PAIGEBF1"
+#define ENDING ".buffer"
+
+/* Path and content follow. The sum covers all three, itself being zero. */
+struct header {
+	char magic[8];
+	uint64_t number;
+	uint64_t epoch;
+	uint32_t path_bytes;
+	uint32_t content_bytes;
+	int64_t line, column;
+	int64_t updated_us;
+	int64_t chars;
+	int64_t logged_chars, edits;
+	uint32_t dirty, covered;
+	struct hash_sum sum;
+};
+
+static_assert(sizeof(struct header) == 104, "the layout on disk");
+static_assert(
+	sizeof(struct header) + SPOOL_MAX_PATH + SPOOL_MAX_CONTENT < SPOOL_SLOT_BYTES,
+	"a record fits into its slot");
+
+static struct hash_sum sum_of(struct header header, struct str path, struct str content)
+{
+	header.sum = (struct hash_sum){{0}};
+
+	const struct str pieces[] = {
+		{(const char *)&header, sizeof(header)}, path, content};
+
+	return hash_sum(pieces, 3);
+}
+
+/* ---- descriptors ---- */
+
+static void close_file(struct spool *spool, struct spool_file *file)
+{
+	for (size_t i = 0; i < SPOOL_OPEN_FILES; i++)
+		if (spool->open[i] == file)
+			spool->open[i] = NULL;
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+static int open_file(struct spool *spool, struct spool_file *file)
+{
+	if (file->fd >= 0)
+		return 0;
+
+	int fd = openat(spool->dir_fd, file->name,
+		O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return -errno;
+
+	struct spool_file *victim = spool->open[spool->open_at];
+
+	if (victim)
+		close_file(spool, victim);
+	file->fd = fd;
+	spool->open[spool->open_at] = file;
+	spool->open_at = (spool->open_at + 1) % SPOOL_OPEN_FILES;
+	return 0;
+}
+
+int spool_open(struct spool *spool, const char *data_dir)
+{
+	char path[4096];
+	int len = snprintf(path, sizeof(path), "%s/buffers", data_dir);
+
+	*spool = (struct spool){.dir_fd = -1};
+	if (len < 0 || (size_t)len >= sizeof(path))
+		return -ENAMETOOLONG;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	spool->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return spool->dir_fd < 0 ? -errno : 0;
+}
+
+void spool_close(struct spool *spool)
+{
+	for (size_t i = 0; i < SPOOL_OPEN_FILES; i++)
+		if (spool->open[i])
+			close_file(spool, spool->open[i]);
+	if (spool->dir_fd >= 0)
+		close(spool->dir_fd);
+	spool->dir_fd = -1;
+}
+
+void spool_file_init(struct spool_file *file, struct str path)
+{
+	char hash[HASH_VERSION_SIZE];
+
+	hash_version(path, hash);
+	*file = (struct spool_file){.last = -1, .synced = -1, .syncing = -1, .fd = -1};
+	snprintf(file->name, sizeof(file->name), "%s" ENDING, hash);
+}
+
+void spool_file_fini(struct spool *spool, struct spool_file *file)
+{
+	close_file(spool, file);
+}
+
+/* ---- writing ---- */
+
+static int free_slot(const struct spool_file *file)
+{
+	int slot = 0;
+
+	while (slot == file->last || slot == file->synced || slot == file->syncing)
+		slot++;
+	return slot;
+}
+
+static int write_all(int fd, struct iovec *parts, int count, off_t at)
+{
+	while (count > 0) {
+		ssize_t n = pwritev(fd, parts, count, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += n;
+		while (count > 0 && (size_t)n >= parts->iov_len) {
+			n -= (ssize_t)parts->iov_len;
+			parts++;
+			count--;
+		}
+		if (count > 0) {
+			parts->iov_base = (char *)parts->iov_base + n;
+			parts->iov_len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static struct iovec part(const void *data, size_t len)
+{
+	/* pwritev(2) only reads. */
+	return (struct iovec){.iov_base = (void *)(uintptr_t)data, .iov_len = len};
+}
+
+int spool_write(
+	struct spool *spool, struct spool_file *file, const struct spool_record *r)
+{
+	struct header header = {
+		.magic = {'P', 'A', 'I', 'G', 'E', 'B', 'F', '1'},
+		.number = file->number + 1,
+		.epoch = r->epoch,
+		.path_bytes = (uint32_t)r->path.len,
+		.content_bytes = (uint32_t)r->content.len,
+		.line = r->line,
+		.column = r->column,
+		.updated_us = r->updated.us,
+		.chars = r->chars,
+		.logged_chars = r->log.logged_chars,
+		.edits = r->log.edits,
+		.dirty = r->dirty,
+		.covered = r->log.covered,
+	};
+	int slot = free_slot(file);
+
+	if (r->path.len > SPOOL_MAX_PATH || r->content.len > SPOOL_MAX_CONTENT)
+		return -EFBIG;
+
+	int error = open_file(spool, file);
+
+	if (error)
+		return error;
+	header.sum = sum_of(header, r->path, r->content);
+
+	struct iovec parts[] = {part(&header, sizeof(header)),
+		part(r->path.ptr, r->path.len), part(r->content.ptr, r->content.len)};
+
+	error = write_all(file->fd, parts, 3, (off_t)slot * SPOOL_SLOT_BYTES);
+	if (error)
+		return error;
+	file->number = header.number;
+	file->last = slot;
+	file->unsynced = true;
+	return 0;
+}
+
+int spool_remove(struct spool *spool, struct spool_file *file)
+{
+	close_file(spool, file);
+	file->number = 0;
+	file->last = file->synced = file->syncing = -1;
+	file->unsynced = false;
+	if (unlinkat(spool->dir_fd, file->name, 0) < 0 && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+int spool_sync_start(struct spool *spool, struct spool_file *file)
+{
+	int error = open_file(spool, file);
+
+	if (error)
+		return error;
+
+	int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	file->syncing = file->last;
+	file->unsynced = false;
+	return fd;
+}
+
+void spool_synced(struct spool_file *file, bool success)
+{
+	if (success)
+		file->synced = file->syncing;
+	else
+		file->unsynced = true;
+	file->syncing = -1;
+}
+
+/* ---- reading ---- */
+
+/* Reads the header of a slot; false when there is none that could be one. */
+static bool read_header(int fd, int slot, struct header *h)
+{
+	return pread(fd, h, sizeof(*h), (off_t)slot * SPOOL_SLOT_BYTES) == sizeof(*h) &&
+	       memcmp(h->magic, MAGIC, sizeof(h->magic)) == 0 &&
+	       h->path_bytes <= SPOOL_MAX_PATH && h->content_bytes <= SPOOL_MAX_CONTENT;
+}
+
+/* Reads what follows a header into `data`, path and content; false when it is torn. */
+static bool read_body(int fd, int slot, const struct header *h, struct buf *data)
+{
+	size_t len = (size_t)h->path_bytes + h->content_bytes;
+	off_t at = (off_t)slot * SPOOL_SLOT_BYTES + (off_t)sizeof(*h);
+
+	buf_clear(data);
+	buf_reserve(data, len);
+	while (data->len < len) {
+		ssize_t n = pread(fd, data->data + data->len, len - data->len,
+			at + (off_t)data->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		data->len += (size_t)n;
+	}
+
+	struct hash_sum sum = sum_of(*h, (struct str){data->data, h->path_bytes},
+		(struct str){data->data + h->path_bytes, h->content_bytes});
+
+	return memcmp(&sum, &h->sum, sizeof(sum)) == 0;
+}
+
+/* Finds the latest whole record. */
+static bool load_file(int fd, struct buf *data, struct header *best, int *slot)
+{
+	struct header headers[SPOOL_SLOTS];
+	bool usable[SPOOL_SLOTS];
+
+	for (int i = 0; i < SPOOL_SLOTS; i++)
+		usable[i] = read_header(fd, i, &headers[i]);
+	for (;;) {
+		int latest = -1;
+
+		for (int i = 0; i < SPOOL_SLOTS; i++)
+			if (usable[i] && (latest < 0 || headers[i].number >
+								headers[latest].number))
+				latest = i;
+		if (latest < 0)
+			return false;
+		if (read_body(fd, latest, &headers[latest], data)) {
+			*best = headers[latest];
+			*slot = latest;
+			return true;
+		}
+		usable[latest] = false;
+	}
+}
+
+static bool load_one(struct spool *spool, const char *name, struct buf *data,
+	struct spool_record *record, struct spool_file *file)
+{
+	struct header h;
+	int slot;
+	int fd = openat(spool->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool found = fd >= 0 && load_file(fd, data, &h, &slot);
+
+	if (fd >= 0)
+		close(fd);
+	if (!found)
+		return false;
+	*record = (struct spool_record){
+		.path = {data->data, h.path_bytes},
+		.content = {data->data + h.path_bytes, h.content_bytes},
+		.line = h.line,
+		.column = h.column,
+		.dirty = h.dirty != 0,
+		.updated = {h.updated_us},
+		.epoch = h.epoch,
+		.chars = h.chars,
+		.log = {h.logged_chars, h.edits, h.covered != 0},
+	};
+	spool_file_init(file, record->path);
+	file->number = h.number;
+	file->last = slot;
+	file->unsynced = true;
+	return strcmp(file->name, name) == 0;
+}
+
+/* What cannot be read is not thrown away: somebody may still want to look. */
+static void set_aside(struct spool *spool, const char *name)
+{
+	char aside[300];
+
+	snprintf(aside, sizeof(aside), "%s.broken", name);
+	if (renameat(spool->dir_fd, name, spool->dir_fd, aside) == 0)
+		log_warn("a spooled buffer holds no whole record, set aside", "file",
+			"%s", aside, NULL);
+}
+
+int spool_load(struct spool *spool,
+	void (*loaded)(void *arg, const struct spool_record *record,
+		const struct spool_file *file),
+	void *arg)
+{
+	int fd = openat(spool->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct buf data = {.data = NULL};
+
+	if (!dir) {
+		int error = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return error;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		const char *ending = strstr(entry->d_name, ENDING);
+		struct spool_record record;
+		struct spool_file file;
+
+		if (!ending || ending[sizeof(ENDING) - 1] != '\0')
+			continue;
+		if (load_one(spool, entry->d_name, &data, &record, &file)) {
+			loaded(arg, &record, &file);
+			continue;
+		}
+		set_aside(spool, entry->d_name);
+	}
+	closedir(dir);
+	buf_free(&data);
+	return 0;
+}

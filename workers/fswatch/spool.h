@@ -1,0 +1,84 @@
+/*
+ * spool.h - the buffers' copy on disk: DATA_DIR/buffers/<hash of the path>.buffer
+ *
+ * A file holds up to four records of one buffer, each in a slot of its own; which one
+ * counts is the one with the highest number among those that are whole (checksum). A new
+ * record goes into a slot that holds neither the latest record nor one that was, or is
+ * being, brought to the disk. So a process that is killed while it writes loses nothing
+ * that was written before, and a machine that loses power falls back to the last record
+ * that was synced.
+ *
+ * Slots lie SPOOL_SLOT_BYTES apart; the file is sparse. Written by one process only.
+ */
+#ifndef PAIGE_FSWATCH_SPOOL_H
+#define PAIGE_FSWATCH_SPOOL_H
+
+#include "common/clock.h"
+#include "common/str.h"
+#include "workers/fswatch/buffer_log.h"
+
+#define SPOOL_SLOTS 4
+#define SPOOL_SLOT_BYTES (16u * 1024 * 1024)
+#define SPOOL_MAX_PATH 8192
+#define SPOOL_MAX_CONTENT (12u * 1024 * 1024)
+#define SPOOL_OPEN_FILES 64
+
+struct spool_record {
+	struct str path;
+	struct str content;
+	int64_t line, column; /* of the cursor */
+	bool dirty;
+	struct wall updated;
+	uint64_t epoch; /* of the daemon that wrote it */
+	int64_t chars;	/* of the content, UTF-16 code units */
+	struct buffer_log log;
+};
+
+/* Where the records of one buffer are. Zero but for the slots, see spool_file_init. */
+struct spool_file {
+	char name[48];
+	uint64_t number;	   /* of the latest record; 0: none yet */
+	int last, synced, syncing; /* slots, or -1 */
+	int fd;			   /* -1: closed */
+	bool unsynced;		   /* the latest record may be lost with the power */
+};
+
+struct spool {
+	int dir_fd;
+	struct spool_file *open[SPOOL_OPEN_FILES]; /* the next to be closed at open_at */
+	size_t open_at;
+};
+
+/* Makes DATA_DIR/buffers with mode 0700 when it is missing. 0 or -errno. */
+int spool_open(struct spool *spool, const char *data_dir)
+	__attribute__((warn_unused_result));
+void spool_close(struct spool *spool);
+
+void spool_file_init(struct spool_file *file, struct str path);
+/* Closes the descriptor; the records stay. */
+void spool_file_fini(struct spool *spool, struct spool_file *file);
+
+/* Writes a record and makes it the latest. 0 or -errno; then the one before it counts on.
+ * -EFBIG when path or content exceed the limits. */
+int spool_write(struct spool *spool, struct spool_file *file,
+	const struct spool_record *record) __attribute__((warn_unused_result));
+/* Removes all records of a buffer. 0 or -errno; no file is no error. */
+int spool_remove(struct spool *spool, struct spool_file *file)
+	__attribute__((warn_unused_result));
+
+/* A descriptor for syncing the latest record from another thread, or -errno. Until
+ * spool_synced its slot is left alone. */
+int spool_sync_start(struct spool *spool, struct spool_file *file)
+	__attribute__((warn_unused_result));
+void spool_synced(struct spool_file *file, bool success);
+
+/*
+ * Reads all buffers there are. `record` is borrowed during the call. Files that hold no
+ * whole record are renamed to <name>.broken with a warning. 0 or -errno.
+ */
+int spool_load(struct spool *spool,
+	void (*loaded)(void *arg, const struct spool_record *record,
+		const struct spool_file *file),
+	void *arg) __attribute__((warn_unused_result));
+
+#endif
