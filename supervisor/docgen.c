@@ -1,0 +1,347 @@
+/*
+ * docgen.c - writes man pages, the bash completion and the example of the configuration
+ * from the tables.
+ *
+ * Runs while the project is built and is not installed. The tables are commands.def,
+ * settings.def, workers.def and exits.def; what stands here is only the frame around
+ * them.
+ */
+#include "common/settings.h"
+#include "paige-config.h"
+#include "proto/worker.h"
+#include "supervisor/options.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- roff ---- */
+
+/* Text of a table: backslashes and dashes are the letters they look like, a line cannot
+ * begin with a control character. */
+static void roff(const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", stdout);
+	for (; *text; text++) {
+		if (*text == '\\')
+			fputs("\\e", stdout);
+		else if (*text == '-')
+			fputs("\\-", stdout);
+		else
+			putchar(*text);
+	}
+}
+
+static void head(const char *name, int section, const char *summary)
+{
+	printf(".TH \"%s\" \"%d\" \"\" \"Paige " PAIGE_VERSION "\" \"Paige\"\n.SH NAME\n",
+		name, section);
+	roff(name);
+	fputs(" \\- ", stdout);
+	roff(summary);
+	puts("");
+}
+
+static void section(const char *title)
+{
+	printf(".SH %s\n", title);
+}
+
+static void paragraph(const char *text)
+{
+	puts(".PP");
+	roff(text);
+	puts("");
+}
+
+/* A word with its explanation. */
+static void item(const char *word, const char *text)
+{
+	fputs(".TP\n.B ", stdout);
+	roff(word);
+	puts("");
+	roff(text);
+	puts("");
+}
+
+static void option(const struct option_info *o)
+{
+	printf(".TP\n.BR \\-%c \", \" \\-\\-", o->letter);
+	roff(o->name);
+	if (o->argument) {
+		fputs(" \" \" ", stdout);
+		roff(o->argument);
+	}
+	puts("");
+	roff(o->meaning);
+	puts(".");
+}
+
+static void options_of(enum command_id command)
+{
+	for (size_t i = 0; i < option_count; i++)
+		if (option_infos[i].command == command)
+			option(&option_infos[i]);
+}
+
+static void see_also(const char *pages)
+{
+	section("SEE ALSO");
+	printf(".BR %s\n", pages);
+}
+
+/* ---- pages ---- */
+
+static void man_paigectl(void)
+{
+	head("paigectl", 1, "look at and steer the Paige daemon");
+	section("SYNOPSIS");
+	puts(".B paigectl\n.I COMMAND\n[\\fIoption\\fR...] [\\fIoperand\\fR...]");
+	section("DESCRIPTION");
+	paragraph("Asks the daemon whose DATA_DIR is meant, as paiged(8) reads it: from "
+		  "the environment, from "
+		  ".env in the current directory, or from the file given with --config. "
+		  "Output is coloured on a "
+		  "terminal unless NO_COLOR is set.");
+	section("COMMANDS");
+	for (int i = 0; i < COMMAND_COUNT; i++) {
+		if (i == COMMAND_PAIGED)
+			continue;
+		printf(".SS ");
+		roff(command_infos[i].name);
+		putchar(' ');
+		roff(command_infos[i].operands);
+		puts("");
+		roff(command_infos[i].description);
+		puts("");
+		options_of((enum command_id)i);
+	}
+	section("OPTIONS OF EVERY COMMAND");
+	options_of(COMMAND_EVERY);
+	section("EXIT STATUS");
+	item("0", "Done; for status also: every worker that is wanted is ready.");
+	item("1", "Failed.");
+	item("2", "Called in a wrong way.");
+	item("3", "No daemon is running.");
+	see_also("paiged (8), paige.conf (5)");
+}
+
+static void worker_items(void)
+{
+	for (int i = 0; i < WORKER_COUNT; i++)
+		item(worker_infos[i].name, worker_infos[i].does);
+}
+
+static void exit_items(void)
+{
+	static const struct {
+		int code;
+		const char *does, *doc;
+	} exits[] = {
+#define WORKER_EXIT(symbol, code_, does_, doc_) {code_, does_, doc_},
+#include "proto/exits.def"
+#undef WORKER_EXIT
+	};
+
+	for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++) {
+		printf(".TP\n.B %d\n", exits[i].code);
+		roff(exits[i].doc);
+		printf(" The worker is ");
+		roff(exits[i].does);
+		puts(".");
+	}
+}
+
+static void man_paiged(void)
+{
+	head("paiged", 8, "the Paige daemon");
+	section("SYNOPSIS");
+	puts(".B paiged\n[\\fIoption\\fR...]");
+	section("DESCRIPTION");
+	paragraph(command_infos[COMMAND_PAIGED].description);
+	paragraph("A worker that dies is started again: at once the first time, then "
+		  "after a pause that "
+		  "doubles up to half a minute, and never given up. One that gives no "
+		  "sign of life for 30 "
+		  "seconds is aborted. The listening sockets belong to the supervisor, "
+		  "so that nobody is "
+		  "refused while the gateway is replaced.");
+	section("OPTIONS");
+	options_of(COMMAND_PAIGED);
+	section("WORKERS");
+	worker_items();
+	section("EXIT STATUS");
+	item("0", "Stopped by SIGTERM, SIGINT or `paigectl stop`.");
+	item("1", "Could not start: the settings, the port, the directories, another "
+		  "daemon on the same "
+		  "DATA_DIR, or a worker that cannot work with its data. The message "
+		  "says which.");
+	item("2", "Called in a wrong way.");
+	section("EXIT STATUS OF WORKERS");
+	exit_items();
+	section("FILES");
+	item("DATA_DIR/paiged.json", "How clients find the daemon: port, URL, project, "
+				     "access token. Mode 0600.");
+	item("DATA_DIR/paiged.lock", "Locked while the daemon runs.");
+	item("DATA_DIR/logs/", "The log of each worker and of the supervisor, rotated at "
+			       "10 MiB, five files each.");
+	item("$RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR/paige-*, /tmp/paige-*",
+		"Sockets; the first that is set.");
+	section("SIGNALS");
+	item("SIGTERM, SIGINT", "Stop in order; a second one hurries.");
+	item("SIGHUP", "Read the settings again. Wrong ones change nothing.");
+	see_also("paigectl (1), paige.conf (5), systemd.unit (5)");
+}
+
+static void setting_item(const struct setting_info *info)
+{
+	printf(".TP\n.B %s", info->name);
+	if (info->flags & SETTING_REQUIRED)
+		fputs(" (required)", stdout);
+	else if (*info->fallback)
+		printf(" (default: %s)", info->fallback);
+	puts("");
+	roff(info->meaning);
+	fputs(". ", stdout);
+	switch (info->kind) {
+	case SETTING_INT:
+	case SETTING_NUMBER:
+		printf("%s from %.15g to %.15g.",
+			info->kind == SETTING_INT ? "A whole number" : "A number",
+			info->min, info->max);
+		break;
+	case SETTING_CHOICE:
+		printf("One of: %s.", info->choices);
+		break;
+	case SETTING_PATH:
+		fputs("A directory; ~ is expanded.", stdout);
+		break;
+	case SETTING_TEXT:
+		if (info->flags & SETTING_URL)
+			fputs("A URL.", stdout);
+		break;
+	}
+	if (info->flags & SETTING_SECRET)
+		fputs(" Secret: never shown.", stdout);
+	if (info->flags & SETTING_RELOAD)
+		fputs(" SIGHUP applies it without a restart.", stdout);
+	puts("");
+}
+
+static void man_conf(void)
+{
+	head("paige.conf", 5, "settings of Paige");
+	section("DESCRIPTION");
+	paragraph("Lines of the form KEY=value, as in .env and in an EnvironmentFile of "
+		  "systemd. A line that "
+		  "begins with # or ; is a comment, and so is what stands behind a blank "
+		  "and # after an "
+		  "unquoted value. Values may be quoted with ' (taken as it is) or \" "
+		  "(where \\ escapes \", \\, $ "
+		  "and `). Keys may be preceded by `export`.");
+	paragraph("Each setting is looked for in the environment, then in .env in the "
+		  "current directory, then "
+		  "in the file given with --config; an empty value stands for the "
+		  "default. A value that breaks "
+		  "its rule keeps the daemon from starting, never becomes another one "
+		  "silently. "
+		  "`paigectl config` shows what holds and where it came from.");
+	section("SETTINGS");
+	for (int i = 0; i < SETTING_COUNT; i++)
+		setting_item(setting_info((enum setting_id)i));
+	see_also("paiged (8), paigectl (1)");
+}
+
+/* ---- the example ---- */
+
+static void example(void)
+{
+	puts("# Settings of Paige: paige.conf(5). What is commented out stands at its "
+	     "default.");
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		const struct setting_info *info = setting_info((enum setting_id)i);
+
+		printf("\n# %s.\n", info->meaning);
+		if (info->kind == SETTING_CHOICE)
+			printf("# One of: %s.\n", info->choices);
+		printf("%s%s=%s\n", info->flags & SETTING_REQUIRED ? "" : "#", info->name,
+			info->fallback);
+	}
+}
+
+/* ---- bash ---- */
+
+static void completion_case(enum command_id command)
+{
+	const struct command_info *info = &command_infos[command];
+
+	printf("\t%s)\n\t\twords=\"", info->name);
+	for (size_t i = 0; i < option_count; i++)
+		if (option_applies(&option_infos[i], command))
+			printf("--%s ", option_infos[i].name);
+	if (info->kind == OPERAND_WORKERS)
+		for (int i = 0; i < WORKER_COUNT; i++)
+			printf("%s ", worker_infos[i].name);
+	if (command == COMMAND_RESTART)
+		fputs("all ", stdout);
+	if (command == COMMAND_LOGS)
+		fputs("paiged ", stdout);
+	printf("\"\n%s\t\t;;\n", info->kind == OPERAND_FILES ? "\t\tfiles=1\n" : "");
+}
+
+static void completion(void)
+{
+	puts("# bash completion for paigectl; made from its table of commands\n"
+	     "_paigectl() {\n"
+	     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+	     "words= files=\n"
+	     "\tCOMPREPLY=()\n"
+	     "\tif [ \"$COMP_CWORD\" -gt 1 ]; then\n"
+	     "\t\tcase $prev in\n"
+	     "\t\t--config | -c) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
+	     "\t\t--level | -l) COMPREPLY=($(compgen -W 'debug info warn error' -- "
+	     "\"$cur\")); return ;;\n"
+	     "\t\t--lines | -n) return ;;\n"
+	     "\t\tesac\n"
+	     "\tfi\n"
+	     "\tcase $COMP_CWORD:${COMP_WORDS[1]} in\n"
+	     "\t1:*)");
+	fputs("\t\twords=\"", stdout);
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		if (i != COMMAND_PAIGED)
+			printf("%s ", command_infos[i].name);
+	puts("--help --version\"\n\t\t;;\n\tesac\n\t[ \"$COMP_CWORD\" -gt 1 ] && case "
+	     "${COMP_WORDS[1]} in");
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		if (i != COMMAND_PAIGED)
+			completion_case((enum command_id)i);
+	puts("\tesac\n"
+	     "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	     "\t[ -n \"$files\" ] && COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
+	     "}\n"
+	     "complete -F _paigectl paigectl");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*write)(void);
+	} outputs[] = {
+		{"paigectl.1", man_paigectl},
+		{"paiged.8", man_paiged},
+		{"paige.conf.5", man_conf},
+		{"paige.conf.example", example},
+		{"paigectl.bash", completion},
+	};
+
+	for (size_t i = 0; argc == 2 && i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+		if (strcmp(outputs[i].name, argv[1]) != 0)
+			continue;
+		outputs[i].write();
+		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
+	fputs("usage: docgen "
+	      "paigectl.1|paiged.8|paige.conf.5|paige.conf.example|paigectl.bash\n",
+		stderr);
+	return 2;
+}
