@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 /* Descriptors are moved up here first, so that none is overwritten before it is in its
  * place. */
 #define ABOVE_ALL 64
+#define OPEN_FILES_MAX 65536
 
 /* In the child. Only async-signal-safe calls. */
 static _Noreturn void give_up(const struct launch_request *r, int control_fd)
@@ -66,6 +68,18 @@ static void volunteer_for_oom(void)
 	close(fd);
 }
 
+/* The soft limit is for programs with select(2); here there are none. */
+static void raise_open_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	files.rlim_cur =
+		files.rlim_max < OPEN_FILES_MAX ? files.rlim_max : OPEN_FILES_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 /* Puts every descriptor where worker.h says, closes all others. 0, or -1 with errno. */
 static int place_fds(const struct launch_request *r, int control_fd)
 {
@@ -101,6 +115,7 @@ static _Noreturn void become(const struct launch_request *r, int control_fd, pid
 	if (getppid() != parent)
 		_exit(0);
 	volunteer_for_oom();
+	raise_open_files();
 	umask(077);
 	if (chdir(r->directory) != 0 || place_fds(r, control_fd) != 0)
 		give_up(r, control_fd);

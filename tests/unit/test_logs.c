@@ -1,0 +1,325 @@
+/* Lines, the last of them, and the files they end in (supervision 2.3 #5 to #8). */
+#include "common/log.h"
+#include "supervisor/lines.h"
+#include "supervisor/sink.h"
+#include "supervisor/tail.h"
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
+
+/* ---- lines ---- */
+
+static void collect(void *arg, const char *line, size_t len)
+{
+	buf_add(arg, line, len);
+	buf_add_char(arg, '|');
+}
+
+static const struct {
+	const char *what;
+	const char *pieces[6]; /* as they come */
+	const char *expect;
+} streams[] = {
+	{"one line", {"a\n"}, "a|"},
+	{"several at once", {"a\nbb\n\nccc\n"}, "a|bb||ccc|"},
+	{"in pieces", {"a", "b", "\nc", "\n"}, "ab|c|"},
+	{"no newline at the end", {"a\nb"}, "a|b|"},
+	{"nothing", {""}, ""},
+	{"newline alone in a piece", {"a", "\n", "\n"}, "a||"},
+};
+
+START_TEST(cuts_lines)
+{
+	struct lines l = {0};
+	struct buf seen = {0};
+
+	for (int i = 0; i < 6 && streams[_i].pieces[i]; i++)
+		lines_feed(&l, streams[_i].pieces[i], strlen(streams[_i].pieces[i]),
+			collect, &seen);
+	lines_flush(&l, collect, &seen);
+	buf_add_char(&seen, '\0');
+	ck_assert_msg(strcmp(seen.data, streams[_i].expect) == 0, "%s: %s",
+		streams[_i].what, seen.data);
+	buf_free(&seen);
+}
+END_TEST
+
+/* Whatever the size of the pieces, a long line becomes one line of LINES_MAX that says
+ * so. */
+START_TEST(cuts_long_lines)
+{
+	static const size_t sizes[] = {1, 7, 4096, LINES_MAX, LINES_MAX + 1, 100000};
+	static char data[100000];
+	struct lines l = {0};
+	struct buf seen = {0};
+
+	memset(data, 'x', sizeof(data));
+	for (size_t at = 0; at < sizeof(data);) {
+		size_t n = sizes[_i] < sizeof(data) - at ? sizes[_i] : sizeof(data) - at;
+
+		lines_feed(&l, data + at, n, collect, &seen);
+		at += n;
+	}
+	lines_feed(&l, "\nnext\n", 6, collect, &seen);
+	ck_assert_uint_eq(seen.len, LINES_MAX + 1 + 5);
+	ck_assert(memcmp(seen.data + LINES_MAX - strlen(LINES_CUT_MARK),
+			  LINES_CUT_MARK "|next|", strlen(LINES_CUT_MARK) + 6) == 0);
+	buf_free(&seen);
+}
+END_TEST
+
+START_TEST(a_line_of_the_greatest_length_is_whole)
+{
+	static char data[LINES_MAX + 1];
+	struct lines l = {0};
+	struct buf seen = {0};
+
+	memset(data, 'x', LINES_MAX);
+	data[LINES_MAX] = '\n';
+	lines_feed(&l, data, _i ? 100 : sizeof(data), collect, &seen);
+	if (_i)
+		lines_feed(&l, data + 100, sizeof(data) - 100, collect, &seen);
+	ck_assert_uint_eq(seen.len, LINES_MAX + 1);
+	ck_assert_ptr_null(memmem(seen.data, seen.len, "cut", 3));
+	buf_free(&seen);
+}
+END_TEST
+
+/* ---- tail ---- */
+
+START_TEST(keeps_the_last_lines)
+{
+	static struct tail t;
+	struct buf seen = {0};
+	char line[32];
+
+	tail_read(&t, 5, &seen);
+	ck_assert_uint_eq(seen.len, 0);
+	tail_add(&t, "a", 1);
+	tail_add(&t, "bb", 2);
+	tail_read(&t, 5, &seen);
+	ck_assert(str_is(buf_str(&seen), "a\nbb\n"));
+	buf_clear(&seen);
+	tail_read(&t, 1, &seen);
+	ck_assert(str_is(buf_str(&seen), "bb\n"));
+	buf_clear(&seen);
+	tail_read(&t, 0, &seen);
+	ck_assert_uint_eq(seen.len, 0);
+	for (int i = 0; i < 10000; i++) {
+		snprintf(line, sizeof(line), "line %d", i);
+		tail_add(&t, line, strlen(line));
+	}
+	tail_read(&t, 2, &seen);
+	ck_assert(str_is(buf_str(&seen), "line 9998\nline 9999\n"));
+	buf_free(&seen);
+}
+END_TEST
+
+START_TEST(a_line_that_is_half_overwritten_is_left_out)
+{
+	static struct tail t;
+	static char line[TAIL_BYTES];
+	struct buf seen = {0};
+
+	memset(line, 'x', sizeof(line));
+	for (int i = 0; i < 20; i++)
+		tail_add(&t, line, 1500);
+	tail_read(&t, TAIL_LINES, &seen);
+	ck_assert_uint_eq(seen.len % 1501, 0);
+	ck_assert_uint_eq(seen.len / 1501, TAIL_BYTES / 1501);
+	buf_free(&seen);
+}
+END_TEST
+
+/* ---- wrapping ---- */
+
+START_TEST(wraps_what_is_no_line_of_ours)
+{
+	static char out[LOG_LINE_MAX], big[3 * LOG_LINE_MAX];
+	size_t n = log_wrap(out, "store", LOG_LEVEL_WARN, "*** \"smash\"\t***");
+
+	ck_assert_int_eq(out[n - 1], '\n');
+	out[n - 1] = '\0';
+	ck_assert_ptr_nonnull(strstr(
+		out, "Z level=warn worker=store msg=\"*** \\\"smash\\\"\\x09***\""));
+	memset(big, '\\', sizeof(big) - 1);
+	n = log_wrap(out, "store", LOG_LEVEL_WARN, big);
+	ck_assert_uint_eq(n, LOG_LINE_MAX);
+	ck_assert_int_eq(out[n - 1], '\n');
+}
+END_TEST
+
+/* ---- files ---- */
+
+static char scratch[64];
+
+static void set_up(void)
+{
+	strcpy(scratch, "/tmp/paige-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(scratch));
+	ck_assert_int_eq(chdir(scratch), 0);
+	ck_assert_int_eq(mkdir("logs", 0700), 0);
+}
+
+static void tear_down(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", scratch);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static struct mono at(int64_t ms)
+{
+	return (struct mono){ms * 1000};
+}
+
+static void expect(const char *path, const char *content)
+{
+	char text[4096] = "";
+	FILE *file = fopen(path, "r");
+
+	if (!content) {
+		ck_assert_msg(file == NULL, "%s is there", path);
+		return;
+	}
+	ck_assert_msg(file != NULL, "%s is not there", path);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	ck_assert_msg(strcmp(text, content) == 0, "%s: \"%s\", expected \"%s\"", path,
+		text, content);
+}
+
+static void put(struct sink *s, const char *text, int64_t ms)
+{
+	sink_write(s, text, strlen(text), 1, at(ms));
+}
+
+START_TEST(rotates_by_renaming)
+{
+	struct sink s;
+
+	sink_open(&s, "logs", "a", at(1));
+	s.max_bytes = 8;
+	for (char c = '1'; c <= '7'; c++) {
+		char line[] = {c, c, c, c, c, '\n', '\0'};
+
+		put(&s, line, 1);
+	}
+	expect("logs/a.log", "77777\n");
+	expect("logs/a.log.1", "66666\n");
+	expect("logs/a.log.4", "33333\n");
+	expect("logs/a.log.5", NULL);
+	put(&s, "x\n", 1);
+	expect("logs/a.log", "77777\nx\n");
+	sink_close(&s);
+	/* A restart goes on where it was. */
+	sink_open(&s, "logs", "a", at(1));
+	s.max_bytes = 8;
+	put(&s, "y\n", 1);
+	expect("logs/a.log", "y\n");
+	expect("logs/a.log.1", "77777\nx\n");
+	sink_close(&s);
+}
+END_TEST
+
+START_TEST(one_batch_larger_than_the_limit_is_written_whole)
+{
+	struct sink s;
+
+	sink_open(&s, "logs", "a", at(1));
+	s.max_bytes = 4;
+	put(&s, "a long line\n", 1);
+	expect("logs/a.log", "a long line\n");
+	expect("logs/a.log.1", NULL);
+	sink_close(&s);
+}
+END_TEST
+
+START_TEST(a_deleted_file_is_made_again)
+{
+	struct sink s;
+
+	sink_open(&s, "logs", "a", at(1));
+	put(&s, "one\n", 1);
+	ck_assert_int_eq(system("rm -r logs"), 0);
+	sink_check(&s, at(2));
+	put(&s, "two\n", 2);
+	expect("logs/a.log", "two\n");
+	sink_close(&s);
+}
+END_TEST
+
+/* A directory in place of the file stands for a disk that does not take it: it works for
+ * root too. */
+START_TEST(what_cannot_be_written_is_dropped_counted_and_told)
+{
+	struct sink s;
+	char text[4096];
+	FILE *file;
+
+	ck_assert_int_eq(mkdir("logs/a.log", 0700), 0);
+	sink_open(&s, "logs", "a", at(1));
+	put(&s, "one\n", 1);
+	put(&s, "two\n", 2);
+	ck_assert_uint_eq(s.dropped_total, 2);
+	ck_assert_int_eq(rmdir("logs/a.log"), 0);
+	put(&s, "three\n", SINK_RETRY_MS);
+	ck_assert_uint_eq(s.dropped_total, 3);
+	put(&s, "four\n", SINK_RETRY_MS + 1);
+	ck_assert_uint_eq(s.dropped_total, 3);
+	file = fopen("logs/a.log", "r");
+	ck_assert_ptr_nonnull(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	ck_assert_ptr_nonnull(strstr(text, "3 lines are missing here"));
+	ck_assert_str_eq(text + strlen(text) - 5, "four\n");
+	sink_close(&s);
+}
+END_TEST
+
+START_TEST(a_link_is_not_followed)
+{
+	struct sink s;
+
+	ck_assert_int_eq(symlink("../elsewhere", "logs/a.log"), 0);
+	sink_open(&s, "logs", "a", at(1));
+	put(&s, "one\n", 1);
+	ck_assert_uint_eq(s.dropped_total, 1);
+	expect("elsewhere", NULL);
+	sink_close(&s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("logs");
+	TCase *pure = tcase_create("lines");
+	TCase *files = tcase_create("files");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(pure, cuts_lines, 0, COUNT(streams));
+	tcase_add_loop_test(pure, cuts_long_lines, 0, 6);
+	tcase_add_loop_test(pure, a_line_of_the_greatest_length_is_whole, 0, 2);
+	tcase_add_test(pure, keeps_the_last_lines);
+	tcase_add_test(pure, a_line_that_is_half_overwritten_is_left_out);
+	tcase_add_test(pure, wraps_what_is_no_line_of_ours);
+	tcase_add_checked_fixture(files, set_up, tear_down);
+	tcase_add_test(files, rotates_by_renaming);
+	tcase_add_test(files, one_batch_larger_than_the_limit_is_written_whole);
+	tcase_add_test(files, a_deleted_file_is_made_again);
+	tcase_add_test(files, what_cannot_be_written_is_dropped_counted_and_told);
+	tcase_add_test(files, a_link_is_not_followed);
+	suite_add_tcase(suite, pure);
+	suite_add_tcase(suite, files);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

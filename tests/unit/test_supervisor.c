@@ -1,0 +1,326 @@
+/* The small pure parts of the supervisor: packets, endings, usage, environment, command
+ * lines. */
+#include "supervisor/channel.h"
+#include "supervisor/ending.h"
+#include "supervisor/environment.h"
+#include "supervisor/launch.h"
+#include "supervisor/listener.h"
+#include "supervisor/options.h"
+#include "supervisor/usage.h"
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
+
+/* ---- packets ---- */
+
+#define GENERATION 0x1122334455667788u
+
+static const struct {
+	const char *what;
+	unsigned type, body_bytes;
+	uint64_t generation;
+	size_t len; /* of the whole packet */
+	int expect;
+} packets[] = {
+	{"ready", WORKER_PACKET_READY, 0, GENERATION, 16, WORKER_PACKET_READY},
+	{"status with a body", WORKER_PACKET_STATUS, 5, GENERATION, 21,
+		WORKER_PACKET_STATUS},
+	{"empty packet", 0, 0, 0, 0, -1},
+	{"header cut short", WORKER_PACKET_READY, 0, GENERATION, 15, -1},
+	{"body shorter than told", WORKER_PACKET_STATUS, 6, GENERATION, 21, -1},
+	{"body longer than told", WORKER_PACKET_STATUS, 4, GENERATION, 21, -1},
+	{"body of 4 GiB told", WORKER_PACKET_STATUS, 0xffffffffu, GENERATION, 21, -1},
+	{"another generation", WORKER_PACKET_READY, 0, GENERATION + 1, 16, -1},
+	{"a type of the other way", WORKER_PACKET_STOP, 0, GENERATION, 16, -1},
+	{"a type that is none", 77, 0, GENERATION, 16, -1},
+};
+
+START_TEST(checks_packets)
+{
+	char packet[64] = {0};
+	struct worker_packet_header header = {.type = (uint16_t)packets[_i].type,
+		.body_bytes = packets[_i].body_bytes,
+		.generation = packets[_i].generation};
+	struct str body = {0};
+	int type;
+
+	memcpy(packet, &header, sizeof(header));
+	type = channel_parse(packet, packets[_i].len, GENERATION, &body);
+	ck_assert_msg(type == packets[_i].expect, "%s: %d", packets[_i].what, type);
+	if (type >= 0)
+		ck_assert_uint_eq(body.len, packets[_i].len - 16);
+}
+END_TEST
+
+/* ---- endings ---- */
+
+static const struct {
+	int code, status, spawn_error; /* as siginfo_t has them */
+	bool parks;
+	const char *text;
+} endings[] = {
+	{CLD_EXITED, 0, 0, false, "exit code 0: Done."},
+	{CLD_EXITED, 1, 0, false, "exit code 1"},
+	{CLD_EXITED, 64, 0, true, "exit code 64: Called in a wrong way."},
+	{CLD_EXITED, 69, 0, false, "exit code 69: Something outside is missing."},
+	{CLD_EXITED, 78, 0, true,
+		"exit code 78: It cannot work with this configuration or data."},
+	{CLD_KILLED, 9, 0, false, "killed by signal 9 (Killed)"},
+	{CLD_KILLED, 64, 0, false, "killed by signal 64 (Real-time signal 30)"},
+	{CLD_DUMPED, 11, 0, false,
+		"killed by signal 11 (Segmentation fault), core dumped"},
+	{CLD_EXITED, 127, ENOENT, false,
+		"could not be started: No such file or directory"},
+};
+
+START_TEST(tells_endings)
+{
+	siginfo_t info = {.si_code = endings[_i].code};
+	struct ending e = {0};
+	struct buf text = {0};
+
+	info.si_status = endings[_i].status;
+	ending_set(&e, &info, endings[_i].spawn_error, (struct wall){1});
+	ending_print(&e, &text);
+	buf_add_char(&text, '\0');
+	ck_assert_str_eq(text.data, endings[_i].text);
+	ck_assert_int_eq(ending_parks(&e), endings[_i].parks);
+	buf_free(&text);
+}
+END_TEST
+
+/* ---- usage ---- */
+
+START_TEST(reads_proc_stat)
+{
+	static const char text[] =
+		"123 (a) b (c) R 1 123 123 0 -1 4194560 700 0 3 0 250 50 0 0 20 0 1 0 99 "
+		"12345678 1000 18446744073709551615 1 1 0 0 0";
+	struct usage usage = {0};
+
+	ck_assert_int_eq(usage_parse(text, 100, 4096, &usage), 0);
+	ck_assert_int_eq(usage.cpu_ms, 3000);
+	ck_assert_int_eq(usage.rss_bytes, 4096000);
+	ck_assert_int_lt(usage_parse("123 nonsense", 100, 4096, &usage), 0);
+	ck_assert_int_lt(usage_parse("123 (a) R 1", 100, 4096, &usage), 0);
+	ck_assert_int_eq(usage_read(getpid(), &usage), 0);
+	ck_assert_int_gt(usage.rss_bytes, 0);
+}
+END_TEST
+
+START_TEST(percents_are_of_the_time_between)
+{
+	const struct usage_sample sample = {.at = {1000000}, .cpu_ms = 100};
+
+	ck_assert(usage_percent(sample, (struct mono){3000000}, 1100) == 50);
+	ck_assert(usage_percent(sample, (struct mono){1000000}, 1100) == 0);
+	ck_assert(usage_percent(sample, (struct mono){3000000}, 50) == 0);
+}
+END_TEST
+
+/* ---- environment ---- */
+
+static const char *find(char **environment, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *environment; environment++)
+		if (strncmp(*environment, name, n) == 0 && (*environment)[n] == '=')
+			return *environment + n + 1;
+	return NULL;
+}
+
+/* Each worker gets what it needs, and no secret that it does not. */
+START_TEST(environments_hold_no_foreign_secret)
+{
+	char *const inherited[] = {(char[]){"PATH=/bin"}, (char[]){"GH_TOKEN=t"},
+		(char[]){"AWS_SECRET=s"}, (char[]){"ANTHROPIC_API_KEY=outer"},
+		(char[]){"PAIGE_TOKEN=forged"}, (char[]){"NOTIFY_SOCKET=/n"},
+		(char[]){"LC_ALL=C"}, (char[]){"PAIGE_TEST=1"}, NULL};
+	struct settings settings;
+	struct buf problems = {0};
+	struct environment_given given = {.settings = &settings,
+		.runtime_dir = "/r",
+		.token = "token",
+		.epoch = 1,
+		.generation = 2,
+		.listen_count = 2,
+		.port = 4711};
+	enum worker_id id = (enum worker_id)_i;
+	char **environment;
+
+	setenv("PROJECT_DIR", "/p", 1);
+	setenv("ANTHROPIC_API_KEY", "key", 1);
+	setenv("PORT", "0", 1);
+	ck_assert_int_eq(settings_load_environment(&settings, &problems), 0);
+	environment = environment_for(id, &given, inherited);
+	ck_assert_str_eq(find(environment, "PATH"), "/bin");
+	ck_assert_str_eq(find(environment, "LC_ALL"), "C");
+	ck_assert_str_eq(find(environment, "PAIGE_TEST"), "1");
+	ck_assert_str_eq(find(environment, "PAIGE_WORKER"), worker_infos[id].name);
+	ck_assert_str_eq(find(environment, "PAIGE_GENERATION"), "0000000000000002");
+	ck_assert_str_eq(find(environment, "PAIGE_RUNTIME_DIR"), "/r");
+	ck_assert_str_eq(find(environment, "PORT"), "4711");
+	ck_assert_str_eq(find(environment, "MEMORY"), "embedded");
+	ck_assert_ptr_null(find(environment, "NOTIFY_SOCKET"));
+	if (id == WORKER_LLM) {
+		ck_assert_str_eq(find(environment, "ANTHROPIC_API_KEY"), "key");
+		ck_assert_str_eq(find(environment, "GH_TOKEN"), "t");
+	} else {
+		ck_assert_ptr_null(find(environment, "ANTHROPIC_API_KEY"));
+		ck_assert_ptr_null(find(environment, "GH_TOKEN"));
+		ck_assert_ptr_null(find(environment, "AWS_SECRET"));
+	}
+	if (id == WORKER_GATEWAY) {
+		ck_assert_str_eq(find(environment, "PAIGE_TOKEN"), "token");
+		ck_assert_str_eq(find(environment, "PAIGE_LISTEN_FDS"), "2");
+	} else {
+		ck_assert_ptr_null(find(environment, "PAIGE_TOKEN"));
+	}
+	environment_free(environment);
+	settings_fini(&settings);
+	buf_free(&problems);
+}
+END_TEST
+
+/* ---- command lines ---- */
+
+static const struct {
+	enum command_id command;
+	const char *argv[6];
+	const char *expect; /* "name=value name operand|", or "!" and the problem */
+} command_lines[] = {
+	{COMMAND_PAIGED, {"paiged"}, "|"},
+	{COMMAND_PAIGED, {"paiged", "--config", "f"}, "config=f|"},
+	{COMMAND_PAIGED, {"paiged", "-cf", "--check"}, "config=f check|"},
+	{COMMAND_PAIGED, {"paiged", "--config"}, "!--config needs an argument"},
+	{COMMAND_PAIGED, {"paiged", "--nonsense"}, "!no such option: --nonsense"},
+	{COMMAND_PAIGED, {"paiged", "-x"}, "!no such option: -x"},
+	{COMMAND_PAIGED, {"paiged", "x"}, "!what is \"x\" for?"},
+	{COMMAND_PAIGED, {"paiged", "--json"}, "!no such option: --json"},
+	{COMMAND_LOGS, {"logs", "gateway", "-n", "3"}, "lines=3|gateway"},
+	{COMMAND_LOGS, {"logs", "-f", "store", "--level=warn", "llm"},
+		"follow level=warn|store llm"},
+	{COMMAND_LOGS, {"logs", "--", "-f"}, "|-f"},
+	{COMMAND_STATUS, {"status", "--json", "--config=c"}, "json config=c|"},
+};
+
+START_TEST(reads_command_lines)
+{
+	char *argv[7] = {0};
+	struct options o;
+	struct buf seen = {0}, problem = {0};
+	int argc = 0;
+
+	for (; command_lines[_i].argv[argc]; argc++)
+		argv[argc] = strdup(command_lines[_i].argv[argc]);
+	if (options_read(&o, command_lines[_i].command, argc, argv, &problem) != 0) {
+		buf_printf(&seen, "!%.*s", STR_ARG(buf_str(&problem)));
+	} else {
+		for (size_t i = 0; i < o.count; i++)
+			buf_printf(&seen, "%s%s%s%s", i ? " " : "", o.given[i][0],
+				*o.given[i][1] ? "=" : "", o.given[i][1]);
+		buf_add_char(&seen, '|');
+		for (int i = 0; i < o.operand_count; i++)
+			buf_printf(&seen, "%s%s", i ? " " : "", o.operands[i]);
+	}
+	buf_add_char(&seen, '\0');
+	ck_assert_str_eq(seen.data, command_lines[_i].expect);
+	for (int i = 0; i < argc; i++)
+		free(argv[i]);
+	buf_free(&seen);
+	buf_free(&problem);
+}
+END_TEST
+
+/* No two options of a command share a letter or a name. */
+START_TEST(options_are_unambiguous)
+{
+	for (int command = 0; command < COMMAND_COUNT; command++) {
+		for (size_t i = 0; i < option_count; i++) {
+			for (size_t j = i + 1; j < option_count; j++) {
+				const struct option_info *a = &option_infos[i],
+							 *b = &option_infos[j];
+
+				if (!option_applies(a, (enum command_id)command) ||
+					!option_applies(b, (enum command_id)command))
+					continue;
+				ck_assert_int_ne(a->letter, b->letter);
+				ck_assert_str_ne(a->name, b->name);
+			}
+		}
+	}
+}
+END_TEST
+
+/* ---- the listener ---- */
+
+static const struct {
+	const char *host;
+	size_t count;
+	const char *url; /* without the port; NULL: refused */
+} hosts[] = {
+	{"localhost", 2, "http://localhost:"},
+	{"127.0.0.1", 1, "http://127.0.0.1:"},
+	{"127.0.0.2", 1, "http://127.0.0.2:"},
+	{"::1", 1, "http://[::1]:"},
+	{"[::1]", 1, "http://[::1]:"},
+	{"0.0.0.0", 1, "http://0.0.0.0:"},
+	{"no.such.host.invalid", 0, NULL},
+	{"203.0.113.1", 0, NULL},
+};
+
+START_TEST(listens_on_all_addresses_of_a_host)
+{
+	struct listener l, again;
+	struct buf text = {0};
+	int error = listener_open(&l, hosts[_i].host, 0, &text);
+
+	if (!hosts[_i].url) {
+		ck_assert_int_ne(error, 0);
+		ck_assert_ptr_nonnull(memmem(
+			text.data, text.len, hosts[_i].host, strlen(hosts[_i].host)));
+		buf_free(&text);
+		return;
+	}
+	ck_assert_int_eq(error, 0);
+	ck_assert_uint_eq(l.count, hosts[_i].count);
+	ck_assert_int_gt(l.port, 0);
+	listener_url(&l, hosts[_i].host, &text);
+	ck_assert_int_eq(strncmp(text.data, hosts[_i].url, strlen(hosts[_i].url)), 0);
+	buf_clear(&text);
+	ck_assert_int_eq(
+		listener_open(&again, hosts[_i].host, l.port, &text), -EADDRINUSE);
+	ck_assert_ptr_nonnull(memmem(text.data, text.len, "EADDRINUSE", 10));
+	listener_close(&l);
+	buf_free(&text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("supervisor");
+	TCase *tests = tcase_create("supervisor");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tests, checks_packets, 0, COUNT(packets));
+	tcase_add_loop_test(tests, tells_endings, 0, COUNT(endings));
+	tcase_add_test(tests, reads_proc_stat);
+	tcase_add_test(tests, percents_are_of_the_time_between);
+	tcase_add_loop_test(tests, environments_hold_no_foreign_secret, 0, WORKER_COUNT);
+	tcase_add_loop_test(tests, reads_command_lines, 0, COUNT(command_lines));
+	tcase_add_test(tests, options_are_unambiguous);
+	tcase_add_loop_test(tests, listens_on_all_addresses_of_a_host, 0, COUNT(hosts));
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
