@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define RESUME_MAX_RUNS 32
-#define RESUME_MAX_RANGES 8
+#define RESUME_MAX_RANGES 16
 
 struct resume_run {
 	uint64_t first_seq;

@@ -1,0 +1,434 @@
+/* Tests of who may connect (workers/gateway/access.h, sockdiag.h, media_type.h). */
+#include "workers/gateway/access.h"
+#include "workers/gateway/media_type.h"
+#include "workers/gateway/sockdiag.h"
+#include <arpa/inet.h>
+#include <check.h>
+#include <linux/inet_diag.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+
+#define PORT 3000
+#define TOKEN "0123456789abcdef"
+
+static struct access_policy policy_of(const char *host)
+{
+	struct access_policy policy;
+
+	access_policy_init(&policy, str_of(host), PORT, str_of(TOKEN),
+		str_of("https://studio.example, http://localhost:5173 ,null"));
+	return policy;
+}
+
+struct judgement {
+	const char *what;
+	const char *setting; /* HOST */
+	const char *host, *origin, *authorization, *protocols;
+	bool repeated, remote, host_only;
+	enum access_owner owner;
+	enum access_verdict verdict;
+};
+
+#define OWN ACCESS_OWNER_TRUSTED
+#define OTHER ACCESS_OWNER_OTHER
+
+static const struct judgement judgements[] = {
+	{.what = "localhost",
+		.host = "localhost:3000",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "capitals",
+		.host = "LOCALHOST:3000",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "IPv4",
+		.host = "127.0.0.1:3000",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "IPv6", .host = "[::1]:3000", .owner = OWN, .verdict = ACCESS_GRANTED},
+	{.what = "owner not asked yet",
+		.host = "localhost:3000",
+		.verdict = ACCESS_ASK_OWNER},
+	{.what = "no host", .owner = OWN, .verdict = ACCESS_BAD_HOST},
+	{.what = "empty host", .host = "", .owner = OWN, .verdict = ACCESS_BAD_HOST},
+	{.what = "no port",
+		.host = "127.0.0.1",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "another port",
+		.host = "127.0.0.1:3001",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "longer port",
+		.host = "127.0.0.1:30001",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "another name",
+		.host = "evil.example:3000",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "our name in front",
+		.host = "127.0.0.1.evil.example:3000",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "user part",
+		.host = "localhost:3000@evil.example",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "any address",
+		.host = "0.0.0.0:3000",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "host is checked on open paths",
+		.host = "evil.example:3000",
+		.host_only = true,
+		.owner = OWN,
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "open paths ask nothing else",
+		.host = "localhost:3000",
+		.origin = "null",
+		.host_only = true,
+		.remote = true,
+		.owner = OTHER,
+		.verdict = ACCESS_GRANTED},
+	{.what = "two of one header",
+		.host = "localhost:3000",
+		.repeated = true,
+		.owner = OWN,
+		.verdict = ACCESS_BAD_REQUEST},
+
+	{.what = "own origin",
+		.host = "localhost:3000",
+		.origin = "http://127.0.0.1:3000",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "own origin, IPv6",
+		.host = "localhost:3000",
+		.origin = "http://[::1]:3000",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "file",
+		.host = "localhost:3000",
+		.origin = "file://",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "listed",
+		.host = "localhost:3000",
+		.origin = "https://studio.example",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "listed second",
+		.host = "localhost:3000",
+		.origin = "http://localhost:5173",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "null even if listed",
+		.host = "localhost:3000",
+		.origin = "null",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "empty origin",
+		.host = "localhost:3000",
+		.origin = "",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "stranger",
+		.host = "localhost:3000",
+		.origin = "https://evil.example",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "listed, other scheme",
+		.host = "localhost:3000",
+		.origin = "http://studio.example",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "listed in front",
+		.host = "localhost:3000",
+		.origin = "https://studio.example.evil.example",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "own, TLS",
+		.host = "localhost:3000",
+		.origin = "https://localhost:3000",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "file with a host",
+		.host = "localhost:3000",
+		.origin = "file://evil.example",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "the token lifts no other rule",
+		.host = "localhost:3000",
+		.origin = "https://evil.example",
+		.authorization = "Bearer " TOKEN,
+		.owner = OWN,
+		.verdict = ACCESS_BAD_ORIGIN},
+
+	{.what = "another user",
+		.host = "localhost:3000",
+		.owner = OTHER,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "another user, token",
+		.host = "localhost:3000",
+		.authorization = "Bearer " TOKEN,
+		.owner = OTHER,
+		.verdict = ACCESS_GRANTED},
+	{.what = "token, scheme in lower case",
+		.host = "localhost:3000",
+		.authorization = "bearer " TOKEN,
+		.owner = OTHER,
+		.verdict = ACCESS_GRANTED},
+	{.what = "shorter token",
+		.host = "localhost:3000",
+		.authorization = "Bearer 0123456789abcde",
+		.owner = OTHER,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "longer token",
+		.host = "localhost:3000",
+		.authorization = "Bearer " TOKEN "x",
+		.owner = OTHER,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "token in capitals",
+		.host = "localhost:3000",
+		.authorization = "Bearer 0123456789ABCDEF",
+		.owner = OTHER,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "empty token",
+		.host = "localhost:3000",
+		.authorization = "Bearer ",
+		.owner = OTHER,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "another scheme",
+		.host = "localhost:3000",
+		.authorization = "Basic " TOKEN,
+		.owner = OTHER,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "token as a protocol",
+		.host = "localhost:3000",
+		.protocols = "chat, paige.token." TOKEN,
+		.owner = OTHER,
+		.verdict = ACCESS_GRANTED},
+	{.what = "wrong token as a protocol",
+		.host = "localhost:3000",
+		.protocols = "paige.token.wrong",
+		.owner = OTHER,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "from elsewhere",
+		.host = "localhost:3000",
+		.remote = true,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "from elsewhere, token",
+		.host = "localhost:3000",
+		.remote = true,
+		.authorization = "Bearer " TOKEN,
+		.verdict = ACCESS_GRANTED},
+
+	{.what = "HOST set: needs the token",
+		.setting = "127.0.0.2",
+		.host = "127.0.0.2:3000",
+		.owner = OWN,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "HOST set: token",
+		.setting = "127.0.0.2",
+		.host = "127.0.0.2:3000",
+		.authorization = "Bearer " TOKEN,
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "HOST set: its origin",
+		.setting = "192.0.2.7",
+		.host = "192.0.2.7:3000",
+		.origin = "http://192.0.2.7:3000",
+		.authorization = "Bearer " TOKEN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "HOST set, IPv6",
+		.setting = "fd00::7",
+		.host = "[fd00::7]:3000",
+		.authorization = "Bearer " TOKEN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "HOST not set: not served",
+		.host = "127.0.0.2:3000",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_HOST},
+};
+
+START_TEST(judges)
+{
+	const struct judgement *j = &judgements[_i];
+	struct access_policy policy = policy_of(j->setting ? j->setting : "localhost");
+	struct access_request request = {
+		.host = str_of(j->host),
+		.origin = str_of(j->origin),
+		.authorization = str_of(j->authorization),
+		.protocols = str_of(j->protocols),
+		.repeated = j->repeated,
+		.loopback = !j->remote,
+		.owner = j->owner,
+	};
+	enum access_verdict verdict = access_judge(&policy, &request, j->host_only);
+
+	ck_assert_msg(verdict == j->verdict, "%s: %d", j->what, verdict);
+	ck_assert(strlen(access_reason(verdict)) > 0);
+}
+END_TEST
+
+START_TEST(leaves_out_port_80)
+{
+	struct access_policy policy;
+	struct access_request request = {.host = STR_LIT("localhost"),
+		.loopback = true,
+		.owner = ACCESS_OWNER_TRUSTED};
+
+	access_policy_init(
+		&policy, STR_LIT("localhost"), 80, STR_LIT(TOKEN), STR_LIT(""));
+	ck_assert(access_judge(&policy, &request, false) == ACCESS_GRANTED);
+	request.host = STR_LIT("localhost:80");
+	ck_assert(access_judge(&policy, &request, false) == ACCESS_GRANTED);
+}
+END_TEST
+
+START_TEST(never_takes_an_empty_token)
+{
+	struct access_policy policy;
+	struct access_request request = {.host = STR_LIT("localhost:3000"),
+		.authorization = STR_LIT("Bearer "),
+		.owner = ACCESS_OWNER_OTHER};
+
+	access_policy_init(&policy, STR_LIT("localhost"), PORT, STR_LIT(""), STR_LIT(""));
+	ck_assert(access_judge(&policy, &request, false) == ACCESS_NO_TOKEN);
+	request.authorization = (struct str){NULL, 0};
+	request.protocols = STR_LIT("paige.token.");
+	ck_assert(access_judge(&policy, &request, false) == ACCESS_NO_TOKEN);
+}
+END_TEST
+
+START_TEST(splits_lists)
+{
+	struct str list = STR_LIT(" a ,, b\t,c"), element;
+
+	ck_assert(access_next_element(&list, &element) && str_is(element, "a"));
+	ck_assert(access_next_element(&list, &element) && str_is(element, "b"));
+	ck_assert(access_next_element(&list, &element) && str_is(element, "c"));
+	ck_assert(!access_next_element(&list, &element));
+}
+END_TEST
+
+/* The kernel reports remnants of closed sockets as owned by root. */
+START_TEST(believes_no_orphan)
+{
+	struct inet_diag_msg msg = {.idiag_uid = 0, .idiag_inode = 0};
+
+	ck_assert(!sockdiag_owner_known(&msg));
+	msg.idiag_inode = 4711;
+	ck_assert(sockdiag_owner_known(&msg));
+}
+END_TEST
+
+struct address {
+	const char *text;
+	bool loopback;
+};
+
+static const struct address addresses[] = {
+	{"127.0.0.1", true},
+	{"127.255.0.9", true},
+	{"128.0.0.1", false},
+	{"0.0.0.0", false},
+	{"192.0.2.1", false},
+	{"::1", true},
+	{"::2", false},
+	{"::ffff:127.0.0.1", true},
+	{"::ffff:192.0.2.1", false},
+	{"fe80::1", false},
+};
+
+START_TEST(knows_loopback)
+{
+	const struct address *a = &addresses[_i];
+	struct sockaddr_storage storage = {0};
+	struct sockaddr_in *v4 = (void *)&storage;
+	struct sockaddr_in6 *v6 = (void *)&storage;
+
+	if (inet_pton(AF_INET, a->text, &v4->sin_addr) == 1) {
+		storage.ss_family = AF_INET;
+	} else {
+		ck_assert_int_eq(inet_pton(AF_INET6, a->text, &v6->sin6_addr), 1);
+		storage.ss_family = AF_INET6;
+	}
+	ck_assert_msg(sockdiag_is_loopback(&storage) == a->loopback, "%s", a->text);
+}
+END_TEST
+
+#define JSON "application/json"
+#define SSE "text/event-stream"
+
+struct acceptance {
+	const char *accept;
+	const char *type;
+	bool accepted, named;
+};
+
+static const struct acceptance acceptances[] = {
+	{NULL, JSON, true, false},
+	{"", JSON, true, false},
+	{"*/*", JSON, true, false},
+	{"application/*", JSON, true, false},
+	{"text/*", JSON, false, false},
+	{"application/json", JSON, true, true},
+	{"Application/JSON", JSON, true, true},
+	{"text/event-stream, application/json", SSE, true, true},
+	{"text/event-stream;q=0.5, application/json", JSON, true, true},
+	{"text/event-stream;q=0.5,application/json", SSE, true, true},
+	{"text/html", SSE, false, false},
+	{"application/json;q=0", JSON, false, false},
+	{"application/json; q=0.0, text/event-stream", JSON, false, false},
+	{"application/json; charset=utf-8; q=0.1", JSON, true, true},
+	{"application/jsonp", JSON, false, false},
+	{"*/*;q=0", SSE, false, false},
+};
+
+START_TEST(reads_accept)
+{
+	const struct acceptance *a = &acceptances[_i];
+	struct str accept = str_of(a->accept);
+
+	ck_assert_msg(
+		media_type_accepted(accept, a->type) == a->accepted, "%s", a->accept);
+	ck_assert_msg(media_type_named(accept, a->type) == a->named, "%s", a->accept);
+}
+END_TEST
+
+START_TEST(reads_content_type)
+{
+	ck_assert(media_type_is(STR_LIT("application/json"), JSON));
+	ck_assert(media_type_is(STR_LIT("application/json; charset=utf-8"), JSON));
+	ck_assert(media_type_is(STR_LIT("APPLICATION/JSON ;x=1"), JSON));
+	ck_assert(!media_type_is(STR_LIT("text/plain"), JSON));
+	ck_assert(!media_type_is(STR_LIT("text/plain; application/json"), JSON));
+	ck_assert(!media_type_is((struct str){NULL, 0}, JSON));
+}
+END_TEST
+
+#define COUNT(table) (int)(sizeof(table) / sizeof(table[0]))
+
+int main(void)
+{
+	Suite *suite = suite_create("gateway_access");
+	TCase *tc = tcase_create("access");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tc, judges, 0, COUNT(judgements));
+	tcase_add_test(tc, leaves_out_port_80);
+	tcase_add_test(tc, never_takes_an_empty_token);
+	tcase_add_test(tc, splits_lists);
+	tcase_add_test(tc, believes_no_orphan);
+	tcase_add_loop_test(tc, knows_loopback, 0, COUNT(addresses));
+	tcase_add_loop_test(tc, reads_accept, 0, COUNT(acceptances));
+	tcase_add_test(tc, reads_content_type);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

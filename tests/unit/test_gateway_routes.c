@@ -1,0 +1,153 @@
+/* Tests of the table of routes, its errors, and of raw JSON members (workers/gateway). */
+#include "common/bus.h"
+#include "proto/ws.h"
+#include "workers/gateway/json_slice.h"
+#include "workers/gateway/routes.h"
+#include <check.h>
+#include <stdlib.h>
+
+/* Every message of the catalogue has a route, and names in routes are in the catalogue.
+ */
+START_TEST(routes_every_message)
+{
+	for (size_t i = 0; i < ws_client_count; i++) {
+		const struct route *route = route_of(str_of(ws_client_infos[i].name));
+
+		ck_assert_msg(route, "%s", ws_client_infos[i].name);
+		if (route->kind != ROUTE_CALL) {
+			ck_assert_msg(
+				route->kind != ROUTE_STUB, "%s is a stub", route->type);
+			continue;
+		}
+		ck_assert_msg(ws_server_by_name(str_of(route->error_type)) >= 0, "%s",
+			route->type);
+		if (route->answer)
+			ck_assert_msg(ws_server_by_name(str_of(route->answer)) >= 0, "%s",
+				route->type);
+		ck_assert_msg(
+			(route->answer != NULL) == (route->audience != AUDIENCE_NOBODY),
+			"%s", route->type);
+		/* The payload is handed on as it came, so both sides read the same type.
+		 */
+		ck_assert_msg(
+			method_infos[route->method].request == ws_client_infos[i].payload,
+			"%s", route->type);
+	}
+	ck_assert(!route_of(STR_LIT("galaxy:explode")));
+	ck_assert(!route_of(STR_LIT("")));
+}
+END_TEST
+
+struct error_case {
+	const char *what;
+	const char *type;
+	const char *code, *message, *context;
+	const char *id, *echo;
+	const char *payload;
+};
+
+static const struct error_case error_cases[] = {
+	{"file that is not there", "file:open", "FILE_ERROR", "no", "{\"path\":\"a\"}",
+		"\"1\"", "\"a\"",
+		"{\"code\":\"FILE_ERROR\",\"message\":\"no\",\"context\":{\"path\":\"a\"}"
+		"}"},
+	{"owner without context", "file:open", "TIMEOUT", "late", NULL, NULL, "\"a\"",
+		"{\"code\":\"TIMEOUT\",\"message\":\"late\",\"context\":{\"path\":\"a\"}"
+		"}"},
+	{"nothing to repeat", "file:close", "TIMEOUT", "late", NULL, "7", NULL,
+		"{\"code\":\"TIMEOUT\",\"message\":\"late\",\"context\":{\"type\":\"file:"
+		"close\","
+		"\"id\":7}}"},
+	{"save", "file:save", "FILE_ERROR", "disk \"full\"", NULL, NULL, "\"a\"",
+		"{\"path\":\"a\",\"error\":\"disk "
+		"\\\"full\\\"\",\"code\":\"FILE_ERROR\"}"},
+	{"conflict", "file:save", "CONFLICT", "changed",
+		"{\"path\":\"b\",\"version\":\"v2\"}", NULL, "\"a\"",
+		"{\"path\":\"a\",\"error\":\"changed\",\"code\":\"CONFLICT\",\"version\":"
+		"\"v2\"}"},
+	{"explain", "user:explain", "UNAVAILABLE", "away", NULL, NULL, "\"a\"",
+		"{\"path\":\"a\",\"error\":\"away\"}"},
+	{"review without a kata", "user:review", "NOT_IMPLEMENTED", "no", NULL, NULL,
+		NULL, "{\"kataId\":null,\"error\":\"no\"}"},
+	{"issues", "dashboard:refresh_issues", "TIMEOUT", "gh", NULL, NULL, NULL,
+		"{\"error\":\"gh\"}"},
+};
+
+START_TEST(writes_errors)
+{
+	const struct error_case *c = &error_cases[_i];
+	const struct route *route = route_of(str_of(c->type));
+	const struct bus_reply reply = {.status = BUS_ERROR,
+		.code = str_of(c->code),
+		.message = str_of(c->message),
+		.context = str_of(c->context)};
+	struct buf out = {0};
+
+	route_error_payload(
+		route, &reply, str_of(c->type), str_of(c->id), str_of(c->echo), &out);
+	ck_assert_msg(str_is(buf_str(&out), c->payload), "%s: %.*s", c->what,
+		STR_ARG(buf_str(&out)));
+	buf_free(&out);
+}
+END_TEST
+
+struct member {
+	const char *what;
+	const char *text;
+	const char *name;
+	const char *value; /* NULL: absent */
+};
+
+static const struct member members[] = {
+	{"string", "{\"a\":\"x\"}", "a", "\"x\""},
+	{"blanks", " { \"a\" :\t\"x\" , \"b\":1 } ", "a", "\"x\""},
+	{"number", "{\"a\":-1.5e3}", "a", "-1.5e3"},
+	{"number before a blank", "{\"a\":12 ,\"b\":1}", "a", "12"},
+	{"word", "{\"a\":null,\"b\":true}", "b", "true"},
+	{"object", "{\"a\":{\"b\":[1,{\"c\":2}]},\"d\":3}", "a", "{\"b\":[1,{\"c\":2}]}"},
+	{"behind an object", "{\"a\":{\"b\":[1,{\"c\":2}]},\"d\":3}", "d", "3"},
+	{"not of an inner object", "{\"a\":{\"b\":1}}", "b", NULL},
+	{"empty object and array", "{\"a\":{},\"b\":[],\"c\":0}", "c", "0"},
+	{"brackets in strings", "{\"a\":\"}]{[\",\"b\":2}", "b", "2"},
+	{"escaped quotes", "{\"a\":\"x\\\"y\\\\\",\"b\":2}", "b", "2"},
+	{"escaped backslashes", "{\"a\":\"\\\\\\\\\",\"b\":2}", "b", "2"},
+	{"first of two", "{\"a\":1,\"a\":2}", "a", "1"},
+	{"longer key", "{\"ab\":1}", "a", NULL},
+	{"empty key", "{\"\":1}", "", "1"},
+	{"array", "[1]", "a", NULL},
+	{"empty", "", "a", NULL},
+	{"no members", "{}", "a", NULL},
+};
+
+START_TEST(slices)
+{
+	const struct member *m = &members[_i];
+	struct str value = json_slice_member(str_of(m->text), m->name);
+
+	if (m->value)
+		ck_assert_msg(value.ptr && str_is(value, m->value), "%s: %.*s", m->what,
+			STR_ARG(value));
+	else
+		ck_assert_msg(!value.ptr, "%s: %.*s", m->what, STR_ARG(value));
+}
+END_TEST
+
+#define COUNT(table) (int)(sizeof(table) / sizeof(table[0]))
+
+int main(void)
+{
+	Suite *suite = suite_create("gateway_routes");
+	TCase *tc = tcase_create("routes");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tc, routes_every_message);
+	tcase_add_loop_test(tc, writes_errors, 0, COUNT(error_cases));
+	tcase_add_loop_test(tc, slices, 0, COUNT(members));
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
