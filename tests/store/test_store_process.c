@@ -273,8 +273,7 @@ START_TEST(sessions_are_told_and_taken_up_again)
 {
 	char session[UUID_SIZE], want[128];
 
-	ck_assert_str_eq(
-		buf_str(&p.detail).ptr ? p.detail.data : "", "{\"session\":null}");
+	ck_assert(str_is(buf_str(&p.detail), "{\"session\":null}"));
 	start_session(session);
 	session[14] = '4';
 	snprintf(want, sizeof(want), "{\"session\":\"%s\"}", session);
