@@ -1,0 +1,457 @@
+/*
+ * The worker contract (proto/worker.h), with this process as the supervisor of
+ * worker_probe and of the real workers.
+ */
+#include "common/buf.h"
+#include "common/clock.h"
+#include "proto/worker.h"
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <yyjson.h>
+
+#define GENERATION 0x0123456789abcdefull
+
+struct child {
+	pid_t pid;
+	int control, log;
+	struct buf log_text, body;
+};
+
+static char directory[64];
+static struct child child;
+
+static void set_up(void)
+{
+	strcpy(directory, "/tmp/paige-worker-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	child = (struct child){.control = -1, .log = -1};
+}
+
+static void tear_down(void)
+{
+	DIR *d = opendir(directory);
+	struct dirent *e;
+
+	if (child.pid) {
+		kill(child.pid, SIGKILL);
+		waitpid(child.pid, NULL, 0);
+	}
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
+	rmdir(directory);
+	buf_free(&child.log_text);
+	buf_free(&child.body);
+}
+
+/* ---- starting ---- */
+
+/* `control` false: without fd 3. `runtime_dir` NULL: the scratch directory. */
+static void start(const char *program, const char *argument, const char *probe,
+	bool control, const char *runtime_dir)
+{
+	int pair[2], log[2];
+	char text[300];
+	pid_t pid;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	ck_assert_int_eq(pipe2(log, O_CLOEXEC), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		dup2(log[1], STDOUT_FILENO);
+		dup2(log[1], STDERR_FILENO);
+		if (control)
+			dup2(pair[1], WORKER_CONTROL_FD);
+		else
+			close(WORKER_CONTROL_FD);
+		clearenv();
+		setenv("PAIGE_WORKER", "observer", 1);
+		setenv("PAIGE_GENERATION", "0123456789abcdef", 1);
+		setenv("PAIGE_EPOCH", "0000000000000001", 1);
+		setenv("PAIGE_RUNTIME_DIR", runtime_dir ? runtime_dir : directory, 1);
+		setenv("PROJECT_DIR", directory, 1);
+		setenv("DATA_DIR", directory, 1);
+		snprintf(text, sizeof(text), "%s", probe ? probe : "");
+		setenv("PROBE", text, 1);
+		execl(program, program, argument, NULL);
+		_exit(127);
+	}
+	close(pair[1]);
+	close(log[1]);
+	child.pid = pid;
+	child.control = pair[0];
+	child.log = log[0];
+	fcntl(child.log, F_SETFL, O_NONBLOCK);
+}
+
+static void start_probe(const char *probe)
+{
+	start(PROBE_PROGRAM, NULL, probe, true, NULL);
+}
+
+/* ---- talking ---- */
+
+static void drain_log(void)
+{
+	ssize_t n;
+
+	while ((n = read(child.log, buf_reserve(&child.log_text, 4096), 4096)) > 0)
+		child.log_text.len += (size_t)n;
+}
+
+/* The type of the next packet within so long, its body in child.body; 0 without. */
+static int packet(int ms)
+{
+	struct pollfd p = {.fd = child.control, .events = POLLIN};
+	char bytes[WORKER_PACKET_MAX];
+	struct worker_packet_header header;
+	ssize_t n;
+
+	if (poll(&p, 1, ms) <= 0)
+		return 0;
+	n = recv(child.control, bytes, sizeof(bytes), 0);
+	if (n < (ssize_t)sizeof(header))
+		return 0;
+	memcpy(&header, bytes, sizeof(header));
+	ck_assert_uint_eq(header.generation, GENERATION);
+	ck_assert_uint_eq(header.body_bytes, (size_t)n - sizeof(header));
+	buf_clear(&child.body);
+	buf_add(&child.body, bytes + sizeof(header), (size_t)n - sizeof(header));
+	return header.type;
+}
+
+static void expect(int type, int ms)
+{
+	struct mono end = mono_add_ms(clock_mono(), ms);
+	int got;
+
+	do
+		got = packet(100);
+	while (got != type && clock_mono().us < end.us);
+	drain_log();
+	ck_assert_msg(got == type, "packet %d did not come; log:\n%.*s", type,
+		STR_ARG(buf_str(&child.log_text)));
+}
+
+static void send_packet(uint16_t type, const char *body)
+{
+	struct worker_packet_header header = {.type = type,
+		.body_bytes = (uint32_t)strlen(body),
+		.generation = GENERATION};
+	struct buf bytes = {0};
+
+	buf_add(&bytes, &header, sizeof(header));
+	buf_add_str(&bytes, str_of(body));
+	ck_assert_int_eq(send(child.control, bytes.data, bytes.len, 0), (int)bytes.len);
+	buf_free(&bytes);
+}
+
+/* The wait status, or -1 when it did not end within so long. */
+static int wait_end(int ms)
+{
+	struct mono end = mono_add_ms(clock_mono(), ms);
+	int status;
+
+	do {
+		if (waitpid(child.pid, &status, WNOHANG) == child.pid) {
+			child.pid = 0;
+			drain_log();
+			return status;
+		}
+		nanosleep(&(struct timespec){0, 5000000}, NULL);
+	} while (clock_mono().us < end.us);
+	return -1;
+}
+
+static void expect_exit(int code, int ms)
+{
+	int status = wait_end(ms);
+
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == code,
+		"status %x instead of exit %d; log:\n%.*s", (unsigned)status, code,
+		STR_ARG(buf_str(&child.log_text)));
+}
+
+/* A member of the last body, "detail.exec" for one below; as text. */
+static const char *member(const char *parent, const char *name)
+{
+	static char text[256];
+	yyjson_doc *d = yyjson_read(child.body.data, child.body.len, 0);
+	yyjson_val *v = yyjson_doc_get_root(d);
+
+	if (parent)
+		v = yyjson_obj_get(v, parent);
+	v = yyjson_obj_get(v, name);
+	if (yyjson_is_str(v))
+		snprintf(text, sizeof(text), "%s", yyjson_get_str(v));
+	else
+		snprintf(text, sizeof(text), "%lld", (long long)yyjson_get_sint(v));
+	yyjson_doc_free(d);
+	return text;
+}
+
+static bool logged(const char *text)
+{
+	drain_log();
+	buf_add_char(&child.log_text, '\0');
+	child.log_text.len--;
+	return strstr(child.log_text.data, text) != NULL;
+}
+
+/* ---- by hand ---- */
+
+START_TEST(by_hand_it_explains_itself)
+{
+	start(PROBE_PROGRAM, NULL, NULL, false, NULL);
+	expect_exit(WORKER_EXIT_USAGE, 2000);
+	ck_assert(logged("paige-observer is started by paiged"));
+}
+END_TEST
+
+START_TEST(help_and_version)
+{
+	start(PROBE_PROGRAM, "--help", NULL, false, NULL);
+	expect_exit(0, 2000);
+	ck_assert(logged("--version"));
+	start(PROBE_PROGRAM, "--version", NULL, false, NULL);
+	expect_exit(0, 2000);
+	ck_assert(logged("paige-observer "));
+	start(PROBE_PROGRAM, "--nonsense", NULL, true, NULL);
+	expect_exit(WORKER_EXIT_USAGE, 2000);
+}
+END_TEST
+
+/* ---- ready, status, heartbeat ---- */
+
+START_TEST(ready_then_status_then_heartbeats)
+{
+	struct mono begun;
+
+	start_probe("");
+	ck_assert_int_eq(packet(2000), WORKER_PACKET_READY);
+	ck_assert_int_eq(packet(2000), WORKER_PACKET_STATUS);
+	ck_assert_str_eq(member(NULL, "condition"), "fine");
+	begun = clock_mono();
+	expect(WORKER_PACKET_HEARTBEAT, 2500);
+	expect(WORKER_PACKET_HEARTBEAT, 2500);
+	ck_assert_int_lt(mono_diff_ms(clock_mono(), begun), 4500);
+	send_packet(WORKER_PACKET_STOP, "");
+	expect_exit(0, 1000);
+}
+END_TEST
+
+START_TEST(ready_waits_for_the_worker)
+{
+	struct mono begun = clock_mono();
+
+	start_probe("later");
+	expect(WORKER_PACKET_READY, 3000);
+	ck_assert_int_ge(mono_diff_ms(clock_mono(), begun), 450);
+}
+END_TEST
+
+START_TEST(init_decides_the_exit_code)
+{
+	start_probe("exit78");
+	expect_exit(WORKER_EXIT_CONFIG, 2000);
+	ck_assert(logged("the probe was told so"));
+}
+END_TEST
+
+START_TEST(a_long_socket_path_is_told)
+{
+	char path[120];
+
+	memset(path, 'd', sizeof(path));
+	path[0] = '/';
+	path[100] = '\0';
+	start(PROBE_PROGRAM, NULL, "", true, path);
+	expect_exit(WORKER_EXIT_CONFIG, 2000);
+	ck_assert(logged("too long"));
+}
+END_TEST
+
+/* ---- confinement ---- */
+
+START_TEST(only_what_it_may)
+{
+	char enforced[64];
+
+	start_probe("");
+	do
+		expect(WORKER_PACKET_STATUS, 2000);
+	while (strcmp(member("detail", "reloaded"), "0") == 0);
+	snprintf(enforced, sizeof(enforced), "%s", member(NULL, "confinement"));
+	if (strstr(enforced, "seccomp"))
+		ck_assert_str_eq(member("detail", "exec"), "1");
+	if (strstr(enforced, "landlock")) {
+		ck_assert_str_eq(member("detail", "read_outside"), "13");
+		ck_assert_str_eq(member("detail", "write_outside"), "13");
+	}
+	ck_assert_str_eq(member("detail", "write_inside"), "0");
+	/* A silent loss of what the kernel offers must not pass. */
+	if (access("/proc/sys/kernel/seccomp", F_OK) == 0)
+		ck_assert_ptr_nonnull(strstr(enforced, "seccomp"));
+	if (syscall(SYS_landlock_create_ruleset, NULL, 0, 1) > 0)
+		ck_assert_ptr_nonnull(strstr(enforced, "landlock"));
+}
+END_TEST
+
+/* ---- told by the supervisor ---- */
+
+START_TEST(reload_and_fleet)
+{
+	start_probe("");
+	expect(WORKER_PACKET_READY, 2000);
+	send_packet(WORKER_PACKET_RELOAD, "{\"MODEL_HAIKU\":\"other\"}");
+	do
+		expect(WORKER_PACKET_STATUS, 2000);
+	while (strcmp(member("detail", "reloaded"), "other") != 0);
+	send_packet(WORKER_PACKET_FLEET, "{\"workers\":[]}");
+	expect(WORKER_PACKET_STATUS, 2000);
+	ck_assert_str_eq(member(NULL, "condition"), "degraded");
+	ck_assert_str_eq(member(NULL, "reason"), "fleet");
+}
+END_TEST
+
+START_TEST(a_packet_of_another_generation_is_ignored)
+{
+	struct worker_packet_header header = {
+		.type = WORKER_PACKET_STOP, .generation = 7};
+
+	start_probe("");
+	expect(WORKER_PACKET_READY, 2000);
+	ck_assert_int_eq(send(child.control, &header, sizeof(header), 0), sizeof(header));
+	ck_assert_int_eq(wait_end(300), -1);
+	ck_assert(logged("ignored"));
+}
+END_TEST
+
+START_TEST(term_is_like_stop)
+{
+	start_probe("");
+	expect(WORKER_PACKET_READY, 2000);
+	kill(child.pid, SIGTERM);
+	expect_exit(0, 1000);
+	ck_assert(logged("msg=stopped"));
+}
+END_TEST
+
+START_TEST(without_a_supervisor_it_leaves)
+{
+	start_probe("");
+	expect(WORKER_PACKET_READY, 2000);
+	close(child.control);
+	expect_exit(0, WORKER_ORPHAN_MS);
+}
+END_TEST
+
+START_TEST(even_when_its_loop_is_stuck)
+{
+	start_probe("stuck");
+	expect(WORKER_PACKET_READY, 2000);
+	send_packet(WORKER_PACKET_RELOAD, "{}");
+	ck_assert_int_eq(wait_end(200), -1);
+	close(child.control);
+	expect_exit(0, WORKER_ORPHAN_MS + 500);
+}
+END_TEST
+
+/* ---- signals ---- */
+
+START_TEST(usr2_shows_where_the_loop_is)
+{
+	start_probe("");
+	expect(WORKER_PACKET_READY, 2000);
+	kill(child.pid, SIGUSR2);
+	expect(WORKER_PACKET_HEARTBEAT, 2500); /* it goes on */
+	ck_assert(logged("backtrace of the loop:"));
+	ck_assert(logged("event_base_loop"));
+}
+END_TEST
+
+START_TEST(a_crash_leaves_a_backtrace)
+{
+	struct rlimit none = {0, 0};
+	int status;
+
+	setrlimit(RLIMIT_CORE, &none);
+	start_probe("");
+	expect(WORKER_PACKET_READY, 2000);
+	kill(child.pid, SIGABRT);
+	status = wait_end(2000);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), SIGABRT);
+	ck_assert(logged("worker crashed by signal 06"));
+	ck_assert(logged("worker_main"));
+}
+END_TEST
+
+START_TEST(signals_do_not_leak_in)
+{
+	char path[64], line[256];
+	unsigned long long blocked = 0, ignored = 0;
+	FILE *f;
+
+	start_probe("");
+	expect(WORKER_PACKET_READY, 2000);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)child.pid);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "SigBlk: %llx", &blocked);
+		sscanf(line, "SigIgn: %llx", &ignored);
+	}
+	fclose(f);
+	ck_assert(!(blocked & (1ull << (SIGTERM - 1))));
+	ck_assert(!(blocked & (1ull << (SIGUSR2 - 1))));
+	ck_assert(ignored & (1ull << (SIGPIPE - 1)));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("worker");
+	TCase *tc = tcase_create("worker");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 30);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, by_hand_it_explains_itself);
+	tcase_add_test(tc, help_and_version);
+	tcase_add_test(tc, ready_then_status_then_heartbeats);
+	tcase_add_test(tc, ready_waits_for_the_worker);
+	tcase_add_test(tc, init_decides_the_exit_code);
+	tcase_add_test(tc, a_long_socket_path_is_told);
+	tcase_add_test(tc, only_what_it_may);
+	tcase_add_test(tc, reload_and_fleet);
+	tcase_add_test(tc, a_packet_of_another_generation_is_ignored);
+	tcase_add_test(tc, term_is_like_stop);
+	tcase_add_test(tc, without_a_supervisor_it_leaves);
+	tcase_add_test(tc, even_when_its_loop_is_stuck);
+	tcase_add_test(tc, usr2_shows_where_the_loop_is);
+	tcase_add_test(tc, a_crash_leaves_a_backtrace);
+	tcase_add_test(tc, signals_do_not_leak_in);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
