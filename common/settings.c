@@ -321,11 +321,18 @@ static void check_directories(
 			buf_printf(problems, "%s: %s cannot be read: %s\n",
 				setting_info(id)->name, s->project_dir, strerror(errno));
 	}
-	id = SETTING_ID_data_dir;
-	if (resolve_directory(s, id, &candidates[id], path_canonical, problems) &&
-		stat(s->data_dir, &st) == 0 && !S_ISDIR(st.st_mode))
+	/* Workers run elsewhere: every other directory is made absolute too, whether it
+	 * exists or not. */
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		id = (enum setting_id)i;
+		if (setting_info(id)->kind == SETTING_PATH &&
+			id != SETTING_ID_project_dir)
+			resolve_directory(
+				s, id, &candidates[id], path_canonical, problems);
+	}
+	if (stat(s->data_dir, &st) == 0 && !S_ISDIR(st.st_mode))
 		buf_printf(problems, "%s: %s is not a directory\n",
-			setting_info(id)->name, s->data_dir);
+			setting_info(SETTING_ID_data_dir)->name, s->data_dir);
 }
 
 static void forget(struct candidate *candidates)

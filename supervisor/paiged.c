@@ -67,22 +67,38 @@ static void print_settings(const struct settings *settings)
 		(int)settings->port);
 }
 
+static int read_options(struct options *options, int argc, char **argv)
+{
+	struct buf problem = {0};
+	int error = options_read(options, COMMAND_PAIGED, argc, argv, &problem);
+
+	if (error)
+		fprintf(stderr, "paiged: %.*s\nTry `paiged --help`.\n",
+			STR_ARG(buf_str(&problem)));
+	buf_free(&problem);
+	return error;
+}
+
+static void print_help(void)
+{
+	struct buf text = {0};
+
+	options_print_help(COMMAND_PAIGED, &text);
+	fwrite(text.data, 1, text.len, stdout);
+	buf_free(&text);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	struct settings settings;
-	struct buf text = {0};
 	const char *config_file;
 
 	block_signals();
-	if (options_read(&options, COMMAND_PAIGED, argc, argv, &text) != 0) {
-		fprintf(stderr, "paiged: %.*s\nTry `paiged --help`.\n",
-			STR_ARG(buf_str(&text)));
+	if (read_options(&options, argc, argv) != 0)
 		return EXIT_USAGE;
-	}
 	if (options_get(&options, "help")) {
-		options_print_help(COMMAND_PAIGED, &text);
-		fwrite(text.data, 1, text.len, stdout);
+		print_help();
 		return EXIT_SUCCESS;
 	}
 	if (options_get(&options, "version")) {

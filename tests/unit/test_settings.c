@@ -426,12 +426,18 @@ START_TEST(directories_are_resolved)
 	ck_assert_int_eq(symlink("project", "link"), 0);
 	setenv("PROJECT_DIR", "~/link/.", 1);
 	setenv("DATA_DIR", "link/a//./b/", 1);
+	setenv("PROMPTS_DIR", "prompts", 1);
 	problems = load(NULL, &s, &result);
 	ck_assert_str_eq(problems, "");
 	snprintf(expect, sizeof(expect), "%s/project", scratch);
 	ck_assert_str_eq(s.project_dir, expect);
 	snprintf(expect, sizeof(expect), "%s/project/a/b", scratch);
 	ck_assert_str_eq(s.data_dir, expect);
+	/* Every other directory, also one of a default, is absolute and without ~. */
+	snprintf(expect, sizeof(expect), "%s/prompts", scratch);
+	ck_assert_str_eq(s.prompts_dir, expect);
+	snprintf(expect, sizeof(expect), "%s/.cache/paige/use-lite", scratch);
+	ck_assert_str_eq(s.embedding_model_dir, expect);
 	free(problems);
 	settings_fini(&s);
 }
