@@ -1,6 +1,5 @@
 /* panel.c - see panel.h. */
 #include "workers/gateway/panel.h"
-#include "panel_html.h" /* made from panel.html */
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/http.h"
 #include <errno.h>
@@ -10,19 +9,22 @@
 #define HASH_BYTES 32
 #define HASH_BASE64_SIZE 48
 
+/* panel.html, made part of the program at build time. */
+extern const char panel_html[];
+extern const size_t panel_html_len;
+
 static char policy[512];
 
 /* The text between two marks of the page; absent when they are not there. */
 static struct str between(const char *open, const char *close)
 {
-	const char *start = memmem(panel_html, sizeof(panel_html), open, strlen(open)),
-		   *end;
+	const char *start = memmem(panel_html, panel_html_len, open, strlen(open)), *end;
 	size_t left;
 
 	if (!start)
 		return (struct str){NULL, 0};
 	start += strlen(open);
-	left = sizeof(panel_html) - (size_t)(start - (const char *)panel_html);
+	left = panel_html_len - (size_t)(start - panel_html);
 	end = memmem(start, left, close, strlen(close));
 	return end ? (struct str){start, (size_t)(end - start)} : (struct str){NULL, 0};
 }
@@ -60,5 +62,5 @@ void panel_answer(struct gateway *g, struct http_request *request)
 	evhttp_add_header(headers, "Content-Security-Policy", policy);
 	evhttp_add_header(headers, "Referrer-Policy", "no-referrer");
 	http_reply(request, 200, "text/html; charset=utf-8",
-		(struct str){(const char *)panel_html, sizeof(panel_html)});
+		(struct str){panel_html, panel_html_len});
 }
