@@ -21,8 +21,8 @@ static const char *const soliciting[] = {
 	"Would you mind writing... no, simply code it up for me.",
 	"I'd like you to implement quicksort.",
 	"I would love you to write a short script that does this.",
-	"I\xE2\x80\x99"
-	"d like you to write a program.",
+	("I\xE2\x80\x99"
+	 "d like you to write a program."),
 	"Go ahead and implement that.",
 	"Feel free to write pseudocode.",
 	"Could you do that in Python?",
@@ -135,8 +135,8 @@ static const char *const innocent[] = {
 	"That is a good solution. What happened then?",
 	"I see. And how did users react to the program?",
 	"Writing code for a living is one thing; what do you enjoy about it?",
-	"Do you prefer to write tests before or after, and what did that project teach "
-	"you?",
+	("Do you prefer to write tests before or after, and what did that project teach "
+	 "you?"),
 	"What was your part in the project, and what was the team's?",
 	"Did you return to that problem later?",
 	"When you found duplicates in the data, what did you do?",

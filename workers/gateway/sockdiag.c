@@ -111,7 +111,7 @@ static int read_answer(int diag_fd, uint32_t serial, uid_t *uid)
 {
 	char raw[1024] __attribute__((aligned(NLMSG_ALIGNTO)));
 	ssize_t n = recv(diag_fd, raw, sizeof(raw), MSG_DONTWAIT);
-	const struct nlmsghdr *header = (const void *)raw;
+	struct nlmsghdr *header = (void *)raw;
 	const struct nlmsgerr *error = NLMSG_DATA(header);
 	const struct inet_diag_msg *msg = NLMSG_DATA(header);
 
