@@ -9,7 +9,8 @@ import sys
 def literal(data):
     lines = []
     for i in range(0, len(data), 20):
-        lines.append("\t" + ", ".join(str(b) for b in data[i : i + 20]) + ",")
+        # Character constants, since char may be signed or not.
+        lines.append("\t" + ", ".join(f"'\\{b:03o}'" for b in data[i : i + 20]) + ",")
     return "\n".join(lines)
 
 
