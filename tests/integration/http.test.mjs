@@ -1,0 +1,141 @@
+// HTTP as bytes: bounds, slow and broken requests, methods, answers in one piece (contract section 3; R19, R21, R24).
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { exchange, request } from './lib/raw-http.mjs';
+import { scenario } from './lib/scenario.mjs';
+import { sleep, until } from './lib/wait.mjs';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+
+scenario('every method on every path: an answer, or 405 with Allow and one sentence', async (t) => {
+  const daemon = await t.daemon();
+  const allowed = { '/health': ['GET', 'HEAD'], '/ready': ['GET', 'HEAD'], '/metrics': ['GET', 'HEAD'], '/': ['GET', 'HEAD'], '/mcp': ['GET', 'POST', 'DELETE'], '/mcp/': ['GET', 'POST', 'DELETE'], '/ws': ['GET'] };
+  for (const [target, methods] of Object.entries(allowed)) {
+    for (const method of METHODS) {
+      const answer = await exchange(daemon, request(daemon, method, target));
+      if (methods.includes(method)) assert.notEqual(answer.status, 501, `${method} ${target}`);
+      else {
+        assert.equal(answer.status, 405, `${method} ${target}`);
+        for (const other of methods) assert.match(answer.headers.allow, new RegExp(`\\b${other}\\b`));
+        if (method !== 'HEAD') assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error']);
+      }
+    }
+  }
+  for (const method of METHODS) {
+    const answer = await exchange(daemon, request(daemon, method, '/no/such/thing'));
+    assert.equal(answer.status, 404, method);
+    if (method !== 'HEAD') assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error']);
+  }
+});
+
+scenario('headers that may stand once are refused when they stand twice; lists may', async (t) => {
+  const daemon = await t.daemon();
+  const host = `Host: 127.0.0.1:${daemon.port}`;
+  const get = (...lines) => exchange(daemon, ['GET /metrics HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n'));
+  assert.equal((await get(host)).status, 200);
+  for (const twice of [[host, host], [host, 'Host: evil.example'], [host, 'Origin: file://', 'Origin: https://evil.example'], [host, 'Authorization: Bearer a', 'Authorization: Bearer b'], [host, 'Mcp-Session-Id: a', 'Mcp-Session-Id: b'], [host, 'Content-Length: 0', 'Content-Length: 5'], [host, 'Content-Length: 0', 'Transfer-Encoding: chunked']]) assert.equal((await get(...twice)).status, 400, twice.join(' '));
+  assert.equal((await get(host, 'Accept: a/b', 'Accept: c/d')).status, 200);
+});
+
+scenario('broken and oversized requests are refused, and the next one is served', async (t) => {
+  const daemon = await t.daemon();
+  const host = `Host: 127.0.0.1:${daemon.port}\r\n`;
+  for (const [what, text, statuses] of [
+    ['no HTTP', 'hello\r\n\r\n', [400]],
+    ['no version', `GET /health\r\n${host}\r\n`, [400]],
+    ['a header without a colon', `GET /health HTTP/1.1\r\n${host}nonsense\r\n\r\n`, [400]],
+    ['a request line of 100 KB', `GET /${'x'.repeat(100000)} HTTP/1.1\r\n${host}\r\n`, [400, 413, 414]],
+    ['a header of 100 KB', `GET /health HTTP/1.1\r\n${host}X: ${'x'.repeat(100000)}\r\n\r\n`, [400, 431]],
+    ['ten thousand headers', `GET /health HTTP/1.1\r\n${host}${'X-Y: z\r\n'.repeat(20000)}\r\n`, [400, 431]],
+    ['a negative length', `POST /mcp HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: -1\r\n\r\n`, [400]],
+    ['a length of words', `POST /mcp HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: many\r\n\r\n`, [400]],
+    ['a chunk of nonsense', `POST /mcp HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, [400, 413]],
+  ]) {
+    const answer = await exchange(daemon, text);
+    assert.ok(statuses.includes(answer.status), `${what}: ${answer.status}`);
+  }
+  const big = `{"x":"${'y'.repeat(11 * 1024 * 1024)}"}`;
+  assert.equal((await exchange(daemon, request(daemon, 'POST', '/mcp', { body: big }))).status, 413, 'a body of 11 MiB');
+  const chunk = 'y'.repeat(1024 * 1024);
+  const chunked = `POST /mcp HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${`100000\r\n${chunk}\r\n`.repeat(11)}0\r\n\r\n`;
+  assert.ok([413, NaN].includes((await exchange(daemon, chunked)).status), 'chunks of 11 MiB');
+  assert.equal((await exchange(daemon, request(daemon, 'GET', '/health'))).status, 200);
+});
+
+scenario('answers come at once and in one piece: a kept connection answers in well under a millisecond', async (t) => {
+  const daemon = await t.daemon();
+  const socket = net.connect({ port: daemon.port, host: '127.0.0.1', noDelay: true });
+  await new Promise((done) => socket.once('connect', done));
+  const times = [];
+  let pieces = 0;
+  for (let i = 0; i < 200; i += 1) {
+    const start = process.hrtime.bigint();
+    socket.write(`GET /health HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`);
+    let text = '';
+    while (!text.endsWith('}}')) {
+      text += await new Promise((done) => socket.once('data', (data) => done(data.toString())));
+      pieces += 1;
+    }
+    times.push(Number(process.hrtime.bigint() - start) / 1e6);
+  }
+  socket.destroy();
+  times.sort((a, b) => a - b);
+  assert.ok(times[100] < 5, `p50 ${times[100]} ms: Nagle and delayed acknowledgements would make it 40`);
+  assert.equal(pieces, 200, 'header and body in one write');
+});
+
+scenario('requests in a row on one connection are answered in order', async (t) => {
+  const daemon = await t.daemon();
+  const one = (target) => `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`;
+  const answer = await exchange(daemon, `${one('/health')}${one('/nothing')}${one('/ready')}${request(daemon, 'GET', '/metrics')}`);
+  assert.deepEqual([...answer.text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((m) => m[1]), ['200', '404', '200', '200']);
+});
+
+scenario('many idle and many slow connections leave room for the rest', async (t) => {
+  const daemon = await t.daemon();
+  const sockets = Array.from({ length: 1000 }, (_, i) => {
+    const socket = net.connect(daemon.port, '127.0.0.1');
+    socket.on('error', () => {});
+    if (i % 2) socket.write('GET /health HTTP/1.1\r\nHost: 127.0');
+    return socket;
+  });
+  await until('all are connected', () => sockets.every((s) => !s.connecting));
+  assert.equal((await exchange(daemon, request(daemon, 'GET', '/health'))).status, 200);
+  for (const socket of sockets) socket.destroy();
+});
+
+const slowly = process.env.PAIGE_QUICK ? () => {} : scenario; // takes most of a minute
+slowly('a request that drips in is cut after its time, however steady it drips', async (t) => {
+  const daemon = await t.daemon();
+  const drip = ['GET /health HTTP/1.1\r\n', ...Array.from({ length: 50 }, (_, i) => [1000, `X-${i}: y\r\n`]).flat()];
+  const answer = await exchange(daemon, drip, { ms: 52000 });
+  assert.equal(answer.ended, true);
+  assert.ok(answer.ms > 29000 && answer.ms < 40000, `${answer.ms} ms`);
+});
+
+scenario('the panel: a strict policy that its own script and style pass', async (t) => {
+  const daemon = await t.daemon();
+  const { headers, body } = await exchange(daemon, request(daemon, 'GET', '/'));
+  const policy = headers['content-security-policy'];
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe|\*|http:/);
+  const { createHash } = await import('node:crypto');
+  for (const tag of ['script', 'style']) {
+    const [, text] = body.match(new RegExp(`<${tag}>([^]*?)</${tag}>`));
+    assert.ok(policy.includes(`${tag}-src 'sha256-${createHash('sha256').update(text).digest('base64')}'`), tag);
+  }
+  assert.equal(headers['x-content-type-options'], 'nosniff');
+  assert.doesNotMatch(body, /innerHTML|document\.write|eval/);
+});
+
+scenario('the gateway holds no file and can open none', async (t) => {
+  const daemon = await t.daemon();
+  const fs = await import('node:fs');
+  const { pid } = daemon.worker('gateway');
+  await sleep(50);
+  for (const fd of fs.readdirSync(`/proc/${pid}/fd`)) {
+    const target = fs.readlinkSync(`/proc/${pid}/fd/${fd}`);
+    assert.ok(target === '/dev/null' || /^(socket|pipe|anon_inode):/.test(target), `fd ${fd} is ${target}`);
+  }
+  assert.match(fs.readFileSync(`/proc/${pid}/status`, 'utf8'), /^Seccomp:\s*2$/m);
+});

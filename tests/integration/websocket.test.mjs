@@ -1,0 +1,232 @@
+// The WebSocket as bytes: what a library's client would never send, or hides (contract section 4; R25 to R30).
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { BINARY, CLOSE, closeFrame, frame, MORE, PING, PONG, RawWebSocket, TEXT } from './lib/raw-websocket.mjs';
+import { scenario } from './lib/scenario.mjs';
+import { sleep, until } from './lib/wait.mjs';
+
+const OPEN = JSON.stringify({ type: 'file:open', payload: { path: 'README.md' }, id: 'x' });
+const bytes = (...values) => Buffer.from(values);
+
+/** What is wrong, the frames, the close code. */
+const BROKEN = [
+  ['a frame that is not masked', [frame(TEXT, OPEN, { masked: false })], 1002],
+  ['reserved bit 1', [frame(TEXT, OPEN, { rsv: 4 })], 1002],
+  ['reserved bit 3', [frame(TEXT, OPEN, { rsv: 1 })], 1002],
+  ['opcode 3', [frame(3, 'x')], 1002],
+  ['opcode 11', [frame(11, '')], 1002],
+  ['a ping of 126 bytes', [frame(PING, 'x'.repeat(126))], 1002],
+  ['a fragmented ping', [frame(PING, 'x', { fin: false })], 1002],
+  ['a continuation of nothing', [frame(MORE, 'x')], 1002],
+  ['a message inside a fragmented one', [frame(TEXT, '{', { fin: false }), frame(TEXT, '}')], 1002],
+  ['a length in a longer form', [frame(TEXT, 'x', { form: 126 })], 1002],
+  ['a length in the longest form', [frame(TEXT, 'x'.repeat(300), { form: 127 })], 1002],
+  ['a surrogate', [frame(TEXT, bytes(0xed, 0xa0, 0x80))], 1007],
+  ['an overlong slash', [frame(TEXT, bytes(0xc0, 0xaf))], 1007],
+  ['beyond Unicode, before the message is complete', [frame(TEXT, bytes(0x61, 0xf4), { fin: false }), frame(MORE, bytes(0x90), { fin: false })], 1007],
+  ['text that ends within a character', [frame(TEXT, bytes(0xe2, 0x82))], 1007],
+  ['a close of one byte', [frame(CLOSE, bytes(3))], 1002],
+  ['a close reason that is not UTF-8', [frame(CLOSE, bytes(0x03, 0xe8, 0xff))], 1007],
+  ...[0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000].map((code) => [`close code ${code}`, [closeFrame(code)], 1002]),
+];
+
+scenario('broken frames are answered with their close code, and the connection ends', async (t) => {
+  const daemon = await t.daemon();
+  const witness = await RawWebSocket.open(daemon);
+  for (const [what, frames, code] of BROKEN) {
+    const raw = await RawWebSocket.open(daemon);
+    raw.write(...frames);
+    assert.equal(await raw.closed(), code, what);
+    assert.deepEqual(raw.messages(), [], what);
+    raw.destroy();
+  }
+  witness.message('file:open', { path: 'README.md' });
+  await witness.next('fs:content');
+  witness.destroy();
+});
+
+scenario('what is sound is taken: fragments, control frames between them, any cut of the bytes', async (t) => {
+  const daemon = await t.daemon();
+  const raw = await RawWebSocket.open(daemon);
+  const answered = async (what, ...frames) => {
+    const before = raw.messages().length;
+    raw.write(...frames);
+    await until(what, () => raw.messages().length > before, { every: 5 });
+    assert.equal(raw.messages().at(-1).type, 'fs:content', what);
+  };
+  await answered('one frame', frame(TEXT, OPEN));
+  await answered('a frame for each byte', ...[...Buffer.from(OPEN)].map((byte, i, all) => frame(i ? MORE : TEXT, bytes(byte), { fin: i === all.length - 1 })));
+  await answered('empty fragments', frame(TEXT, '', { fin: false }), frame(MORE, '', { fin: false }), frame(MORE, OPEN));
+  await answered('a ping between fragments', frame(TEXT, OPEN.slice(0, 9), { fin: false }), frame(PING, 'hello'), frame(MORE, OPEN.slice(9)));
+  assert.deepEqual(raw.frames.filter((f) => f.opcode === PONG).map((f) => f.payload.toString()), ['hello']);
+  await answered('an unasked pong', frame(PONG, 'x'), frame(TEXT, OPEN));
+  await answered('JSON in a binary message', frame(BINARY, OPEN));
+  const clef = JSON.stringify({ type: 'file:open', payload: { path: 'README.md', '𝄞': '𝄞' } });
+  const at = Buffer.from(clef).indexOf(Buffer.from('𝄞'));
+  await answered('a character cut between frames', frame(TEXT, Buffer.from(clef).subarray(0, at + 1), { fin: false }), ...[1, 2].map((n) => frame(MORE, Buffer.from(clef).subarray(at + n, at + n + 1), { fin: false })), frame(MORE, Buffer.from(clef).subarray(at + 3)));
+  for (const byte of frame(TEXT, OPEN)) {
+    raw.socket.write(bytes(byte));
+    if (byte % 16 === 0) await sleep(1);
+  }
+  await until('the frame that came byte by byte', () => raw.messages().length === 8, { every: 5 });
+  for (const f of raw.frames) assert.deepEqual([f.fin, f.rsv, f.masked], [true, 0, false], 'what the daemon sends is whole and not masked');
+  raw.write(closeFrame(3000, 'done'));
+  assert.equal(await raw.closed(), 3000, 'the code comes back');
+});
+
+scenario('a close without a code, and a client that just goes', async (t) => {
+  const daemon = await t.daemon();
+  const raw = await RawWebSocket.open(daemon);
+  raw.write(frame(CLOSE));
+  assert.equal(await raw.closed(), 1005);
+  const gone = await RawWebSocket.open(daemon);
+  gone.destroy();
+  const half = await RawWebSocket.open(daemon);
+  half.socket.end();
+  await until('the half-closed connection ends', () => half.ended);
+  assert.equal((await daemon.get('/health')).status, 200);
+});
+
+scenario('bytes behind the request are not lost', async (t) => {
+  const daemon = await t.daemon();
+  const raw = await RawWebSocket.open(daemon, { behind: Buffer.concat([frame(TEXT, OPEN), frame(PING, 'p')]) });
+  assert.equal(raw.status, 101);
+  await raw.next('fs:content');
+  await until('the pong', () => raw.frames.some((f) => f.opcode === PONG), { every: 5 });
+  raw.destroy();
+});
+
+scenario('sizes: 10 MiB are taken, one byte more is closed with 1009, a length is not believed', async (t) => {
+  const daemon = await t.daemon();
+  const limit = 10 * 1024 * 1024;
+  const padded = (length) => {
+    const text = '{"type":"buffer:update","payload":{"path":"README.md","content":"';
+    return `${text}${'x'.repeat(length - text.length - 3)}"}}`;
+  };
+  const raw = await RawWebSocket.open(daemon);
+  raw.write(frame(TEXT, padded(limit)), frame(TEXT, OPEN));
+  await raw.next('fs:content');
+  raw.write(frame(TEXT, padded(limit + 1)));
+  assert.equal(await raw.closed(), 1009);
+  const parts = await RawWebSocket.open(daemon);
+  parts.write(frame(TEXT, 'x'.repeat(limit / 2), { fin: false }), frame(MORE, 'x'.repeat(limit / 2), { fin: false }), frame(MORE, 'x'));
+  assert.equal(await parts.closed(), 1009, 'fragments count together');
+  const liar = await RawWebSocket.open(daemon);
+  const head = Buffer.alloc(10);
+  head[0] = 0x81;
+  head[1] = 0xff;
+  head.writeBigUInt64BE(1n << 62n, 2);
+  liar.write(head, bytes(1, 2, 3, 4), Buffer.from('x'));
+  assert.equal(await liar.closed(), 1009);
+});
+
+scenario('a flood of one-way messages is worked off, in order, without losing the newest', async (t) => {
+  const daemon = await t.daemon();
+  const mcp = await t.mcp(daemon);
+  const raw = await RawWebSocket.open(daemon);
+  const count = 20000;
+  for (let i = 0; i < count; i += 100) {
+    raw.write(...Array.from({ length: 100 }, (_, n) => frame(TEXT, JSON.stringify({ type: 'buffer:update', payload: { path: 'README.md', content: `edit ${i + n}` } }))));
+  }
+  raw.message('file:open', { path: 'README.md' });
+  await raw.next('fs:content');
+  await until('the newest edit stands', async () => (await mcp.ok('paige_get_buffer', { path: 'README.md' }))?.content === `edit ${count - 1}`);
+  assert.deepEqual(raw.messages().filter((m) => m.type === 'connection:error'), []);
+  raw.destroy();
+});
+
+scenario('a window that does not read is closed with 1013; fifty others get everything in time', async (t) => {
+  const daemon = await t.daemon();
+  const slow = await RawWebSocket.open(daemon);
+  const others = await Promise.all(Array.from({ length: 50 }, () => RawWebSocket.open(daemon)));
+  const [driver] = others;
+  fs.writeFileSync(path.join(daemon.projectDir, 'big.txt'), 'm'.repeat(512 * 1024));
+  slow.socket.pause();
+  for (let i = 0; i < 40; i += 1) {
+    driver.message('file:open', { path: 'big.txt' });
+    await until(`answer ${i}`, () => driver.messages().filter((m) => m.type === 'fs:content').length > i, { every: 2 });
+  }
+  slow.socket.resume();
+  assert.equal(await slow.closed(), 1013);
+  await until('everybody has all', () => others.every((o) => o.messages().filter((m) => m.type === 'fs:content').length === 40));
+  for (const other of others) {
+    assert.deepEqual(other.messages().map((m) => m.seq), other.messages().map((_, i) => i + 1));
+    other.destroy();
+  }
+});
+
+scenario('resuming: what was missed, once, also when the first attempt breaks off, and not across epochs', async (t) => {
+  const daemon = await t.daemon();
+  const mcp = await t.mcp(daemon);
+  const shout = (text) => mcp.ok('paige_highlight_lines', { path: 'README.md', start: 1, end: 1, style: 'hint', hoverText: text });
+  const heard = (raw) => raw.messages().filter((m) => m.type === 'editor:highlight_lines').map((m) => m.payload.hoverText);
+  const hello = (raw, resume) => raw.message('connection:hello', { version: '1', platform: 'linux', ...(resume && { resume }) });
+  const first = await RawWebSocket.open(daemon);
+  hello(first);
+  const { epoch, connectionId } = (await first.next('connection:init')).payload;
+  await first.next('fs:tree');
+  await shout('seen');
+  await until('seen', () => heard(first).length === 1);
+  const { seq } = first.messages().at(-1);
+  first.destroy();
+  await sleep(50);
+  for (const text of ['a', 'b']) await shout(text);
+  const broken = await RawWebSocket.open(daemon);
+  hello(broken, { epoch, seq, connectionId });
+  broken.destroy();
+  await sleep(50);
+  await shout('c');
+  const back = await RawWebSocket.open(daemon);
+  await shout('live before hello');
+  hello(back, { epoch, seq, connectionId });
+  await until('all of it', () => heard(back).length === 4);
+  assert.deepEqual(heard(back).sort(), ['a', 'b', 'c', 'live before hello']);
+  assert.deepEqual(back.messages().map((m) => m.seq), back.messages().map((_, i) => i + 1));
+  await sleep(100);
+  assert.equal(back.messages().some((m) => m.type === 'fs:tree'), false, 'no fresh state for who resumes');
+  // From the middle of what was sent again.
+  const middle = back.messages().find((m) => m.payload.hoverText === 'a').seq;
+  const id = back.messages().find((m) => m.type === 'connection:init').payload.connectionId;
+  const third = await RawWebSocket.open(daemon);
+  hello(third, { epoch, seq: middle, connectionId: id });
+  await until('the rest', () => heard(third).length === 2);
+  assert.deepEqual(heard(third), ['b', 'c']);
+  assert.equal(await until('the older connection is taken for dead', () => back.ended), true);
+  for (const resume of [{ epoch: 'another', seq }, { epoch, seq: 1e9, connectionId: id }, { epoch, seq, connectionId: 'unknown' }]) {
+    const fresh = await RawWebSocket.open(daemon);
+    hello(fresh, resume);
+    await fresh.next('fs:tree');
+    assert.deepEqual(heard(fresh), []);
+    fresh.destroy();
+  }
+  third.destroy();
+});
+
+const slowly = process.env.PAIGE_QUICK ? () => {} : scenario; // takes most of a minute
+slowly('a window whose pongs stop coming is cut, one that answers stays', async (t) => {
+  const daemon = await t.daemon();
+  const deaf = await RawWebSocket.open(daemon);
+  const lively = await RawWebSocket.open(daemon);
+  let answered = 0;
+  const timer = setInterval(() => {
+    const pings = lively.frames.filter((f) => f.opcode === PING);
+    for (; answered < pings.length; answered += 1) lively.write(frame(PONG, pings[answered].payload));
+  }, 20);
+  const start = Date.now();
+  await until('the deaf one is cut', () => deaf.ended, { ms: 50000, every: 50 });
+  clearInterval(timer);
+  assert.ok(deaf.frames.some((f) => f.opcode === PING), 'it was pinged');
+  assert.ok(Date.now() - start > 38000, 'not before it had its time');
+  assert.equal(lively.ended, false);
+  lively.destroy();
+});
+
+scenario('stopping closes every window with 1001', async (t) => {
+  const daemon = await t.daemon();
+  const all = await Promise.all(Array.from({ length: 5 }, () => RawWebSocket.open(daemon)));
+  for (const raw of all) raw.socket.on('data', () => raw.closing() && !raw.answered && ((raw.answered = true), raw.write(closeFrame(1001))));
+  const stopped = daemon.stop();
+  for (const raw of all) assert.equal(await raw.closed(), 1001);
+  await stopped;
+});
