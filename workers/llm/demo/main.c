@@ -208,6 +208,7 @@ static pid_t start(char **argv, const char *url)
 
 	if (child != 0)
 		return child;
+	setpgid(0, 0); /* so that Ctrl-C reaches it once, handed on */
 	setenv("ANTHROPIC_BASE_URL", url, 1);
 	setenv("ANTHROPIC_API_KEY", "demo", 1);
 	if (getppid() == parent)
