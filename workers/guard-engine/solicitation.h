@@ -11,9 +11,6 @@
 
 #include "common/str.h"
 
-/* Words of one sentence that are looked at; longer sentences are looked at in pieces. */
-#define SOLICITATION_MAX_WORDS 128
-
 /* Name of the first phrasing that is found (static), NULL for none. */
 const char *solicitation_find(struct str text);
 

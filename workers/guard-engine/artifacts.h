@@ -1,0 +1,25 @@
+/*
+ * artifacts.h - what is left of an interview: section artifacts and the two export
+ * bundles (seed 002 sections 2.2, 3.3 and 7).
+ *
+ * Made from the rows of one stream and nothing else, so nothing of another interview can
+ * be in them. Summaries are extractive: quotes and lists, no sentence that the candidate
+ * did not say (I14). Late messages belong to the section that they were late for; its
+ * artifact is final when the grace is over (I3). Pure; called by the engine when somebody
+ * asks.
+ */
+#ifndef PAIGE_GUARD_ENGINE_ARTIFACTS_H
+#define PAIGE_GUARD_ENGINE_ARTIFACTS_H
+
+#include "common/buf.h"
+#include "workers/guard-engine/interview.h"
+
+#define ARTIFACTS_MAX_QUOTE 200 /* bytes of one quote */
+
+/* Appends the bundle as a JSON object. `rows` are all rows of the stream, `state` the
+ * state after them. */
+void artifacts_bundle(enum guard_bundle_for reader, const struct interview *state,
+	struct str interview_id, int64_t now_ms, const struct guard_stream_event *rows,
+	size_t count, struct buf *out);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * interview.h - an interview of timed sections with bounded follow-up questions (seed
+ * 002).
+ *
+ * Which section runs, how long, what is asked next, and when it is over. Texts are not
+ * kept: they stand in the rows of the stream, from which artifacts.c makes transcripts
+ * and bundles. Pure; driven through machine.h.
+ */
+#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_H
+#define PAIGE_GUARD_ENGINE_INTERVIEW_H
+
+#include "workers/guard-engine/interview_schema.h"
+#include "workers/guard-engine/machine.h"
+
+#define INTERVIEW_RULES 1
+
+/* Bounds of one instance. */
+#define INTERVIEW_MAX_WARNINGS 8
+#define INTERVIEW_MAX_QUERIES 8 /* of the assistant, not answered yet */
+#define INTERVIEW_MAX_CANDIDATE 128
+
+enum interview_item {
+#define ITEM(symbol, ...) INTERVIEW_ITEM_##symbol,
+	INTERVIEW_BEFORE_FIRST = ITEM_FIRST_OWN - 1,
+#include "workers/guard-engine/interview.def"
+#undef ITEM
+	INTERVIEW_ITEMS
+};
+
+#define INTERVIEW_RUNNING (-1) /* a section that has no reason of its end yet */
+
+struct interview_part {
+	/* constants */
+	int64_t duration_ms;
+	int64_t followup_cap;
+
+	int64_t started_at_ms; /* 0: not yet */
+	int64_t deadline_ms;
+	int exit; /* enum interview_exit, or INTERVIEW_RUNNING */
+	int64_t followups;
+	int64_t content;    /* answers of substance */
+	unsigned warned;    /* bits, by place in warnings_ms */
+	bool skip_prompted; /* "please provide a brief outline" was said (I7) */
+	enum interview_level level[INTERVIEW_MAX_DIMENSIONS];
+	int asked[INTERVIEW_MAX_DIMENSIONS]; /* questions of the pool that were used */
+};
+
+struct interview {
+	struct machine_base base;
+	const struct interview_schema *schema; /* static */
+
+	/* constants */
+	enum interview_evaluator evaluator;
+	int64_t grace_ms;
+	int64_t total_ms;
+	int warning_count;
+	int64_t warnings_ms[INTERVIEW_MAX_WARNINGS];
+	char candidate_id[INTERVIEW_MAX_CANDIDATE + 1];
+
+	enum interview_status status;
+	enum interview_substate substate;
+	int current; /* section; meaningful once started */
+	int64_t started_at_ms;
+	int64_t submissions;
+
+	int64_t evaluating_seq; /* the message that the model judges; 0: none */
+	int attempt;
+	int64_t waiting_seq; /* the newest message that is to be judged after that; 0:
+				none */
+	int query_count;
+	int64_t queries[INTERVIEW_MAX_QUERIES];
+
+	struct interview_part parts[INTERVIEW_MAX_SECTIONS];
+};
+
+/* Is a section under way, in front of the candidate or not? */
+static inline bool interview_runs(const struct interview *s)
+{
+	return s->status == INTERVIEW_IN_PROGRESS || s->status == INTERVIEW_PAUSED;
+}
+
+/* The section that a message counts for (I2). */
+struct interview_place {
+	int section; /* -1: the message is not allowed */
+	bool late;
+	const char *refusal;
+};
+
+/* `section`, `prompt`: what the client named, or absent. */
+struct interview_place interview_attribute(
+	const struct interview *s, struct str section, struct str prompt, int64_t at_ms);
+
+/* The dimension to ask about next, or -1: what is not covered comes before what is
+ * touched, and the more important before the less (seed 002 section 6.3, I13). */
+int interview_next_dimension(
+	const struct interview_section *section, const struct interview_part *part);
+
+/* Does the section know enough (seed 002 section 6.4, I6)? */
+bool interview_satisfied(
+	const struct interview_section *section, const struct interview_part *part);
+
+#endif
