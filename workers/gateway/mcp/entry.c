@@ -118,8 +118,10 @@ static void take_post(struct mcp_post *post, struct str body)
 
 	if (mcp_message_read(root, body, post->arena, &post->message) < 0)
 		refuse_message(post, root);
+	/* Whatever its headers say: relays and older clients send odd ones with it. */
 	else if (str_is(post->message.method, "initialize") &&
-		 post->message.kind == MCP_REQUEST)
+		 post->message.kind == MCP_REQUEST &&
+		 !mcp_message_claims_modern(&post->message))
 		mcp_legacy_initialize(post);
 	else if (mcp_message_is_modern(&post->message, version))
 		mcp_modern_post(post);

@@ -99,9 +99,14 @@ static bool is_version(struct str s)
 	return s.len == VERSION_CHARS;
 }
 
+bool mcp_message_claims_modern(const struct mcp_message *m)
+{
+	return yyjson_obj_get(m->meta, META_VERSION) != NULL;
+}
+
 bool mcp_message_is_modern(const struct mcp_message *m, struct str version_header)
 {
-	if (yyjson_obj_get(m->meta, META_VERSION))
+	if (mcp_message_claims_modern(m))
 		return true;
 	return is_version(version_header) &&
 	       memcmp(version_header.ptr, MCP_MODERN_VERSION, VERSION_CHARS) >= 0;

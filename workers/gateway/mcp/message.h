@@ -43,6 +43,9 @@ int mcp_message_read(yyjson_val *root, struct str text, struct arena *arena,
 /* A string member, or absent. */
 struct str mcp_text(yyjson_val *object, const char *name);
 
+/* Whether _meta says so. */
+bool mcp_message_claims_modern(const struct mcp_message *m);
+
 /* Whether the request follows the rules of the era without sessions: it says so in _meta,
  * or its MCP-Protocol-Version header (may be absent) names 2026-07-28 or a later
  * revision. */
