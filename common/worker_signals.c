@@ -84,9 +84,10 @@ void worker_signals_init(void)
 	backtrace(frames, 1);
 	if (stack.ss_sp)
 		sigaltstack(&stack, NULL);
-	for (size_t i = 0; i < count && !SANITIZER_HANDLES_CRASHES; i++)
-		handle(crash_signals[i], on_crash,
-			SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
+	for (size_t i = 0; i < count; i++)
+		if (!SANITIZER_HANDLES_CRASHES || crash_signals[i] == SIGABRT)
+			handle(crash_signals[i], on_crash,
+				SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
 	handle(SIGUSR2, on_usr2, SA_RESTART | SA_ONSTACK);
 	handle(SIGPIPE, SIG_IGN, 0);
 	handle(SIGHUP, SIG_IGN, 0);
