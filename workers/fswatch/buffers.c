@@ -100,7 +100,6 @@ struct buffer *buffers_set(struct buffers *b, struct str path, struct str conten
 
 void buffers_changed(struct buffers *b, struct buffer *buffer)
 {
-	buffer->serial = ++b->serial;
 	if (buffer->unwritten)
 		return;
 	buffer->unwritten = true;

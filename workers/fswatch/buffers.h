@@ -30,7 +30,7 @@ struct buffer {
 	bool unwritten; /* waits for buffers_flush */
 	struct wall updated;
 	struct buffer_log log;
-	uint64_t serial; /* changes with every update and save */
+	uint64_t serial; /* of the latest edit; from buffers.serial */
 	struct spool_file file;
 	char text[]; /* of the path */
 };
@@ -41,8 +41,8 @@ struct buffers {
 	struct pathmap by_path;
 	struct buffer *first, *last; /* in the order in which they came up */
 	struct buffer *unwritten;
-	size_t bytes; /* of all contents */
-	uint64_t serial;
+	size_t bytes;	 /* of all contents */
+	uint64_t serial; /* of the latest edit of any buffer */
 };
 
 /* Reads what the spool has. 0 or -errno. */

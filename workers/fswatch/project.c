@@ -241,6 +241,19 @@ int project_real(const struct project *p, const char *key, char real[PATH_KEY_SI
 
 /* ---- the place of a file that is saved ---- */
 
+/* Makes a directory that is as open as its parent: the process has a umask of its own. */
+static int make_in(int parent, const char *name)
+{
+	struct stat st;
+
+	if (mkdirat(parent, name, 0700) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	if (fstat(parent, &st) < 0 ||
+		fchmodat(parent, name, st.st_mode & 02775, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return 0;
+}
+
 static int make_dir(const struct project *p, char *dir)
 {
 	char *slash = strrchr(dir, '/');
@@ -248,17 +261,18 @@ static int make_dir(const struct project *p, char *dir)
 	if (slash)
 		*slash = '\0';
 
-	int parent = project_openat_nofollow(p, slash ? dir : ".", O_PATH | O_DIRECTORY);
+	int parent =
+		project_openat_nofollow(p, slash ? dir : ".", O_RDONLY | O_DIRECTORY);
 
 	if (slash)
 		*slash = '/';
 	if (parent < 0)
 		return parent;
 
-	int error = mkdirat(parent, slash ? slash + 1 : dir, 0777) < 0 ? -errno : 0;
+	int error = make_in(parent, slash ? slash + 1 : dir);
 
 	close(parent);
-	return error == -EEXIST ? 0 : error;
+	return error;
 }
 
 /* Opens a directory, making it and those above it when they are missing. */

@@ -63,8 +63,8 @@ struct project_place {
 
 /*
  * Finds the place of a file for saving: links are followed to the file they mean, missing
- * directories are made with mode 0777 less the umask. 0, or -errno: -EXDEV outside the
- * project, -EISDIR for the project itself.
+ * directories are made with the mode of the one they are in. 0, or -errno: -EXDEV outside
+ * the project, -EISDIR for the project itself.
  */
 int project_place(const struct project *p, const char *key, struct project_place *place)
 	__attribute__((warn_unused_result));

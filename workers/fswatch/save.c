@@ -100,6 +100,17 @@ static void copy_attributes(int from, int to)
 	}
 }
 
+/* A file that was not there is as open as its directory, but for what only directories
+ * have; the process has a umask of its own. */
+static int set_mode(const struct project_place *place, int fd)
+{
+	struct stat st;
+
+	if (fstat(place->dir_fd, &st) < 0 || fchmod(fd, st.st_mode & 0664) < 0)
+		return -errno;
+	return 0;
+}
+
 /* Gives the new file what the old one had. Only root may give files away: when the owner
  * cannot be kept the group may still be, and a set-id bit must not be. */
 static int keep_attributes(const struct old *old, int fd)
@@ -127,12 +138,13 @@ static int sync_dir(int fd)
 	return -errno;
 }
 
-static int fill(int fd, const struct old *old, struct str bytes)
+static int fill(int fd, const struct project_place *place, const struct old *old,
+	struct str bytes)
 {
 	int error = write_all(fd, bytes);
 
-	if (!error && old->there)
-		error = keep_attributes(old, fd);
+	if (!error)
+		error = old->there ? keep_attributes(old, fd) : set_mode(place, fd);
 	if (!error && fsync(fd) < 0)
 		error = -errno;
 	return error;
@@ -148,13 +160,12 @@ static int replace(
 	names_temp(getpid(), atomic_fetch_add(&serial, 1), temp);
 
 	int fd = openat(place->dir_fd, temp,
-		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		old->there ? 0600 : 0666);
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return -errno;
 
-	int error = fill(fd, old, bytes);
+	int error = fill(fd, place, old, bytes);
 
 	if (close(fd) < 0 && !error)
 		error = -errno;

@@ -4,7 +4,8 @@
  * The new content goes into a temporary file beside the old one, is brought to the disk,
  * and takes the old one's name; whatever fails before that leaves the old file as it was
  * and no temporary file. Mode, owner, extended attributes and encoding are kept, a link
- * is kept and written through. Blocks on the disk: runs on the thread of jobs.h.
+ * is kept and written through; a new file is as open as its directory. Blocks on the
+ * disk: runs on the thread of jobs.h.
  */
 #ifndef PAIGE_FSWATCH_SAVE_H
 #define PAIGE_FSWATCH_SAVE_H

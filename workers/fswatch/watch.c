@@ -214,20 +214,26 @@ struct watch *watch_new(struct event_base *base, const struct project *project,
 	return w;
 }
 
-static void free_event(struct event *event)
+static void free_event(struct event **event)
 {
-	if (event)
-		event_free(event);
+	if (*event)
+		event_free(*event);
+	*event = NULL;
+}
+
+void watch_stop(struct watch *w)
+{
+	free_event(&w->readable);
+	free_event(&w->scan);
+	free_event(&w->poll);
+	free_event(&w->timer);
 }
 
 void watch_free(struct watch *w)
 {
 	if (!w)
 		return;
-	free_event(w->readable);
-	free_event(w->scan);
-	free_event(w->poll);
-	free_event(w->timer);
+	watch_stop(w);
 	close(w->timer_fd);
 	watch_drop_moves(w);
 	coalesce_fini(&w->coalesce);

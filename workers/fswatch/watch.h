@@ -47,6 +47,8 @@ struct watch;
  */
 struct watch *watch_new(struct event_base *base, const struct project *project,
 	const struct watch_calls *calls, size_t max_watches);
+/* No more events, scans and updates; the tree stays as it is. */
+void watch_stop(struct watch *watch);
 void watch_free(struct watch *watch);
 
 /* The tree as it is known now; whole once `ready` was called. */

@@ -1,0 +1,89 @@
+/*
+ * fswatch.h - the state of the file worker, shared by the files that serve its methods.
+ *
+ *   main.c           start, confinement, stop
+ *   turn.c           the end of each turn of the loop: what was done is written, then
+ * told serve_files.c    fs.open, fs.show, fs.save, fs.close, fs.open_files
+ *   serve_buffers.c  fs.buffer_update, fs.buffer, fs.diff, fs.excerpt, fs.state
+ *   serve_tree.c     fs.tree, and what the watcher sees
+ *   session.c        what the coaching session means for files, and the timer of
+ * summaries
+ */
+#ifndef PAIGE_FSWATCH_FSWATCH_H
+#define PAIGE_FSWATCH_FSWATCH_H
+
+#include "common/worker.h"
+#include "workers/fswatch/buffers.h"
+#include "workers/fswatch/jobs.h"
+#include "workers/fswatch/journal.h"
+#include "workers/fswatch/open_files.h"
+#include "workers/fswatch/outbox.h"
+#include "workers/fswatch/project.h"
+#include "workers/fswatch/read.h"
+#include "workers/fswatch/spool.h"
+#include "workers/fswatch/turn.h"
+#include "workers/fswatch/watch.h"
+
+#define FSWATCH_MAX_TREE_WAITERS 256
+#define FSWATCH_SESSION_SIZE 65
+
+struct save_job;
+
+struct fswatch {
+	struct worker *worker;
+	struct bus *bus;
+	char buffers_dir[PATH_KEY_SIZE];
+	struct project project;
+	struct watch *watch;
+	struct jobs *jobs;
+	struct spool spool;
+	struct journal journal;
+	struct buffers buffers;
+	struct open_files open_files;
+	struct outbox outbox;
+	struct buffer_log_limits log_limits;
+	struct turn turn;
+	struct file_content content; /* scratch of the handler that runs */
+	/* serve_files.c */
+	struct save_job *saves; /* under way */
+	size_t save_count;
+	/* serve_tree.c */
+	struct bus_request *tree_waiters[FSWATCH_MAX_TREE_WAITERS];
+	size_t tree_waiter_count;
+	/* session.c */
+	char session_id[FSWATCH_SESSION_SIZE]; /* of the active session; "": none */
+	uint64_t session_changes;
+	struct event *summary_timer;
+	struct event *ask_timer;
+	/* main.c */
+	const char *watch_problem;
+	struct event *stop_timer;
+	bool stopping;
+};
+
+void serve_files_init(struct fswatch *fs);
+void serve_buffers_init(struct fswatch *fs);
+void serve_tree_init(struct fswatch *fs);
+void session_init(struct fswatch *fs);
+
+/* ---- what several of them need ---- */
+
+/*
+ * The key of a path that a client gave. False when it is refused: then the request was
+ * answered with FILE_ERROR.
+ */
+bool fswatch_key(struct fswatch *fs, struct bus_request *request, struct str asked,
+	char key[PATH_KEY_SIZE]);
+/* Answers FILE_ERROR for what failed with a file (fault.h). */
+void fswatch_refuse(struct bus_request *request, struct str path, int error);
+/* Answers BUSY and returns true when the action log is too far behind. */
+bool fswatch_behind(struct fswatch *fs, struct bus_request *request);
+/* Tells the supervisor what is not as it should be. */
+void fswatch_report(struct fswatch *fs);
+/* Publishes the whole tree, once it is known. */
+void fswatch_publish_tree(struct fswatch *fs);
+/* True while a save of the file is under way; then `request` is served after it. */
+bool fswatch_wait_for_save(struct fswatch *fs, const char *key,
+	struct bus_request *request, const void *message);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * main.c - paige-fswatch, the worker that owns the project: files, buffers, tree, watch.
+ * Its start, what it may still do, and its end.
+ */
+#include "common/log.h"
+#include "common/worker.h"
+#include "workers/fswatch/fswatch.h"
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* How long the action log may take for the last rows when the daemon stops; what it does
+ * not take stays in the journal. */
+#define STOP_PATIENCE_MS 1500
+/* Bigger blocks go back to the system when they are freed: a tree, a large file. */
+#define KEPT_BLOCK_BYTES (256 * 1024)
+
+/* ---- start ---- */
+
+static int exit_code_of(int error)
+{
+	switch (error) {
+	case -ENOENT: /* it may come back */
+	case -ENOTDIR:
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EIO:
+	case -ENFILE:
+	case -EMFILE:
+		return WORKER_EXIT_DEPENDENCY;
+	default:
+		return WORKER_EXIT_CONFIG;
+	}
+}
+
+static int fail(const char *what, const char *path, int error)
+{
+	log_error(what, "path", "%s", path, "error", "%s",
+		error == -ENOSYS
+			? "this kernel has no openat2; Linux 5.6 or later is needed"
+			: strerror(-error),
+		NULL);
+	return exit_code_of(error);
+}
+
+static void on_record(void *arg, enum journal_type type, struct str data)
+{
+	struct fswatch *fs = arg;
+
+	switch (type) {
+	case JOURNAL_OPEN:
+	case JOURNAL_CLOSE:
+	case JOURNAL_CLEAR:
+		open_files_restore(&fs->open_files, type, data);
+		return;
+	case JOURNAL_ROW:
+	case JOURNAL_SENT:
+		outbox_restore(&fs->outbox, type, data);
+		return;
+	case JOURNAL_SESSION:
+		if (data.len < sizeof(fs->session_id)) {
+			memcpy(fs->session_id, data.ptr, data.len);
+			fs->session_id[data.len] = '\0';
+		}
+		return;
+	}
+}
+
+/* Takes in what an earlier process left. */
+static int restore(struct fswatch *fs)
+{
+	const char *data_dir = fs->worker->settings.data_dir;
+	int error = spool_open(&fs->spool, data_dir);
+
+	if (error)
+		return error;
+	fs->open_files.journal = &fs->journal;
+	error = journal_open(&fs->journal, fs->spool.dir_fd, on_record, fs);
+	if (error)
+		return error;
+	error = buffers_init(&fs->buffers, &fs->spool, fs->worker->epoch);
+	if (!error && (fs->buffers.first || fs->open_files.first || fs->outbox.first))
+		log_info("restored", "buffers", "%zu", fs->buffers.by_path.count,
+			"open_files", "%zu", fs->open_files.by_path.count, "rows", "%zu",
+			fs->outbox.count, NULL);
+	return error;
+}
+
+void fswatch_report(struct fswatch *fs)
+{
+	char text[256];
+
+	if (fs->turn.error) {
+		snprintf(text, sizeof(text),
+			"Unsaved edits are kept in memory only: DATA_DIR/buffers cannot "
+			"be "
+			"written: %s",
+			strerror(-fs->turn.error));
+		worker_set_condition(fs->worker, WORKER_DEGRADED, text);
+	} else if (fs->watch_problem) {
+		worker_set_condition(fs->worker, WORKER_DEGRADED, fs->watch_problem);
+	} else {
+		worker_set_condition(fs->worker, WORKER_FINE, NULL);
+	}
+}
+
+static void on_outbox_empty(void *arg)
+{
+	struct fswatch *fs = arg;
+
+	if (fs->stopping)
+		worker_stopped(fs->worker);
+}
+
+static int init(struct worker *w)
+{
+	struct fswatch *fs = calloc(1, sizeof(*fs));
+	int error;
+
+	if (!fs)
+		abort();
+	mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);
+	w->state = fs;
+	fs->worker = w;
+	fs->bus = w->bus;
+	fs->project.root_fd = -1;
+	fs->log_limits = (struct buffer_log_limits){
+		.chars = w->settings.buffer_significant_chars,
+		.ratio = w->settings.buffer_significant_ratio,
+	};
+	error = project_open(&fs->project, w->settings.project_dir);
+	if (error)
+		return fail(
+			"the project cannot be opened", w->settings.project_dir, error);
+	snprintf(fs->buffers_dir, sizeof(fs->buffers_dir), "%s/buffers",
+		w->settings.data_dir);
+	error = restore(fs);
+	if (error)
+		return fail("the buffers cannot be kept", fs->buffers_dir, error);
+	fs->jobs = jobs_new(w->base);
+	if (!fs->jobs)
+		return fail("the worker cannot start", w->settings.project_dir, -errno);
+	outbox_init(&fs->outbox, w->base, w->bus, &fs->journal, on_outbox_empty, fs);
+	turn_init(fs);
+	serve_files_init(fs);
+	serve_buffers_init(fs);
+	serve_tree_init(fs);
+	session_init(fs);
+	turn_work(fs); /* sends what waits from before */
+	return WORKER_EXIT_OK;
+}
+
+static void confine(struct worker *w, struct confinement *c)
+{
+	struct fswatch *fs = w->state;
+
+	c->read_write[0] = fs->project.canonical;
+	c->read_write[1] = fs->buffers_dir;
+}
+
+/* ---- stop ---- */
+
+static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct fswatch *fs = arg;
+
+	(void)fd;
+	(void)what;
+	log_warn("rows for the action log wait for the next start", "rows", "%zu",
+		fs->outbox.count, NULL);
+	worker_stopped(fs->worker);
+}
+
+/* Saves under way are finished and answered; no more file events (FR-037, EC-16, EC-18).
+ */
+static void stop(struct worker *w)
+{
+	struct fswatch *fs = w->state;
+	const struct timeval patience = {.tv_sec = STOP_PATIENCE_MS / 1000,
+		.tv_usec = STOP_PATIENCE_MS % 1000 * 1000};
+
+	event_del(fs->summary_timer);
+	watch_stop(fs->watch);
+	jobs_drain(fs->jobs);
+	turn_end(fs);
+	fs->stopping = true;
+	fs->stop_timer = evtimer_new(w->base, on_stop_timer, fs);
+	if (fs->outbox.count == 0 || !fs->stop_timer)
+		worker_stopped(w);
+	else
+		event_add(fs->stop_timer, &patience);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct worker_spec spec = {
+		.id = WORKER_FSWATCH,
+		.init = init,
+		.confine = confine,
+		.stop = stop,
+	};
+
+	return worker_main(&spec, argc, argv);
+}

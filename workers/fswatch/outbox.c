@@ -1,0 +1,200 @@
+/* outbox.c - see outbox.h. */
+#include "workers/fswatch/outbox.h"
+#include "common/ids.h"
+#include "common/log.h"
+#include "proto/errors.h"
+#include "proto/messages.h"
+#include <stdlib.h>
+
+#define CALL_MAX_ROWS 2000
+#define CALL_MAX_BYTES (1024u * 1024)
+#define FIRST_PAUSE_MS 100
+#define MAX_PAUSE_MS 5000
+
+static const struct str nothing = {"", 0};
+
+/* ---- the queue ---- */
+
+static void append(struct outbox *o, struct str json)
+{
+	struct outbox_row *row = malloc(sizeof(*row) + json.len);
+
+	if (!row)
+		abort();
+	row->next = NULL;
+	row->len = json.len;
+	memcpy(row->json, json.ptr, json.len);
+	*(o->last ? &o->last->next : &o->first) = row;
+	o->last = row;
+	o->count++;
+	o->bytes += json.len;
+}
+
+static void drop(struct outbox *o, uint64_t count)
+{
+	for (; count > 0 && o->first; count--) {
+		struct outbox_row *row = o->first;
+
+		o->first = row->next;
+		if (!o->first)
+			o->last = NULL;
+		o->count--;
+		o->bytes -= row->len;
+		free(row);
+	}
+}
+
+bool outbox_full(const struct outbox *o)
+{
+	return o->count >= OUTBOX_MAX_ROWS || o->bytes >= OUTBOX_MAX_BYTES;
+}
+
+void outbox_add(struct outbox *o, struct str id, enum action action, const void *data)
+{
+	struct buf json = {.data = NULL}, data_json = {.data = NULL};
+	char new_id[UUID_SIZE], created_at[WALL_ISO_SIZE];
+	struct wall now = clock_wall();
+
+	if (!id.ptr) {
+		uuid7(now, new_id);
+		id = str_of(new_id);
+	}
+	wall_iso(now, created_at);
+	proto_encode(action_infos[action].data(), data, &data_json);
+
+	const struct action_row row = {
+		.id = id,
+		.type = str_of(action_infos[action].name),
+		.data = {.raw = buf_str(&data_json)},
+		.created_at = str_of(created_at),
+	};
+
+	proto_encode(action_row_type(), &row, &json);
+	append(o, buf_str(&json));
+	journal_add(o->journal, JOURNAL_ROW, buf_str(&json), nothing);
+	buf_free(&json);
+	buf_free(&data_json);
+}
+
+/* ---- sending ---- */
+
+static void pause(struct outbox *o)
+{
+	o->pause_ms = o->pause_ms ? o->pause_ms * 2 : FIRST_PAUSE_MS;
+	if (o->pause_ms > MAX_PAUSE_MS)
+		o->pause_ms = MAX_PAUSE_MS;
+
+	struct timeval tv = {
+		.tv_sec = o->pause_ms / 1000, .tv_usec = o->pause_ms % 1000 * 1000};
+
+	event_add(o->retry, &tv);
+}
+
+/* The rows of the call are in the action log, or never will be. */
+static void sent(struct outbox *o)
+{
+	uint64_t count = o->sending;
+
+	drop(o, count);
+	journal_add(o->journal, JOURNAL_SENT,
+		(struct str){(const char *)&count, sizeof(count)}, nothing);
+	o->sending = 0;
+	o->pause_ms = 0;
+	/* Lost with a crash, this record only makes the rows go out once more. */
+	if (journal_commit(o->journal))
+		log_debug("the journal cannot be written now", NULL);
+}
+
+static void on_reply(void *arg, const struct bus_reply *reply)
+{
+	struct outbox *o = arg;
+	bool hopeless = reply->status == BUS_ERROR &&
+			str_is(reply->code, error_code_infos[ERROR_INVALID_MESSAGE].name);
+
+	if (reply->status != BUS_OK && !hopeless) {
+		log_warn("rows for the action log wait", "rows", "%zu", o->count,
+			"reason", "%.*s", STR_ARG(reply->message), NULL);
+		o->sending = 0;
+		pause(o);
+		return;
+	}
+	if (hopeless)
+		log_error("the store refuses rows for the action log, dropped", "rows",
+			"%zu", o->sending, "reason", "%.*s", STR_ARG(reply->message),
+			NULL);
+	sent(o);
+	outbox_send(o);
+	if (o->count == 0 && o->on_empty)
+		o->on_empty(o->arg);
+}
+
+static void on_retry(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	outbox_send(arg);
+}
+
+void outbox_send(struct outbox *o)
+{
+	struct buf body = {.data = NULL};
+	char key[UUID_SIZE];
+	size_t count = 0;
+
+	if (o->sending > 0 || o->count == 0 || event_pending(o->retry, EV_TIMEOUT, NULL))
+		return;
+	buf_add_str(&body, STR_LIT("{\"actions\":["));
+	for (struct outbox_row *row = o->first; row && count < CALL_MAX_ROWS;
+		row = row->next) {
+		if (count > 0 && body.len + row->len > CALL_MAX_BYTES)
+			break;
+		if (count++ > 0)
+			buf_add_char(&body, ',');
+		buf_add(&body, row->json, row->len);
+	}
+	buf_add_str(&body, STR_LIT("]}"));
+	uuid7(clock_wall(), key);
+	o->sending = count;
+	bus_call(o->bus, METHOD_ACTION_APPEND, str_of(key), buf_str(&body), 0, on_reply,
+		o);
+	buf_free(&body);
+}
+
+/* ---- across a crash ---- */
+
+void outbox_record(const struct outbox *o)
+{
+	for (const struct outbox_row *row = o->first; row; row = row->next)
+		journal_add(o->journal, JOURNAL_ROW, (struct str){row->json, row->len},
+			nothing);
+}
+
+void outbox_restore(struct outbox *o, enum journal_type type, struct str data)
+{
+	uint64_t count;
+
+	if (type == JOURNAL_ROW)
+		append(o, data);
+	if (type == JOURNAL_SENT && data.len == sizeof(count)) {
+		memcpy(&count, data.ptr, sizeof(count));
+		drop(o, count);
+	}
+}
+
+void outbox_init(struct outbox *o, struct event_base *base, struct bus *bus,
+	struct journal *journal, void (*on_empty)(void *arg), void *arg)
+{
+	o->bus = bus;
+	o->journal = journal;
+	o->on_empty = on_empty;
+	o->arg = arg;
+	o->retry = evtimer_new(base, on_retry, o);
+	if (!o->retry)
+		abort();
+}
+
+void outbox_fini(struct outbox *o)
+{
+	event_free(o->retry);
+	drop(o, o->count);
+}

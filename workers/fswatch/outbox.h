@@ -1,0 +1,61 @@
+/*
+ * outbox.h - rows on their way to the action log (FR-041).
+ *
+ * A row gets its id here and is a record of the journal before anybody is told of what it
+ * logs; then it goes to the store, many in one call, and leaves the journal when the
+ * store has it. Whoever is killed in between: it is sent again with the same id, so it is
+ * in the log once. Whether a session is active is for the store to say, when it has the
+ * row.
+ */
+#ifndef PAIGE_FSWATCH_OUTBOX_H
+#define PAIGE_FSWATCH_OUTBOX_H
+
+#include "common/bus.h"
+#include "proto/actions.h"
+#include "workers/fswatch/journal.h"
+
+/* Rows that may wait, in memory and in the journal. */
+#define OUTBOX_MAX_ROWS 100000
+#define OUTBOX_MAX_BYTES (32u * 1024 * 1024)
+
+struct outbox_row {
+	struct outbox_row *next;
+	size_t len;
+	char json[];
+};
+
+/* Zero but for what outbox_init sets is a valid empty outbox. */
+struct outbox {
+	struct bus *bus;
+	struct journal *journal;
+	struct event *retry;
+	struct outbox_row *first, *last;
+	size_t count, bytes;
+	size_t sending; /* rows of the call under way; 0: none */
+	int64_t pause_ms;
+	void (*on_empty)(void *arg);
+	void *arg;
+};
+
+/* Borrows bus and journal. `on_empty` (may be NULL) is told when the last row is sent. */
+void outbox_init(struct outbox *outbox, struct event_base *base, struct bus *bus,
+	struct journal *journal, void (*on_empty)(void *arg), void *arg);
+void outbox_fini(struct outbox *outbox);
+
+/* True when so much waits that nothing more that leaves a row may be done. */
+bool outbox_full(const struct outbox *outbox);
+/*
+ * Adds a row about now. `id`: the key of the call that made it, so that a repeated call
+ * makes the same row; absent: a new one. `data` is of the type that actions.def names.
+ */
+void outbox_add(
+	struct outbox *outbox, struct str id, enum action action, const void *data);
+/* Sends what waits, unless a call is under way. After the journal was committed. */
+void outbox_send(struct outbox *outbox);
+
+/* Writes the waiting rows into a journal that is written anew. */
+void outbox_record(const struct outbox *outbox);
+/* Takes in a record that was read: JOURNAL_ROW, JOURNAL_SENT. */
+void outbox_restore(struct outbox *outbox, enum journal_type type, struct str data);
+
+#endif

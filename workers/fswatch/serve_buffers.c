@@ -1,0 +1,382 @@
+/* serve_buffers.c - the methods about what is in the editor and not, or not yet, saved.
+ */
+#include "common/log.h"
+#include "proto/errors.h"
+#include "proto/messages.h"
+#include "workers/fswatch/diff.h"
+#include "workers/fswatch/fswatch.h"
+#include "workers/fswatch/language.h"
+#include <errno.h>
+#include <stdlib.h>
+
+/* Edits that the Observer is told of one by one; a learner makes no more in one turn. */
+#define MAX_EDITS_TOLD 16
+
+static struct str content_of(const struct buffer *buffer)
+{
+	return (struct str){buffer->content ? buffer->content : "", buffer->len};
+}
+
+static struct position cursor_of(const struct buffer *buffer)
+{
+	return (struct position){.line = buffer->line,
+		.has_line = true,
+		.column = buffer->column,
+		.has_column = true};
+}
+
+static void answer_text(struct fswatch *fs, struct bus_request *request, const char *text)
+{
+	struct buf json = {.data = NULL};
+
+	buf_add_str(&json, str_of(text));
+	turn_answer(fs, request, &json);
+}
+
+/* ---- fs.buffer_update ---- */
+
+/* For the Observer: an edit arrived (P10.1). */
+static void tell_edit(struct fswatch *fs, struct str path)
+{
+	struct buf json = {.data = NULL};
+
+	if (!fs->session_id[0] || fs->turn.edits_told >= MAX_EDITS_TOLD)
+		return;
+	fs->turn.edits_told++;
+	proto_encode(path_data_type(), &(struct path_data){.path = path}, &json);
+	bus_publish(fs->bus, "buffer/update", buf_str(&json));
+	buf_free(&json);
+}
+
+/* A row at once when the length is far from the one last logged (FR-044). */
+static void log_edit(struct fswatch *fs, struct buffer *buffer)
+{
+	struct buffer_log_change change;
+
+	if (!buffer_log_edited(&buffer->log, &fs->log_limits, buffer->chars, &change) ||
+		outbox_full(&fs->outbox))
+		return;
+	outbox_add(&fs->outbox, (struct str){NULL, 0}, ACTION_BUFFER_SIGNIFICANT_CHANGE,
+		&(struct buffer_significant_change_data){
+			.path = buffer->path,
+			.previous_char_count = change.previous,
+			.has_previous_char_count = true,
+			.new_char_count = change.now,
+			.has_new_char_count = true,
+			.delta = change.delta,
+			.has_delta = true,
+		});
+}
+
+static void serve_update(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct buffer_update *in = message;
+	char key[PATH_KEY_SIZE];
+
+	if (!fswatch_key(fs, request, in->path, key))
+		return;
+
+	struct str path = str_of(key);
+	bool is_new = !buffers_find(&fs->buffers, path);
+
+	if (language_is_binary(path)) { /* FR-038, P3.8 */
+		log_debug(
+			"an edit of a binary file was ignored", "path", "%s", key, NULL);
+		answer_text(fs, request, "{}");
+		return;
+	}
+
+	struct buffer *buffer = buffers_set(&fs->buffers, path, in->content);
+
+	if (!buffer) {
+		bus_answer_error(request, error_code_infos[ERROR_TOO_BIG].name,
+			(struct str){NULL, 0},
+			"The edit of %s was not kept: there are too many unsaved edits, "
+			"or too "
+			"long ones; save some files",
+			key);
+		return;
+	}
+	if (is_new) {
+		const struct open_file *open = open_files_find(&fs->open_files, path);
+
+		buffer_log_opened(&buffer->log, open ? open->chars : 0);
+	}
+	if (in->has_cursor_position) {
+		buffer->line = in->cursor_position.line;
+		buffer->column = in->cursor_position.column;
+	}
+	buffer->dirty = true;
+	buffer->updated = clock_wall();
+	buffer->serial = ++fs->buffers.serial;
+	log_edit(fs, buffer);
+	buffers_changed(&fs->buffers, buffer);
+	tell_edit(fs, path);
+	answer_text(fs, request, "{}");
+}
+
+/* ---- fs.buffer ---- */
+
+static void serve_buffer(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct tool_get_buffer_input *in = message;
+	char key[PATH_KEY_SIZE], updated[WALL_ISO_SIZE];
+	struct buf json = {.data = NULL};
+
+	if (!fswatch_key(fs, request, in->path, key))
+		return;
+
+	const struct buffer *buffer = buffers_find(&fs->buffers, str_of(key));
+
+	if (!buffer) {
+		answer_text(fs, request, "null");
+		return;
+	}
+	wall_iso(buffer->updated, updated);
+
+	const struct tool_get_buffer_output reply = {
+		.path = buffer->path,
+		.content = content_of(buffer),
+		.cursor_position = cursor_of(buffer),
+		.has_cursor_position = true,
+		.dirty = buffer->dirty,
+		.has_dirty = true,
+		.last_updated = str_of(updated),
+	};
+
+	proto_encode(tool_get_buffer_output_type(), &reply, &json);
+	turn_answer(fs, request, &json);
+}
+
+/* ---- diffs ---- */
+
+/*
+ * The text on disk: empty when there is no file (P3.6, EC-13). 0, or why it cannot be
+ * compared: -ENOTSUP for a binary file.
+ */
+static int disk_text(struct fswatch *fs, const char *key, struct str *text)
+{
+	int error = read_file(&fs->project, key, &fs->content);
+
+	*text = STR_LIT("");
+	if (error == -ENOENT)
+		return 0;
+	if (!error && fs->content.binary)
+		return -ENOTSUP;
+	if (!error)
+		*text = fs->content.text;
+	return error;
+}
+
+/* Appends the diff of a dirty buffer, nothing when it equals the file (P3.7). */
+static int diff_buffer(struct fswatch *fs, const struct buffer *buffer, struct buf *out)
+{
+	struct str disk;
+	int error = disk_text(fs, buffer->path.ptr, &disk);
+
+	if (error)
+		return error;
+	return diff_unified(buffer->path, disk, content_of(buffer), out);
+}
+
+/* One entry of `diffs`, or none. */
+static int add_diff(struct fswatch *fs, struct bus_request *request,
+	const struct buffer *buffer, struct file_diff *diffs, size_t *count)
+{
+	struct buf text = {.data = NULL};
+	int error = buffer->dirty ? diff_buffer(fs, buffer, &text) : 0;
+
+	if (!error && text.len > 0)
+		diffs[(*count)++] = (struct file_diff){.path = buffer->path,
+			.diff = arena_str(&request->arena, buf_str(&text))};
+	buf_free(&text);
+	return error;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	struct str x = (*(const struct buffer *const *)a)->path;
+	struct str y = (*(const struct buffer *const *)b)->path;
+
+	return strcmp(x.ptr, y.ptr);
+}
+
+/* All buffers, by path. In the arena. */
+static struct buffer **all_buffers(struct fswatch *fs, struct bus_request *request)
+{
+	size_t count = fs->buffers.by_path.count, i = 0;
+	struct buffer **all =
+		arena_array(&request->arena, count + 1, sizeof(struct buffer *));
+
+	for (struct buffer *b = fs->buffers.first; b; b = b->next)
+		all[i++] = b;
+	qsort(all, count, sizeof(struct buffer *), by_path);
+	return all;
+}
+
+static struct file_diff *all_diffs(
+	struct fswatch *fs, struct bus_request *request, size_t *count)
+{
+	struct buffer **all = all_buffers(fs, request);
+	struct file_diff *diffs = arena_array(
+		&request->arena, fs->buffers.by_path.count + 1, sizeof(*diffs));
+
+	*count = 0;
+	for (size_t i = 0; i < fs->buffers.by_path.count; i++) {
+		int error = add_diff(fs, request, all[i], diffs, count);
+
+		if (error)
+			log_info("a buffer cannot be compared with its file", "path",
+				"%.*s", STR_ARG(all[i]->path), "error", "%s",
+				strerror(-error), NULL);
+	}
+	return diffs;
+}
+
+static void serve_diff(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct tool_get_diff_input *in = message;
+	char key[PATH_KEY_SIZE];
+	struct tool_get_diff_output reply = {.empty_ = 0};
+	struct file_diff one;
+
+	if (!in->path.ptr) {
+		reply.diffs.items = all_diffs(fs, request, &reply.diffs.count);
+		turn_answer_message(fs, request, &reply);
+		return;
+	}
+	if (!fswatch_key(fs, request, in->path, key))
+		return;
+
+	const struct buffer *buffer = buffers_find(&fs->buffers, str_of(key));
+
+	reply.diffs.items = &one;
+	if (buffer) {
+		int error = add_diff(fs, request, buffer, &one, &reply.diffs.count);
+
+		if (error && error != -ENOTSUP) {
+			fswatch_refuse(request, str_of(key), error);
+			return;
+		}
+	}
+	turn_answer_message(fs, request, &reply);
+}
+
+/* ---- fs.excerpt ---- */
+
+/* From `first` to `last`, counted from 1; what lies behind the end is not there. */
+static struct str lines_of(struct str text, int64_t first, int64_t last)
+{
+	const char *end = text.ptr + text.len, *at = text.ptr, *start = NULL;
+
+	for (int64_t line = 1; line <= last; line++) {
+		if (line == first)
+			start = at;
+
+		const char *newline =
+			at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+
+		if (!newline) {
+			at = end;
+			break;
+		}
+		at = newline + 1;
+	}
+	return start ? (struct str){start, (size_t)(at - start)} : STR_LIT("");
+}
+
+static void serve_excerpt(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct fs_excerpt_query *in = message;
+	char key[PATH_KEY_SIZE];
+	struct str text;
+
+	if (!fswatch_key(fs, request, in->path, key))
+		return;
+
+	const struct buffer *buffer = buffers_find(&fs->buffers, str_of(key));
+	int error = buffer ? 0 : read_file(&fs->project, key, &fs->content);
+	bool binary = language_is_binary(str_of(key)) ||
+		      (!buffer && !error && fs->content.binary);
+
+	if (error && error != -ENOENT) {
+		fswatch_refuse(request, str_of(key), error);
+		return;
+	}
+	text = buffer ? content_of(buffer) : error ? STR_LIT("") : fs->content.text;
+
+	int64_t first = in->start_line > in->around ? in->start_line - in->around : 1;
+	const struct fs_excerpt reply = {
+		.path = str_of(key),
+		.text = lines_of(text, first, in->end_line + in->around),
+		.language = str_of(binary ? LANGUAGE_BINARY : language_of(str_of(key))),
+		.binary = binary,
+		.has_binary = true,
+		.exists = !error,
+		.has_exists = true,
+	};
+
+	turn_answer_message(fs, request, &reply);
+}
+
+/* ---- fs.state ---- */
+
+static bool wanted(const struct tool_get_session_state_input *in, const char *item)
+{
+	for (size_t i = 0; i < in->include.count; i++)
+		if (str_is(in->include.items[i], item))
+			return true;
+	return in->include.count == 0;
+}
+
+static struct state_buffer *state_buffers(
+	struct fswatch *fs, struct bus_request *request, size_t *count)
+{
+	struct buffer **all = all_buffers(fs, request);
+	struct state_buffer *out;
+
+	*count = fs->buffers.by_path.count;
+	out = arena_array(&request->arena, *count + 1, sizeof(*out));
+	for (size_t i = 0; i < *count; i++)
+		out[i] = (struct state_buffer){
+			.path = all[i]->path,
+			.content = content_of(all[i]),
+			.cursor_position = cursor_of(all[i]),
+			.has_cursor_position = true,
+			.dirty = all[i]->dirty,
+			.has_dirty = true,
+		};
+	return out;
+}
+
+static void serve_state(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct tool_get_session_state_input *in = message;
+	struct fs_state state = {.empty_ = 0};
+
+	if (wanted(in, "open_files")) {
+		state.open_files.items = arena_array(&request->arena,
+			fs->open_files.by_path.count + 1, sizeof(struct str));
+		for (const struct open_file *f = fs->open_files.first; f; f = f->next)
+			state.open_files.items[state.open_files.count++] = f->path;
+	}
+	if (wanted(in, "buffers"))
+		state.buffers.items = state_buffers(fs, request, &state.buffers.count);
+	if (wanted(in, "diffs"))
+		state.diffs.items = all_diffs(fs, request, &state.diffs.count);
+	turn_answer_message(fs, request, &state);
+}
+
+void serve_buffers_init(struct fswatch *fs)
+{
+	bus_serve(fs->bus, METHOD_FS_BUFFER_UPDATE, serve_update, fs);
+	bus_serve(fs->bus, METHOD_FS_BUFFER, serve_buffer, fs);
+	bus_serve(fs->bus, METHOD_FS_DIFF, serve_diff, fs);
+	bus_serve(fs->bus, METHOD_FS_EXCERPT, serve_excerpt, fs);
+	bus_serve(fs->bus, METHOD_FS_STATE, serve_state, fs);
+}

@@ -1,0 +1,432 @@
+/*
+ * serve_files.c - the methods that open, show, save and close files.
+ *
+ * Saving waits for the disk, so it is done on the thread of jobs.h; what is asked of the
+ * same file meanwhile waits for it.
+ */
+#include "common/log.h"
+#include "common/utf8.h"
+#include "proto/errors.h"
+#include "proto/messages.h"
+#include "workers/fswatch/fault.h"
+#include "workers/fswatch/fswatch.h"
+#include "workers/fswatch/language.h"
+#include "workers/fswatch/save.h"
+#include <stdlib.h>
+
+#define MAX_SAVES 256
+/* Room for the envelope around what a client is sent. */
+#define ENVELOPE_BYTES 4096
+
+/* ---- refusing ---- */
+
+/* {"path":...} for the context of an error. */
+static struct str path_context(struct bus_request *request, struct str path)
+{
+	struct buf json = {.data = NULL};
+	struct path_data data = {.path = path};
+
+	proto_encode(path_data_type(), &data, &json);
+
+	struct str copy = arena_str(&request->arena, buf_str(&json));
+
+	buf_free(&json);
+	return copy;
+}
+
+/* A path as it is shown in a message: not endless. */
+static struct str shown(struct str path)
+{
+	return utf8_cut(path, 300);
+}
+
+void fswatch_refuse(struct bus_request *request, struct str path, int error)
+{
+	bus_answer_error(request, error_code_infos[ERROR_FILE_ERROR].name,
+		path_context(request, path), "%.*s %s", STR_ARG(shown(path)),
+		fault_text(error));
+}
+
+bool fswatch_key(struct fswatch *fs, struct bus_request *request, struct str asked,
+	char key[PATH_KEY_SIZE])
+{
+	enum path_verdict verdict = paths_key(&fs->project.roots, asked, key);
+
+	if (verdict == PATH_OK)
+		return true;
+	bus_answer_error(request, error_code_infos[ERROR_FILE_ERROR].name,
+		path_context(request, asked), "The path \"%.*s\" %s",
+		STR_ARG(shown(asked)), paths_verdict_text(verdict));
+	return false;
+}
+
+bool fswatch_behind(struct fswatch *fs, struct bus_request *request)
+{
+	if (!outbox_full(&fs->outbox))
+		return false;
+	bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
+		(struct str){NULL, 0},
+		"The action log is %zu rows behind; try again in a moment",
+		fs->outbox.count);
+	return true;
+}
+
+/* ---- opening ---- */
+
+/* Reads a file for a window. False: the request was answered with why not. */
+static bool read_for(struct fswatch *fs, struct bus_request *request, const char *key)
+{
+	int error = read_file(&fs->project, key, &fs->content);
+
+	if (error)
+		fswatch_refuse(request, str_of(key), error);
+	return !error;
+}
+
+/* What is too big once its characters are escaped. Takes `json` when it refuses. */
+static bool too_big(struct bus_request *request, const char *key, struct buf *json)
+{
+	if (json->len <= READ_MAX_BYTES - ENVELOPE_BYTES)
+		return false;
+	buf_free(json);
+	fswatch_refuse(request, str_of(key), FAULT_TOO_BIG);
+	return true;
+}
+
+static int64_t content_chars(const struct fswatch *fs)
+{
+	return (int64_t)utf8_utf16_len(fs->content.text);
+}
+
+/* Adds the file that was read to the open files. */
+static bool add_open(struct fswatch *fs, struct bus_request *request, const char *key)
+{
+	struct str path = str_of(key);
+	struct buffer *buffer = buffers_find(&fs->buffers, path);
+
+	if (open_files_find(&fs->open_files, path))
+		return true;
+	if (!open_files_add(&fs->open_files, path, content_chars(fs))) {
+		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
+			path_context(request, path),
+			"%d files are open already; close some", OPEN_FILES_MAX);
+		return false;
+	}
+	/* Unsaved edits of a file that was closed meanwhile are counted anew (P4.7). */
+	if (buffer) {
+		buffer_log_opened(&buffer->log, content_chars(fs));
+		buffers_changed(&fs->buffers, buffer);
+	}
+	return true;
+}
+
+static const char *content_language(const struct fswatch *fs, const char *key)
+{
+	return fs->content.binary ? LANGUAGE_BINARY : language_of(str_of(key));
+}
+
+static void serve_open(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct file_open *in = message;
+	char key[PATH_KEY_SIZE];
+	struct buf json = {.data = NULL};
+
+	if (!fswatch_key(fs, request, in->path, key) || fswatch_behind(fs, request) ||
+		fswatch_wait_for_save(fs, key, request, message) ||
+		!read_for(fs, request, key))
+		return;
+
+	const struct fs_content reply = {
+		.path = str_of(key),
+		.content = fs->content.text,
+		.language = str_of(content_language(fs, key)),
+		.line_count = (int64_t)fs->content.line_count,
+		.has_line_count = true,
+		.version = str_of(fs->content.version),
+		.binary = true,
+		.has_binary = fs->content.binary,
+	};
+
+	proto_encode(fs_content_type(), &reply, &json);
+	if (too_big(request, key, &json))
+		return;
+	if (!add_open(fs, request, key)) {
+		buf_free(&json);
+		return;
+	}
+	outbox_add(&fs->outbox, request->key, ACTION_FILE_OPEN,
+		&(struct path_data){.path = str_of(key)});
+	turn_answer(fs, request, &json);
+}
+
+static void serve_show(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct tool_open_file_input *in = message;
+	char key[PATH_KEY_SIZE];
+	struct buf json = {.data = NULL};
+
+	if (!fswatch_key(fs, request, in->path, key) ||
+		fswatch_wait_for_save(fs, key, request, message) ||
+		!read_for(fs, request, key))
+		return;
+
+	const struct editor_open_file shown_file = {
+		.path = str_of(key),
+		.content = fs->content.text,
+		.language = str_of(content_language(fs, key)),
+		.line_count = (int64_t)fs->content.line_count,
+		.has_line_count = true,
+	};
+
+	proto_encode(editor_open_file_type(), &shown_file, &json);
+	if (too_big(request, key, &json))
+		return;
+	if (add_open(fs, request, key)) {
+		bus_publish(fs->bus, "ui/editor:open_file", buf_str(&json));
+		turn_answer_message(fs, request,
+			&(struct tool_open_file_output){.success = true,
+				.has_success = true,
+				.path = str_of(key)});
+	}
+	buf_free(&json);
+}
+
+/* ---- saving ---- */
+
+struct waiter {
+	struct waiter *next;
+	struct bus_request *request;
+	const void *message;
+};
+
+struct save_job {
+	struct job job;
+	struct save_job *next; /* under way */
+	struct fswatch *fs;
+	struct bus_request *request;
+	struct save save;
+	char key[PATH_KEY_SIZE];
+	uint64_t serial; /* of the latest edit when the save was asked for; 0: none */
+	int error;
+	struct waiter *first, *last; /* asked for after it, in order */
+};
+
+static struct save_job *save_under_way(const struct fswatch *fs, const char *key)
+{
+	struct save_job *job = fs->saves;
+
+	while (job && strcmp(job->key, key) != 0)
+		job = job->next;
+	return job;
+}
+
+bool fswatch_wait_for_save(struct fswatch *fs, const char *key,
+	struct bus_request *request, const void *message)
+{
+	/* The newest save of the file is first in the list. */
+	struct save_job *job = save_under_way(fs, key);
+
+	if (!job)
+		return false;
+
+	struct waiter *waiter = arena_alloc(&request->arena, sizeof(*waiter));
+
+	*waiter = (struct waiter){.request = request, .message = message};
+	*(job->last ? &job->last->next : &job->first) = waiter;
+	job->last = waiter;
+	return true;
+}
+
+static void run_save(struct job *arg)
+{
+	struct save_job *job = (struct save_job *)arg;
+
+	job->error = save_file(&job->fs->project, &job->save);
+}
+
+/* The editor and the disk agree now, unless there was an edit meanwhile (P3.5). */
+static void clean_buffer(struct save_job *job)
+{
+	struct fswatch *fs = job->fs;
+	struct str path = str_of(job->key);
+	struct buffer *buffer = buffers_find(&fs->buffers, path);
+	const struct open_file *open = open_files_find(&fs->open_files, path);
+	bool is_new = buffer == NULL;
+
+	if (language_is_binary(path) || (buffer ? buffer->serial : 0) != job->serial)
+		return;
+	buffer = buffers_set(&fs->buffers, path, job->save.text);
+	if (!buffer)
+		return;
+	if (is_new)
+		buffer_log_opened(&buffer->log, open ? open->chars : 0);
+	buffer->dirty = false;
+	buffer->updated = clock_wall();
+	buffers_changed(&fs->buffers, buffer);
+}
+
+static void answer_saved(struct save_job *job)
+{
+	struct fswatch *fs = job->fs;
+	char now[WALL_ISO_SIZE];
+	struct str path = str_of(job->key);
+
+	clean_buffer(job);
+	outbox_add(&fs->outbox, job->request->key, ACTION_FILE_SAVE,
+		&(struct file_save_data){
+			.path = path,
+			.char_count = (int64_t)utf8_utf16_len(job->save.text),
+			.has_char_count = true,
+		});
+	wall_iso(clock_wall(), now);
+	turn_answer_message(fs, job->request,
+		&(struct fs_save_ack){
+			.path = path,
+			.success = true,
+			.has_success = true,
+			.timestamp = str_of(now),
+			.version = str_of(job->save.version),
+		});
+}
+
+static void answer_conflict(struct save_job *job)
+{
+	struct bus_request *request = job->request;
+	struct str context = path_context(request, str_of(job->key));
+
+	if (job->save.version[0])
+		context = arena_printf(&request->arena, "%.*s,\"version\":\"%s\"}",
+			(int)context.len - 1, context.ptr, job->save.version);
+	bus_answer_error(request, error_code_infos[ERROR_CONFLICT].name, context, "%s %s",
+		job->key, fault_text(FAULT_CONFLICT));
+}
+
+static void take_out(struct save_job *job)
+{
+	struct save_job **at = &job->fs->saves;
+
+	while (*at != job)
+		at = &(*at)->next;
+	*at = job->next;
+	job->fs->save_count--;
+}
+
+static void serve_again(
+	struct fswatch *fs, struct bus_request *request, const void *message)
+{
+	static const struct {
+		enum method method;
+		bus_serve_fn *fn;
+	} served[] = {{METHOD_FS_OPEN, serve_open}, {METHOD_FS_SHOW, serve_show}};
+
+	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
+		if (served[i].method == request->method)
+			served[i].fn(fs, request, message);
+}
+
+static void done_save(struct job *arg)
+{
+	struct save_job *job = (struct save_job *)arg;
+	struct fswatch *fs = job->fs;
+
+	take_out(job);
+	if (!job->error)
+		answer_saved(job);
+	else if (job->error == -FAULT_CONFLICT)
+		answer_conflict(job);
+	else
+		fswatch_refuse(job->request, str_of(job->key), job->error);
+	for (struct waiter *w = job->first, *next; w; w = next) {
+		next = w->next; /* it lives as long as its request */
+		serve_again(fs, w->request, w->message);
+	}
+	free(job);
+}
+
+static void serve_save(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct file_save *in = message;
+	char key[PATH_KEY_SIZE];
+
+	if (!fswatch_key(fs, request, in->path, key) || fswatch_behind(fs, request))
+		return;
+	if (fs->save_count >= MAX_SAVES) {
+		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
+			path_context(request, str_of(key)),
+			"%s was not saved: the disk is behind; try again", key);
+		return;
+	}
+
+	struct save_job *job = calloc(1, sizeof(*job));
+	struct buffer *buffer = buffers_find(&fs->buffers, str_of(key));
+
+	if (!job)
+		abort();
+	memcpy(job->key, key, strlen(key) + 1);
+	job->job = (struct job){run_save, done_save, NULL};
+	job->fs = fs;
+	job->request = request;
+	job->save = (struct save){
+		.key = job->key, .text = in->content, .base = in->base_version};
+	job->serial = buffer ? buffer->serial : 0;
+	job->next = fs->saves;
+	fs->saves = job;
+	fs->save_count++;
+	jobs_add(fs->jobs, &job->job);
+}
+
+/* ---- closing ---- */
+
+static void serve_close(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct file_close *in = message;
+	char key[PATH_KEY_SIZE];
+
+	if (!fswatch_key(fs, request, in->path, key) || fswatch_behind(fs, request))
+		return;
+
+	struct str path = str_of(key);
+	struct buffer *buffer = buffers_find(&fs->buffers, path);
+
+	open_files_remove(&fs->open_files, path);
+	if (buffer && !buffer->dirty) {
+		buffers_remove(&fs->buffers, buffer);
+	} else if (buffer) {
+		buffer->log = (struct buffer_log){.edits = 0};
+		buffers_changed(&fs->buffers, buffer);
+	}
+	outbox_add(&fs->outbox, request->key, ACTION_FILE_CLOSE,
+		&(struct path_data){.path = path});
+
+	struct buf json = {.data = NULL};
+
+	buf_add_str(&json, STR_LIT("{}"));
+	turn_answer(fs, request, &json);
+}
+
+static void serve_open_files(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	size_t count = 0;
+	struct str *files = arena_array(
+		&request->arena, fs->open_files.by_path.count + 1, sizeof(*files));
+
+	(void)message;
+	for (const struct open_file *f = fs->open_files.first; f; f = f->next)
+		files[count++] = f->path;
+	turn_answer_message(fs, request,
+		&(struct tool_get_open_files_output){.files = {files, count}});
+}
+
+void serve_files_init(struct fswatch *fs)
+{
+	bus_serve(fs->bus, METHOD_FS_OPEN, serve_open, fs);
+	bus_serve(fs->bus, METHOD_FS_SHOW, serve_show, fs);
+	bus_serve(fs->bus, METHOD_FS_SAVE, serve_save, fs);
+	bus_serve(fs->bus, METHOD_FS_CLOSE, serve_close, fs);
+	bus_serve(fs->bus, METHOD_FS_OPEN_FILES, serve_open_files, fs);
+}

@@ -1,0 +1,169 @@
+/*
+ * session.c - what the coaching session means for files.
+ *
+ * With it end the open files and the buffers (P6.21); while it lasts a timer sums up
+ * edits in the action log (FR-043, FR-047); at its start every window gets the tree
+ * (P3.11). Which session is active is a record of the journal, so that an end that came
+ * while this process was away is noticed.
+ */
+#include "common/log.h"
+#include "proto/messages.h"
+#include "workers/fswatch/fswatch.h"
+#include <stdlib.h>
+
+#define ASK_AGAIN_MS 500
+
+/* ---- the timer of summaries ---- */
+
+static void summarise(struct fswatch *fs, struct buffer *buffer)
+{
+	struct buffer_log_summary summary;
+
+	if (!buffer->dirty || !buffer_log_timer(&buffer->log, buffer->chars, &summary))
+		return;
+	outbox_add(&fs->outbox, (struct str){NULL, 0}, ACTION_BUFFER_SUMMARY,
+		&(struct buffer_summary_data){
+			.path = buffer->path,
+			.edit_count = summary.edits,
+			.has_edit_count = true,
+			.char_delta = summary.delta,
+			.has_char_delta = true,
+			.char_count = summary.chars,
+			.has_char_count = true,
+		});
+	buffers_changed(&fs->buffers, buffer);
+}
+
+static void on_summary_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct fswatch *fs = arg;
+
+	(void)fd;
+	(void)what;
+	for (struct buffer *b = fs->buffers.first; b && !outbox_full(&fs->outbox);
+		b = b->next)
+		summarise(fs, b);
+	turn_work(fs);
+}
+
+static void start_timer(struct fswatch *fs)
+{
+	int64_t ms = fs->worker->settings.buffer_summary_ms;
+	const struct timeval period = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	event_add(fs->summary_timer, &period);
+}
+
+/* ---- beginning and end ---- */
+
+/* `id` "": none is active. */
+static void set_session(struct fswatch *fs, struct str id)
+{
+	bool had_one = fs->session_id[0] != '\0';
+
+	if (str_is(id, fs->session_id))
+		return;
+	if (had_one) {
+		open_files_clear(&fs->open_files);
+		buffers_clear(&fs->buffers);
+		event_del(fs->summary_timer);
+	}
+	if (id.len >= sizeof(fs->session_id))
+		id.len = 0;
+	memcpy(fs->session_id, id.ptr, id.len);
+	fs->session_id[id.len] = '\0';
+	journal_add(&fs->journal, JOURNAL_SESSION, id, STR_LIT(""));
+	if (id.len > 0)
+		start_timer(fs);
+	turn_work(fs);
+}
+
+static void on_session(void *arg, const struct bus_event *event)
+{
+	struct fswatch *fs = arg;
+	struct arena arena = {.blocks = NULL};
+	struct proto_error error;
+	struct session_event session;
+	yyjson_doc *doc = proto_parse(event->body, &error);
+
+	if (!doc || proto_decode(session_event_type(), yyjson_doc_get_root(doc), "event",
+			    DECODE_LENIENT, &arena, &session, &error) < 0) {
+		log_error("an event of the store cannot be read", "topic", "%.*s",
+			STR_ARG(event->topic), "reason", "%s", error.text, NULL);
+	} else {
+		fs->session_changes++;
+		if (!str_is(event->topic, "session/ended")) {
+			set_session(fs, session.session_id);
+			fswatch_publish_tree(fs);
+		} else if (str_is(session.session_id, fs->session_id)) {
+			set_session(fs, STR_LIT(""));
+		}
+	}
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+}
+
+/* ---- asking, when events may have been missed ---- */
+
+struct question {
+	struct fswatch *fs;
+	uint64_t changes; /* when it was asked: an event since then is newer */
+};
+
+static void ask(struct fswatch *fs);
+
+static void on_active(void *arg, const struct bus_reply *reply)
+{
+	struct question *q = arg;
+	struct fswatch *fs = q->fs;
+	const struct timeval pause = {.tv_usec = ASK_AGAIN_MS * 1000};
+	struct arena arena = {.blocks = NULL};
+	struct proto_error error;
+	struct active_session active;
+
+	if (reply->status != BUS_OK || bus_reply_decode(METHOD_SESSION_ACTIVE, reply,
+					       &arena, &active, &error) < 0)
+		event_add(fs->ask_timer, &pause);
+	else if (q->changes == fs->session_changes)
+		set_session(fs, active.session_id.ptr ? active.session_id : STR_LIT(""));
+	arena_free(&arena);
+	free(q);
+}
+
+static void ask(struct fswatch *fs)
+{
+	struct question *q = malloc(sizeof(*q));
+
+	if (!q)
+		abort();
+	*q = (struct question){fs, fs->session_changes};
+	bus_call(fs->bus, METHOD_SESSION_ACTIVE, (struct str){NULL, 0}, STR_LIT("{}"), 0,
+		on_active, q);
+}
+
+static void on_ask_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	ask(arg);
+}
+
+static void on_gap(void *arg, enum worker_id from, uint64_t missed)
+{
+	(void)from;
+	(void)missed;
+	ask(arg);
+}
+
+void session_init(struct fswatch *fs)
+{
+	fs->summary_timer =
+		event_new(fs->worker->base, -1, EV_PERSIST, on_summary_timer, fs);
+	fs->ask_timer = evtimer_new(fs->worker->base, on_ask_timer, fs);
+	if (!fs->summary_timer || !fs->ask_timer)
+		abort();
+	if (fs->session_id[0])
+		start_timer(fs);
+	bus_subscribe(fs->bus, WORKER_STORE, "session/", on_session, fs);
+	bus_on_gap(fs->bus, WORKER_STORE, on_gap, fs);
+}

@@ -1,0 +1,238 @@
+/* turn.c - see turn.h. */
+#include "workers/fswatch/turn.h"
+#include "common/log.h"
+#include "workers/fswatch/fswatch.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More than this does not wait for the end of the turn. */
+#define MAX_WAITING_BYTES (16u * 1024 * 1024)
+#define SYNC_MS 1000
+#define SYNC_MAX_BUFFERS 64
+
+struct turn_answer {
+	struct turn_answer *next;
+	struct bus_request *request;
+	struct buf body;
+};
+
+/* ---- bringing it to the disk ---- */
+
+struct synced_buffer {
+	char path[PATH_KEY_SIZE];
+	int fd;
+	bool success;
+};
+
+struct sync_job {
+	struct job job;
+	struct fswatch *fs;
+	int journal_fd;
+	int dir_fd;
+	size_t count;
+	struct synced_buffer buffers[SYNC_MAX_BUFFERS];
+};
+
+static void run_sync(struct job *job)
+{
+	struct sync_job *sync = (struct sync_job *)job;
+
+	for (size_t i = 0; i < sync->count; i++)
+		sync->buffers[i].success = fdatasync(sync->buffers[i].fd) == 0;
+	if (sync->journal_fd >= 0 && fdatasync(sync->journal_fd) < 0)
+		log_warn("the journal cannot be brought to the disk", "error", "%s",
+			strerror(errno), NULL);
+	fsync(sync->dir_fd);
+}
+
+static void set_sync_timer(struct fswatch *fs)
+{
+	const struct timeval tv = {.tv_sec = SYNC_MS / 1000};
+
+	if (!fs->turn.syncing && !event_pending(fs->turn.sync_timer, EV_TIMEOUT, NULL))
+		event_add(fs->turn.sync_timer, &tv);
+}
+
+static void done_sync(struct job *job)
+{
+	struct sync_job *sync = (struct sync_job *)job;
+	struct fswatch *fs = sync->fs;
+	bool full = sync->count == SYNC_MAX_BUFFERS;
+
+	for (size_t i = 0; i < sync->count; i++) {
+		struct buffer *buffer =
+			buffers_find(&fs->buffers, str_of(sync->buffers[i].path));
+
+		close(sync->buffers[i].fd);
+		/* Another buffer of the same path has nothing that is being synced. */
+		if (buffer && buffer->file.syncing >= 0)
+			spool_synced(&buffer->file, sync->buffers[i].success);
+	}
+	if (sync->journal_fd >= 0)
+		close(sync->journal_fd);
+	close(sync->dir_fd);
+	fs->turn.syncing = false;
+	free(sync);
+	if (full)
+		set_sync_timer(fs);
+}
+
+static void take_buffers(struct fswatch *fs, struct sync_job *sync)
+{
+	for (struct buffer *b = fs->buffers.first; b && sync->count < SYNC_MAX_BUFFERS;
+		b = b->next) {
+		struct synced_buffer *out = &sync->buffers[sync->count];
+
+		if (!b->file.unsynced || b->path.len >= sizeof(out->path))
+			continue;
+		out->fd = spool_sync_start(&fs->spool, &b->file);
+		if (out->fd < 0)
+			continue;
+		memcpy(out->path, b->path.ptr, b->path.len);
+		out->path[b->path.len] = '\0';
+		sync->count++;
+	}
+}
+
+static void on_sync(evutil_socket_t fd, short what, void *arg)
+{
+	struct fswatch *fs = arg;
+	struct sync_job *sync = malloc(sizeof(*sync));
+
+	(void)fd;
+	(void)what;
+	if (!sync)
+		abort();
+	if (fs->turn.error) /* perhaps there is room by now */
+		turn_work(fs);
+	sync->job = (struct job){run_sync, done_sync, NULL};
+	sync->fs = fs;
+	sync->count = 0;
+	sync->journal_fd =
+		fs->journal.unsynced ? fcntl(fs->journal.fd, F_DUPFD_CLOEXEC, 0) : -1;
+	take_buffers(fs, sync);
+	if (sync->count == 0 && sync->journal_fd < 0) {
+		free(sync);
+		return;
+	}
+	sync->dir_fd = fcntl(fs->spool.dir_fd, F_DUPFD_CLOEXEC, 0);
+	fs->journal.unsynced = false;
+	fs->turn.syncing = true;
+	jobs_add(fs->jobs, &sync->job);
+}
+
+/* ---- the end of a turn ---- */
+
+/* What still counts is far less than what the journal holds by now. */
+static void shorten_journal(struct fswatch *fs)
+{
+	uint64_t live = fs->outbox.bytes + fs->open_files.by_path.count * 128;
+
+	if (fs->journal.bytes < JOURNAL_LONG_BYTES || fs->journal.bytes < live * 4)
+		return;
+	journal_restart(&fs->journal);
+	journal_add(&fs->journal, JOURNAL_SESSION, str_of(fs->session_id), str_of(""));
+	open_files_record(&fs->open_files);
+	outbox_record(&fs->outbox);
+
+	int error = journal_replace(&fs->journal);
+
+	if (error)
+		log_warn("the journal cannot be written anew", "error", "%s",
+			strerror(-error), NULL);
+}
+
+static void write_down(struct fswatch *fs)
+{
+	int error = journal_commit(&fs->journal);
+
+	if (!error)
+		shorten_journal(fs);
+
+	int spool_error = buffers_flush(&fs->buffers);
+
+	error = error ? error : spool_error;
+	if (error != fs->turn.error) {
+		if (error)
+			log_error("unsaved edits cannot be written", "dir", "%s",
+				fs->buffers_dir, "error", "%s", strerror(-error), NULL);
+		fs->turn.error = error;
+		fswatch_report(fs);
+	}
+	/* Also tries again what could not be written. */
+	if (error || fs->journal.unsynced || fs->buffers.first)
+		set_sync_timer(fs);
+}
+
+static void send_answers(struct fswatch *fs)
+{
+	struct turn_answer *answer = fs->turn.first;
+
+	fs->turn.first = fs->turn.last = NULL;
+	fs->turn.bytes = 0;
+	while (answer) {
+		struct turn_answer *next = answer->next;
+
+		bus_answer(answer->request, buf_str(&answer->body));
+		buf_free(&answer->body);
+		free(answer);
+		answer = next;
+	}
+}
+
+void turn_end(struct fswatch *fs)
+{
+	fs->turn.edits_told = 0;
+	write_down(fs);
+	send_answers(fs);
+	outbox_send(&fs->outbox);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	turn_end(arg);
+}
+
+void turn_work(struct fswatch *fs)
+{
+	event_active(fs->turn.end, EV_TIMEOUT, 0);
+}
+
+void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *body)
+{
+	struct turn_answer *answer = malloc(sizeof(*answer));
+
+	if (!answer)
+		abort();
+	*answer = (struct turn_answer){.request = request, .body = *body};
+	*body = (struct buf){.data = NULL};
+	*(fs->turn.last ? &fs->turn.last->next : &fs->turn.first) = answer;
+	fs->turn.last = answer;
+	fs->turn.bytes += answer->body.len;
+	if (fs->turn.bytes > MAX_WAITING_BYTES)
+		turn_end(fs);
+	else
+		turn_work(fs);
+}
+
+void turn_answer_message(
+	struct fswatch *fs, struct bus_request *request, const void *reply)
+{
+	struct buf body = {.data = NULL};
+
+	proto_encode(method_infos[request->method].reply(), reply, &body);
+	turn_answer(fs, request, &body);
+}
+
+void turn_init(struct fswatch *fs)
+{
+	fs->turn.end = event_new(fs->worker->base, -1, 0, on_end, fs);
+	fs->turn.sync_timer = evtimer_new(fs->worker->base, on_sync, fs);
+	if (!fs->turn.end || !fs->turn.sync_timer)
+		abort();
+}

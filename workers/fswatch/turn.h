@@ -1,0 +1,43 @@
+/*
+ * turn.h - the end of a turn: what handlers did is written down, then told.
+ *
+ * Handlers change open files, buffers and the outbox, and give their answers to
+ * turn_answer. When all that the loop had to do in this turn is done, one write puts the
+ * records into the journal, each buffer that changed goes into the spool once, and only
+ * then the answers leave. So an answer is never ahead of what a crash would leave, and a
+ * burst costs little.
+ *
+ * Once a second what was written is brought to the disk, on the thread of jobs.h: that is
+ * for the loss of power, which a process need not fear for what it wrote.
+ */
+#ifndef PAIGE_FSWATCH_TURN_H
+#define PAIGE_FSWATCH_TURN_H
+
+#include "common/buf.h"
+#include "common/bus.h"
+
+struct fswatch;
+struct turn_answer;
+
+struct turn {
+	struct event *end;
+	struct event *sync_timer;
+	struct turn_answer *first, *last;
+	size_t bytes; /* of the answers that wait */
+	int error;    /* why the last turn could not be written; 0 */
+	bool syncing;
+	unsigned edits_told; /* in this turn, see serve_buffers.c */
+};
+
+void turn_init(struct fswatch *fs);
+/* Something was done that is to be written. */
+void turn_work(struct fswatch *fs);
+/* Answers a request at the end of the turn. Takes the memory of `body`. */
+void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *body);
+/* The same, encoding the method's reply type. */
+void turn_answer_message(
+	struct fswatch *fs, struct bus_request *request, const void *reply);
+/* Ends the turn now. */
+void turn_end(struct fswatch *fs);
+
+#endif
