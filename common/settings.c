@@ -397,7 +397,8 @@ void settings_runtime_dir(const struct settings *s, char out[108])
 		snprintf(out, 108, "%.*s", (int)strcspn(given, ":"), given);
 		return;
 	}
-	if (base && base[0] == '/') {
+	/* After su(1) it may be another user's, or gone. */
+	if (base && base[0] == '/' && access(base, W_OK | X_OK) == 0) {
 		n = snprintf(out, 108, "%s/paige-%016" PRIx64, base, hash);
 		if (n > 0 && n <= SETTINGS_RUNTIME_DIR_MAX)
 			return;

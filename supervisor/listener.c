@@ -36,7 +36,7 @@ static void set_port(struct sockaddr_storage *address, int port)
 
 static int port_of(int fd)
 {
-	struct sockaddr_storage address;
+	struct sockaddr_storage address = {0};
 	socklen_t len = sizeof(address);
 
 	if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)

@@ -487,10 +487,13 @@ START_TEST(the_runtime_directory_is_short)
 	free(load(NULL, &s, &result));
 	settings_runtime_dir(&s, dir);
 	ck_assert_int_eq(strncmp(dir, "/tmp/paige-", 11), 0);
-	setenv("XDG_RUNTIME_DIR", "/run/user/0", 1);
+	setenv("XDG_RUNTIME_DIR", "/no/such/directory", 1);
 	settings_runtime_dir(&s, dir);
-	ck_assert_int_eq(strncmp(dir, "/run/user/0/paige-", 18), 0);
-	ck_assert_uint_eq(strlen(dir), 18 + 16);
+	ck_assert_int_eq(strncmp(dir, "/tmp/paige-", 11), 0);
+	setenv("XDG_RUNTIME_DIR", scratch, 1);
+	settings_runtime_dir(&s, dir);
+	ck_assert_int_eq(strncmp(dir, scratch, strlen(scratch)), 0);
+	ck_assert_uint_eq(strlen(dir), strlen(scratch) + strlen("/paige-") + 16);
 	setenv("RUNTIME_DIRECTORY", "/run/paige:/run/other", 1);
 	settings_runtime_dir(&s, other);
 	ck_assert_str_eq(other, "/run/paige");
