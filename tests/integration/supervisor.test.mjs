@@ -473,6 +473,19 @@ test('stop: what a worker started goes with it', async (t) => {
   await until(() => !alive(p), 'the process of its group is gone', 1000);
 });
 
+test('what holds the stderr of a dead worker, in a session of its own, delays neither its successor nor the stop', async (t) => {
+  const d = await new Daemon(t, { modes: { llm: 'grandchild' } }).start();
+  const p = stat(Number(d.log('llm').match(/ts=grandchild (\d+)/)[1]));
+  t.after(() => alive(p) && process.kill(p.pid, 'SIGKILL'));
+  d.mode('llm', 'ok');
+  process.kill(d.worker('llm').pid, 'SIGKILL');
+  await until(() => d.count('llm', 'msg="ready"') === 2, 'the successor writes to the same log');
+  assert.ok(alive(p));
+  const at = Date.now();
+  await d.stop();
+  assert.ok(Date.now() - at < 1500, `${Date.now() - at} ms`);
+});
+
 test('the supervisor is killed: its workers end within 3 s, the next start takes over lock and sockets', async (t) => {
   const d = await new Daemon(t, { modes: { store: 'ignore-all' } }).start();
   const family = childrenOf(d.pid);
