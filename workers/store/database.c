@@ -15,9 +15,9 @@
 
 #define CACHE_KIB 8192 /* pages that SQLite may keep; taken only as they are used */
 
-static const char *const statement_sql[STATEMENT_COUNT] = {
+static const char *const sql_of_all[STATEMENTS_OF_ALL] = {
 #define STATEMENT(name, sql) [STATEMENT_##name] = (sql),
-#include "workers/store/statements.def"
+#include "workers/store/transactions.def"
 #undef STATEMENT
 };
 
@@ -48,6 +48,9 @@ int database_errno(int rc)
 		return -EFBIG;
 	case SQLITE_CONSTRAINT:
 		return -ENOKEY;
+	case SQLITE_ERROR:
+	case SQLITE_MISMATCH:
+		return -EINVAL;
 	default:
 		return -EIO;
 	}
@@ -176,8 +179,7 @@ static bool in_wal_mode(sqlite3 *handle, int *page_bytes)
 	return wal;
 }
 
-static int open_inspected(
-	struct database *db, const struct schema *schema, struct problem *problem)
+static int open_inspected(struct database *db, struct problem *problem)
 {
 	struct problem inner = {0};
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
@@ -197,7 +199,7 @@ static int open_inspected(
 		return -EIO;
 	}
 	sqlite3_wal_hook(db->handle, on_commit, db);
-	result = schema_apply(db->handle, schema, &inner);
+	result = schema_apply(db->handle, db->schema, &inner);
 	if (result < 0)
 		problem_set(problem, "%s cannot be used: %.500s", db->path, inner.text);
 	return result;
@@ -217,10 +219,13 @@ int database_open(struct database *db, const char *path, const struct schema *sc
 		*problem = seen.problem;
 		return result;
 	}
+	db->schema = schema;
 	db->path = strdup(path);
-	if (!db->path)
+	db->statements = calloc((size_t)(STATEMENTS_OF_ALL + schema->statements_count),
+		sizeof(sqlite3_stmt *));
+	if (!db->path || !db->statements)
 		abort();
-	result = open_inspected(db, schema, problem);
+	result = open_inspected(db, problem);
 	if (result < 0)
 		database_close(db);
 	return result;
@@ -228,10 +233,10 @@ int database_open(struct database *db, const char *path, const struct schema *sc
 
 void database_close(struct database *db)
 {
-	for (int i = 0; i < STATEMENT_COUNT; i++) {
+	for (int i = 0;
+		db->schema && i < STATEMENTS_OF_ALL + db->schema->statements_count; i++)
 		sqlite3_finalize(db->statements[i]);
-		db->statements[i] = NULL;
-	}
+	free(db->statements);
 	sqlite3_close(db->handle);
 	free(db->path);
 	*db = (struct database){0};
@@ -252,13 +257,13 @@ bool database_in_place(const struct database *db)
 	return access(log, F_OK) == 0 || errno != ENOENT;
 }
 
-int database_probe(struct database *db, const struct schema *schema)
+int database_probe(struct database *db)
 {
 	char sql[96];
 
 	/* Setting the version writes the first page also when it stays the same. */
 	snprintf(sql, sizeof(sql), "BEGIN IMMEDIATE; PRAGMA user_version = %d; COMMIT",
-		schema->version);
+		db->schema->version);
 	if (sqlite3_exec(db->handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
 		int result = database_errno(sqlite3_extended_errcode(db->handle));
 
@@ -278,11 +283,19 @@ int64_t database_log_bytes(const struct database *db)
 	return stat(log, &st) == 0 ? st.st_size : 0;
 }
 
-sqlite3_stmt *query_begin(struct database *db, enum statement which)
+static const char *sql_of(const struct database *db, int which)
+{
+	int own = which - STATEMENTS_OF_ALL;
+
+	return own < 0 ? sql_of_all[which] : db->schema->statements[own];
+}
+
+sqlite3_stmt *query_begin(struct database *db, int which)
 {
 	sqlite3_stmt **kept = &db->statements[which];
 
-	if (!*kept && sqlite3_prepare_v3(db->handle, statement_sql[which], -1,
+	assert(which >= 0 && which - STATEMENTS_OF_ALL < db->schema->statements_count);
+	if (!*kept && sqlite3_prepare_v3(db->handle, sql_of(db, which), -1,
 			      SQLITE_PREPARE_PERSISTENT, kept, NULL) != SQLITE_OK)
 		return NULL;
 	/* A statement that is in use would be reset under its user. */
@@ -335,7 +348,7 @@ struct str query_column(sqlite3_stmt *query, int column, struct arena *arena)
 		arena, (struct str){text, (size_t)sqlite3_column_bytes(query, column)});
 }
 
-int database_execute(struct database *db, enum statement which)
+int database_execute(struct database *db, int which)
 {
 	AUTO_QUERY *query = query_begin(db, which);
 	int result = query_run(db, query);

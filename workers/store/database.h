@@ -15,25 +15,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is executed, each prepared once. */
-enum statement {
+/* What can be executed on every database; those of one alone are numbered from
+ * STATEMENTS_OF_ALL on, in the order of its schema's list. */
+enum {
 #define STATEMENT(name, sql) STATEMENT_##name,
-#include "workers/store/statements.def"
+#include "workers/store/transactions.def"
 #undef STATEMENT
-	STATEMENT_COUNT
+	STATEMENTS_OF_ALL
 };
 
 struct database {
 	sqlite3 *handle;
 	char *path;
-	sqlite3_stmt *statements[STATEMENT_COUNT]; /* prepared at first use */
-	uint64_t commits;			   /* that wrote something */
-	uint64_t log_pages; /* in the write-ahead log after the last commit */
+	const struct schema *schema;
+	sqlite3_stmt **statements; /* each prepared once, at first use */
+	uint64_t commits;	   /* that wrote something */
+	uint64_t log_pages;	   /* in the write-ahead log after the last commit */
 	int page_bytes;
 };
 
 /* -errno of an SQLite result code, extended or not; 0 for SQLITE_OK, ROW and DONE.
- * -EUCLEAN stands for a damaged file, -ENOSPC for a full disk, -EBUSY for a lock. */
+ * -EUCLEAN stands for a damaged file, -ENOSPC for a full disk, -EBUSY for a lock, -EINVAL
+ * for one statement that went wrong. */
 int database_errno(int rc) __attribute__((const));
 
 /*
@@ -57,8 +60,7 @@ void database_problem(const struct database *db, struct problem *problem);
 bool database_in_place(const struct database *db);
 
 /* Writes something that changes nothing, to see whether writing works. 0 or -errno. */
-int database_probe(struct database *db, const struct schema *schema)
-	__attribute__((warn_unused_result));
+int database_probe(struct database *db) __attribute__((warn_unused_result));
 /* Size of the log on disk. */
 int64_t database_log_bytes(const struct database *db);
 
@@ -66,7 +68,7 @@ int64_t database_log_bytes(const struct database *db);
 
 /* A statement ready to be bound, or NULL (database_result tells). Give it back with
  * query_end. */
-sqlite3_stmt *query_begin(struct database *db, enum statement which);
+sqlite3_stmt *query_begin(struct database *db, int which);
 void query_end(sqlite3_stmt **statement);
 #define AUTO_QUERY __attribute__((cleanup(query_end))) sqlite3_stmt
 
@@ -83,7 +85,6 @@ int query_run(struct database *db, sqlite3_stmt *query)
 struct str query_column(sqlite3_stmt *query, int column, struct arena *arena);
 
 /* A statement without parameters and rows. 0 or -errno. */
-int database_execute(struct database *db, enum statement which)
-	__attribute__((warn_unused_result));
+int database_execute(struct database *db, int which) __attribute__((warn_unused_result));
 
 #endif

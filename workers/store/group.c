@@ -42,6 +42,7 @@ static bool is_fatal(const struct store *store, int error)
 {
 	switch (error) {
 	case -EFBIG:  /* a row too large */
+	case -EINVAL: /* a value that a function in a statement cannot take */
 	case -ENOKEY: /* a constraint */
 		return sqlite3_get_autocommit(store->db.handle);
 	default:

@@ -5,7 +5,7 @@
 #define PAIGE_STORE_ROWS_H
 
 #include "proto/codec.h"
-#include "workers/store/database.h"
+#include "workers/store/statements.h"
 
 /* Makes room for item `count` of an array of `size` bytes each in the arena. */
 void rows_grow(

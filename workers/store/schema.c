@@ -17,11 +17,19 @@ static const struct schema_step paige_steps[] = {
 	},
 };
 
+static const char *const paige_statements[] = {
+#define STATEMENT(name, sql) (sql),
+#include "workers/store/statements.def"
+#undef STATEMENT
+};
+
 const struct schema paige_schema = {
 	.what = "paige.db",
 	.application_id = PAIGE_APPLICATION_ID,
 	.steps = paige_steps,
 	.version = sizeof(paige_steps) / sizeof(paige_steps[0]),
+	.statements = paige_statements,
+	.statements_count = sizeof(paige_statements) / sizeof(paige_statements[0]),
 };
 
 static int fail(sqlite3 *db, const struct schema *schema, struct problem *problem)

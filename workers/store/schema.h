@@ -20,6 +20,9 @@ struct schema {
 	int application_id; /* PRAGMA application_id: whose file it is */
 	const struct schema_step *steps;
 	int version; /* number of steps */
+	/* What runs on it (database.h). */
+	const char *const *statements;
+	int statements_count;
 };
 
 extern const struct schema paige_schema;

@@ -14,12 +14,11 @@
 #include "common/clock.h"
 #include "common/ids.h"
 #include "proto/errors.h"
-#include "workers/store/database.h"
 #include "workers/store/group.h"
 #include "workers/store/health.h"
 #include "workers/store/keys.h"
 #include "workers/store/sessions.h"
-#include "workers/store/wal.h"
+#include "workers/store/statements.h"
 
 struct store;
 
@@ -88,7 +87,6 @@ struct store {
 	struct sessions sessions;
 	struct keys *keys;
 	struct group group;
-	struct wal_policy wal;
 	struct health health;
 	struct serve *serve;   /* of serve.c */
 	struct upkeep *upkeep; /* of upkeep.c */

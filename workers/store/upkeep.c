@@ -3,18 +3,17 @@
 #include "common/log.h"
 #include "common/worker.h"
 #include "workers/store/actions.h"
-#include "workers/store/image.h"
 #include "workers/store/inspect.h"
+#include "workers/store/log_keeper.h"
 #include "workers/store/store.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 struct upkeep {
-	struct event *log_timer;
+	struct log_keeper log;
 	struct event *check_timer;
 	struct event *probe_timer;
-	uint64_t commits;	/* seen so far */
 	unsigned long dropped;	/* actions not warned of yet */
 	struct mono warn_after; /* not before */
 	struct timespec file_changed;
@@ -80,53 +79,13 @@ static void warn_of_dropped(struct store *store)
 
 /* ---- the log ---- */
 
-static bool checkpoint(struct store *store, enum wal_action action)
-{
-	int mode = action == WAL_CUT ? SQLITE_CHECKPOINT_TRUNCATE
-				     : SQLITE_CHECKPOINT_PASSIVE;
-	int in_log = 0, copied = 0;
-	int rc = sqlite3_wal_checkpoint_v2(
-		store->db.handle, "main", mode, &in_log, &copied);
-
-	if (rc == SQLITE_OK)
-		return in_log == copied;
-	if (database_errno(rc) == -EBUSY)
-		problem_set(&store->health.pin,
-			"The write-ahead log of %s cannot be cut because another process "
-			"keeps reading "
-			"the database. End that process.",
-			store->db.path);
-	else
-		database_problem(&store->db, &store->health.pin);
-	return false;
-}
-
-static void tend_log(struct store *store)
-{
-	struct upkeep *u = upkeep_of(store);
-	struct mono now = clock_mono();
-	int64_t wait_ms;
-	enum wal_action action = wal_decide(&store->wal, now, &wait_ms);
-
-	if (action != WAL_WAIT) {
-		wal_done(&store->wal, action, checkpoint(store, action), clock_mono());
-		action = wal_decide(&store->wal, clock_mono(), &wait_ms);
-	}
-	store->health.pinned = store->wal.pinned;
-	if (action == WAL_WAIT && wait_ms >= 0) {
-		struct timeval pause = {wait_ms / 1000, wait_ms % 1000 * 1000};
-
-		event_add(u->log_timer, &pause);
-	}
-}
-
-static void on_log_timer(evutil_socket_t fd, short what, void *arg)
+static void on_log_change(void *arg)
 {
 	struct store *store = arg;
+	struct upkeep *u = upkeep_of(store);
 
-	(void)fd;
-	(void)what;
-	tend_log(store);
+	store->health.pinned = u->log.pinned;
+	store->health.pin = u->log.pin;
 	tell(store);
 }
 
@@ -140,7 +99,7 @@ static void on_probe_timer(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (store->health.failing && health_may_write(&store->health) &&
-		database_probe(&store->db, &paige_schema) == 0)
+		database_probe(&store->db) == 0)
 		store->health.failing = false;
 	if (store->health.failing)
 		event_add(upkeep_of(store)->probe_timer, &pause);
@@ -160,17 +119,10 @@ void upkeep_after_group(struct store *store, int result)
 	}
 	if (result < 0)
 		store->health.problem = store->group.problem;
-	if (u->commits != store->db.commits) {
-		u->commits = store->db.commits;
+	if (log_keeper_after_commit(&u->log))
 		store->health.failing = false;
-		wal_written(&store->wal,
-			(int64_t)store->db.log_pages *
-				(store->db.page_bytes + IMAGE_FRAME_HEADER_BYTES),
-			clock_mono());
-		tend_log(store);
-	}
 	warn_of_dropped(store);
-	tell(store);
+	on_log_change(store);
 }
 
 /* ---- the file ---- */
@@ -236,17 +188,13 @@ void upkeep_start(struct store *store)
 	if (!u)
 		abort();
 	store->upkeep = u;
-	u->log_timer = evtimer_new(base, on_log_timer, store);
 	u->probe_timer = evtimer_new(base, on_probe_timer, store);
 	u->check_timer = event_new(base, -1, EV_PERSIST, on_check_timer, store);
-	if (!u->log_timer || !u->probe_timer || !u->check_timer)
+	if (!u->probe_timer || !u->check_timer)
 		abort();
 	event_add(u->check_timer, &every);
 	u->file_changed = changed_at(store);
-	u->commits = store->db.commits;
-	/* What a killed process left in the log is cut off in the first pause. */
-	wal_written(&store->wal, database_log_bytes(&store->db), clock_mono());
-	tend_log(store);
+	log_keeper_start(&u->log, base, &store->db, on_log_change, store);
 	tell(store);
 }
 
@@ -256,12 +204,11 @@ void upkeep_stop(struct store *store)
 
 	if (!u)
 		return;
-	event_free(u->log_timer);
 	event_free(u->probe_timer);
 	event_free(u->check_timer);
-	free(u);
-	store->upkeep = NULL;
-	if (health_may_write(&store->health) && !checkpoint(store, WAL_CUT))
+	if (!log_keeper_stop(&u->log, health_may_write(&store->health)))
 		log_warn("the log was not cut at the end", "path", "%s", store->db.path,
 			NULL);
+	free(u);
+	store->upkeep = NULL;
 }

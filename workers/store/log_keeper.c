@@ -1,0 +1,90 @@
+/* log_keeper.c - keeps the write-ahead log of one open database short (log_keeper.h). */
+#include "workers/store/log_keeper.h"
+#include "workers/store/image.h"
+#include <errno.h>
+#include <stdlib.h>
+
+static bool checkpoint(struct log_keeper *k, enum wal_action action)
+{
+	int mode = action == WAL_CUT ? SQLITE_CHECKPOINT_TRUNCATE
+				     : SQLITE_CHECKPOINT_PASSIVE;
+	int in_log = 0, copied = 0;
+	int rc = sqlite3_wal_checkpoint_v2(k->db->handle, "main", mode, &in_log, &copied);
+
+	if (rc == SQLITE_OK)
+		return in_log == copied;
+	if (database_errno(rc) == -EBUSY)
+		problem_set(&k->pin,
+			"The write-ahead log of %s cannot be cut because another process "
+			"keeps reading "
+			"the database. End that process.",
+			k->db->path);
+	else
+		database_problem(k->db, &k->pin);
+	return false;
+}
+
+static void tend(struct log_keeper *k)
+{
+	int64_t wait_ms;
+	enum wal_action action = wal_decide(&k->policy, clock_mono(), &wait_ms);
+
+	if (action != WAL_WAIT) {
+		wal_done(&k->policy, action, checkpoint(k, action), clock_mono());
+		action = wal_decide(&k->policy, clock_mono(), &wait_ms);
+	}
+	k->pinned = k->policy.pinned;
+	if (action == WAL_WAIT && wait_ms >= 0) {
+		struct timeval pause = {wait_ms / 1000, wait_ms % 1000 * 1000};
+
+		event_add(k->timer, &pause);
+	}
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct log_keeper *k = arg;
+
+	(void)fd;
+	(void)what;
+	tend(k);
+	k->on_change(k->arg);
+}
+
+void log_keeper_start(struct log_keeper *k, struct event_base *base, struct database *db,
+	void (*on_change)(void *arg), void *arg)
+{
+	*k = (struct log_keeper){
+		.db = db, .commits = db->commits, .on_change = on_change, .arg = arg};
+	k->timer = evtimer_new(base, on_timer, k);
+	if (!k->timer)
+		abort();
+	wal_written(&k->policy, database_log_bytes(db), clock_mono());
+	tend(k);
+}
+
+bool log_keeper_after_commit(struct log_keeper *k)
+{
+	if (k->commits == k->db->commits)
+		return false;
+	k->commits = k->db->commits;
+	wal_written(&k->policy,
+		(int64_t)k->db->log_pages *
+			(k->db->page_bytes + IMAGE_FRAME_HEADER_BYTES),
+		clock_mono());
+	tend(k);
+	return true;
+}
+
+bool log_keeper_stop(struct log_keeper *k, bool cut)
+{
+	bool done = true;
+
+	if (!k->db)
+		return true;
+	event_free(k->timer);
+	if (cut)
+		done = checkpoint(k, WAL_CUT);
+	*k = (struct log_keeper){0};
+	return done;
+}
