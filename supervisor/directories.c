@@ -88,25 +88,34 @@ void directories_clear_runtime(const char *path)
 	rmdir(path); /* systemd's own stays: it has more rights, or is not empty */
 }
 
+/* NULL when we do not run from a build tree. */
+static char *find_in_build_tree(void)
+{
+	char self[PATH_MAX], probe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *workers, *real;
+
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	if (asprintf(&workers, "%s/../workers", self) < 0)
+		return NULL;
+	real = realpath(workers, NULL);
+	free(workers);
+	if (!real)
+		return NULL;
+	snprintf(probe, sizeof(probe), "%s/%s/paige-%s", real, worker_infos[0].name,
+		worker_infos[0].name);
+	if (access(probe, X_OK) == 0)
+		return real;
+	free(real);
+	return NULL;
+}
+
 char *directories_find_programs(void)
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *dir, *probe;
+	char *found = find_in_build_tree();
 
-	if (n > 0) {
-		self[n] = '\0';
-		*strrchr(self, '/') = '\0';
-		if (asprintf(&dir, "%s/../workers", self) < 0)
-			return NULL;
-		if (asprintf(&probe, "%s/%s/paige-%s", dir, worker_infos[0].name,
-			    worker_infos[0].name) < 0)
-			return NULL;
-		n = access(probe, X_OK);
-		free(probe);
-		if (n == 0)
-			return dir;
-		free(dir);
-	}
-	return strdup(PAIGE_LIBEXECDIR);
+	return found ? found : strdup(PAIGE_LIBEXECDIR);
 }
