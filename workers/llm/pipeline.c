@@ -3,6 +3,7 @@
  * learner (seed 004 story 9; FR-108 to FR-116).
  */
 #include "common/log.h"
+#include "common/relative_path.h"
 #include "workers/llm/flows.h"
 #include "workers/llm/llm.h"
 #include "workers/llm/stage.h"
@@ -81,20 +82,8 @@ static struct plan_phase *shown_phases(
 	return phases;
 }
 
-/* A path that leads out of the project is kept in the plan but never shown (P9.22). */
-static bool may_show(struct str path)
-{
-	if (path.len == 0 || path.ptr[0] == '/')
-		return false;
-	for (size_t i = 0; i + 1 < path.len; i++)
-		if (path.ptr[i] == '.' && path.ptr[i + 1] == '.' &&
-			(i == 0 || path.ptr[i - 1] == '/') &&
-			(i + 2 == path.len || path.ptr[i + 2] == '/'))
-			return false;
-	return true;
-}
-
-/* The first phase's hints, as the tools would show them (P9.11). */
+/* The first phase's hints, as the tools would show them (P9.11). A path that leads out of
+ * the project is kept in the plan but never shown (P9.22). */
 static void show_hints(struct flow *flow, const struct coach_agent_response *r)
 {
 	struct explorer_hint_files files = {0};
@@ -113,7 +102,7 @@ static void show_hints(struct flow *flow, const struct coach_agent_response *r)
 			.style = str_of(coach_line_style_enumeration()->names[h->style]),
 			.hover_text = h->hover_text};
 
-		if (may_show(h->path))
+		if (relative_path_inside(h->path))
 			flow_publish(flow, "ui/editor:highlight_lines",
 				editor_highlight_lines_type(), &lines);
 	}
@@ -123,7 +112,7 @@ static void show_hints(struct flow *flow, const struct coach_agent_response *r)
 		const struct coach_file_hint *h = &hints->file_hints.items[i];
 		const char *style = coach_file_style_enumeration()->names[h->style];
 
-		if (may_show(h->path))
+		if (relative_path_inside(h->path))
 			files.hints.items[files.hints.count++] =
 				(struct file_hint){.path = h->path,
 					.style = enumeration_index(

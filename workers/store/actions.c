@@ -2,11 +2,13 @@
 #include "workers/store/actions.h"
 #include "common/utf8.h"
 #include "proto/messages.h"
+#include "workers/store/hints.h"
+#include "workers/store/json_text.h"
 #include "workers/store/row_ids.h"
+#include "workers/store/services.h"
 #include "workers/store/store.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static unsigned long dropped;
 
@@ -91,26 +93,10 @@ int action_find(struct store *store, struct call *call, const char *id,
 
 /* ---- action.append ---- */
 
-static struct str json_text(struct call *call, yyjson_val *val)
-{
-	struct str kept = {0};
-	size_t len;
-	char *text;
-
-	if (!val)
-		return kept;
-	text = yyjson_val_write(val, YYJSON_WRITE_NOFLAG, &len);
-	if (!text)
-		abort();
-	kept = arena_str(call->arena, (struct str){text, len});
-	free(text);
-	return kept;
-}
-
-/* Checks one row of the request and makes an entry of it, in the arena. 0 or -ECANCELED.
- */
+/* Checks one row of the request and makes an entry of it, in the arena, with its data as
+ * the action's own type (NULL for a row without). 0 or -ECANCELED. */
 static int read_row(struct call *call, const struct action_row *row, size_t index,
-	struct action_entry *entry)
+	struct action_entry *entry, const void **data)
 {
 	char *id = arena_alloc(call->arena, UUID_SIZE);
 	int action = action_by_name(row->type);
@@ -118,6 +104,7 @@ static int read_row(struct call *call, const struct action_row *row, size_t inde
 	struct proto_error error;
 	struct wall at;
 	char where[64];
+	void *decoded;
 
 	if (row_id(row->id, 0, id) < 0)
 		return call_refuse(call, ERROR_INVALID_MESSAGE,
@@ -133,17 +120,58 @@ static int read_row(struct call *call, const struct action_row *row, size_t inde
 			index);
 	type = action_infos[action].data();
 	snprintf(where, sizeof(where), "actions[%zu].data", index);
-	if (row->data.val &&
-		proto_decode(type, row->data.val, where, DECODE_LENIENT, call->arena,
-			arena_alloc(call->arena, type->size), &error) < 0)
+	decoded = row->data.val ? arena_alloc(call->arena, type->size) : NULL;
+	if (decoded && proto_decode(type, row->data.val, where, DECODE_LENIENT,
+			       call->arena, decoded, &error) < 0)
 		return call_refuse(call, ERROR_INVALID_MESSAGE, "%s", error.text);
 	*entry = (struct action_entry){
 		.id = id,
 		.action = (enum action)action,
-		.data = json_text(call, row->data.val),
+		.data = json_text_value(call->arena, row->data.val),
 		.created_at = arena_cstr(call->arena, row->created_at),
 	};
+	*data = decoded;
 	return 0;
+}
+
+/* Which progress event of the phase an action means, besides its row (P2.6); NULL for
+ * none. */
+static const char *progress_of(const struct action_entry *entry, const void *data)
+{
+	if (entry->action == ACTION_REVIEW_REQUESTED)
+		return "review_requested";
+	if (entry->action == ACTION_REVIEW_COMPLETED && data &&
+		((const struct review_completed_data *)data)->passed)
+		return "review_passed";
+	return NULL;
+}
+
+/* Writes one row of the request, and its progress event if it means one. As action_write.
+ */
+static int append_row(struct store *store, struct call *call,
+	const struct action_entry *entry, const void *data)
+{
+	const struct session_ref *session =
+		sessions_at(&store->sessions, str_of(entry->created_at));
+	const char *event_type = progress_of(entry, data);
+	char id[UUID_SIZE];
+	int written, result;
+
+	if (!session) {
+		dropped++;
+		return 0;
+	}
+	written = action_write(store, call, session, entry);
+	if (written != 1 || !event_type)
+		return written;
+	result = row_id(str_of(entry->id), 1, id);
+	if (result == 0)
+		result = progress_write(store, call,
+			&(struct progress_entry){.id = id,
+				.event_type = event_type,
+				.data = entry->data,
+				.created_at = entry->created_at});
+	return result < 0 ? result : written;
 }
 
 int action_append(struct store *store, struct call *call)
@@ -152,19 +180,12 @@ int action_append(struct store *store, struct call *call)
 	struct written answer = {.has_count = true};
 
 	for (size_t i = 0; i < request->actions.count; i++) {
-		const struct action_row *row = &request->actions.items[i];
-		const struct session_ref *session =
-			sessions_at(&store->sessions, row->created_at);
 		struct action_entry entry;
-		int result = read_row(call, row, i, &entry);
+		const void *data = NULL;
+		int result = read_row(call, &request->actions.items[i], i, &entry, &data);
 
-		if (result < 0)
-			return result;
-		if (!session) {
-			dropped++;
-			continue;
-		}
-		result = action_write(store, call, session, &entry);
+		if (result == 0)
+			result = append_row(store, call, &entry, data);
 		if (result < 0)
 			return result;
 		answer.count += result;

@@ -43,11 +43,4 @@ int action_find(struct store *store, struct call *call, const char *id,
 /* Dropped rows since the last time this was asked; for a warning now and then. */
 unsigned long actions_take_dropped(void);
 
-/* Services. */
-int action_append(struct store *store, struct call *call);
-int activity_tab_switch(struct store *store, struct call *call);
-int activity_selection(struct store *store, struct call *call);
-int activity_idle_start(struct store *store, struct call *call);
-int activity_idle_end(struct store *store, struct call *call);
-
 #endif

@@ -61,6 +61,13 @@ void call_row_id(const struct call *call, unsigned n, char out[UUID_SIZE])
 	assert(result == 0);
 }
 
+struct wall call_made(const struct call *call)
+{
+	struct wall made;
+
+	return row_key_time(call->key, &made) == 0 ? made : call->arrived;
+}
+
 void call_time(const struct call *call, char out[WALL_ISO_SIZE])
 {
 	wall_iso(call->arrived, out);

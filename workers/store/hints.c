@@ -4,6 +4,7 @@
 #include "proto/messages.h"
 #include "workers/store/actions.h"
 #include "workers/store/phases.h"
+#include "workers/store/services.h"
 #include "workers/store/store.h"
 
 /* Rows of one call (row_ids.h). */
@@ -41,25 +42,36 @@ int hint_level_load(struct store *store, const char *session_id, int *level)
 	return found < 0 ? found : 0;
 }
 
-int progress_record(struct store *store, struct call *call, unsigned n,
-	const char *event_type, const struct type *type, const void *data)
+int progress_write(
+	struct store *store, struct call *call, const struct progress_entry *entry)
 {
 	struct phase_row phase;
-	char id[UUID_SIZE], at[WALL_ISO_SIZE];
 	int result = phase_current(store, call, &phase);
 
 	if (result != 1)
 		return result;
 	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_PROGRESS_INSERT);
 
+	query_text(query, 1, str_of(entry->id));
+	query_text(query, 2, phase.info.id);
+	query_text(query, 3, str_of(entry->event_type));
+	query_text(query, 4, entry->data);
+	query_text(query, 5, str_of(entry->created_at));
+	return query_run(&store->db, query);
+}
+
+int progress_record(struct store *store, struct call *call, unsigned n,
+	const char *event_type, const struct type *type, const void *data)
+{
+	char id[UUID_SIZE], at[WALL_ISO_SIZE];
+
 	call_row_id(call, n, id);
 	call_time(call, at);
-	query_text(query, 1, str_of(id));
-	query_text(query, 2, phase.info.id);
-	query_text(query, 3, str_of(event_type));
-	query_text(query, 4, call_encode(call, type, data));
-	query_text(query, 5, str_of(at));
-	return query_run(&store->db, query);
+	return progress_write(store, call,
+		&(struct progress_entry){.id = id,
+			.event_type = event_type,
+			.data = call_encode(call, type, data),
+			.created_at = at});
 }
 
 int hints_level_change(struct store *store, struct call *call)

@@ -16,16 +16,22 @@ struct type;
 int hint_level_load(struct store *store, const char *session_id, int *level)
 	__attribute__((warn_unused_result));
 
-/*
- * Records a progress event of the current phase of the active session, in row `n` of the
- * call; nothing without a session or an active phase. `data` of `type` becomes its JSON.
- * 1 written, 0 not, or -errno.
- */
+/* A progress event to be written. */
+struct progress_entry {
+	const char *id;
+	const char *event_type; /* hint_used, hint_escalated, review_requested,
+				   review_passed */
+	struct str data;	/* JSON text, absent for NULL */
+	const char *created_at;
+};
+
+/* Writes a progress event of the current phase of the active session; nothing without a
+ * session or an active phase. 1 written, 0 not, or -errno. */
+int progress_write(struct store *store, struct call *call,
+	const struct progress_entry *entry) __attribute__((warn_unused_result));
+/* The same in row `n` of the call; `data` of `type` becomes its JSON. */
 int progress_record(struct store *store, struct call *call, unsigned n,
 	const char *event_type, const struct type *type, const void *data)
 	__attribute__((warn_unused_result));
-
-/* Service. */
-int hints_level_change(struct store *store, struct call *call);
 
 #endif

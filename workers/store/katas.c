@@ -1,211 +1,181 @@
-/* katas.c - katas and the attempts at them (katas.h). */
-#include "workers/store/katas.h"
-#include "common/log.h"
+/*
+ * katas.c - katas and the attempts at them (FR-154, FR-157, FR-158; P2.4, P11.3 to
+ * P11.7).
+ *
+ * An attempt is read, appended and written in one transaction, so two at once are both
+ * kept.
+ */
 #include "proto/messages.h"
-#include "workers/store/hints.h"
-#include "workers/store/rows.h"
+#include "workers/store/json_text.h"
+#include "workers/store/row_ids.h"
+#include "workers/store/services.h"
 #include "workers/store/store.h"
-#include <stdlib.h>
-
-#define FIRST_LEVEL 1 /* of who never tried (P11.3) */
-
-enum {
-	COLUMN_ID,
-	COLUMN_TITLE,
-	COLUMN_DESCRIPTION,
-	COLUMN_NOTES,
-	COLUMN_CONSTRAINTS,
-	COLUMN_ATTEMPTS,
-	COLUMN_TOPIC
-};
-
-/* Rows of one call (row_ids.h). */
-enum kata_row { ROW_ATTEMPT, ROW_PROGRESS };
 
 /* Constraints are objects; a title alone, as older rows have it, stands for one of level
- * 1 (P2.3). */
-static bool read_constraint(
-	yyjson_val *val, struct arena *arena, struct kata_constraint *out)
+ * 1 (P2.3). What is neither is left out. */
+static void read_constraints(struct arena *arena, struct str text, struct kata *out)
 {
-	struct proto_error error;
-	struct str title = {yyjson_get_str(val), yyjson_get_len(val)};
+	struct strs titles = json_read_strings(arena, text);
+	size_t objects;
+	struct kata_constraint *items =
+		json_read_objects(arena, kata_constraint_type(), text, &objects);
 
-	if (yyjson_is_str(val)) {
-		title = arena_str(arena, title);
-		*out = (struct kata_constraint){.title = title,
-			.description = title,
-			.min_level = FIRST_LEVEL,
-			.has_min_level = true};
-		return true;
-	}
-	if (proto_decode(kata_constraint_type(), val, "constraint", DECODE_LENIENT, arena,
-		    out, &error) < 0)
-		return false;
-	out->title = arena_str(arena, out->title);
-	out->description = arena_str(arena, out->description);
-	return true;
+	out->constraints.items =
+		arena_array(arena, objects + titles.count, sizeof(*items));
+	for (size_t i = 0; i < titles.count; i++)
+		out->constraints.items[out->constraints.count++] =
+			(struct kata_constraint){.title = titles.items[i],
+				.description = titles.items[i],
+				.min_level = 1,
+				.has_min_level = true};
+	for (size_t i = 0; i < objects; i++)
+		out->constraints.items[out->constraints.count++] = items[i];
 }
 
-/* Broken JSON and what is no constraint are left out. */
-static void read_constraints(struct str json, struct arena *arena,
-	struct kata_constraint **items, size_t *count)
+/* 1 with *out in the arena, 0 there is none, or -errno. */
+static int read_kata(
+	struct store *store, struct call *call, struct str id, struct kata *out)
 {
-	yyjson_doc *doc = json.ptr ? yyjson_read(json.ptr, json.len, 0) : NULL;
-	yyjson_val *root = yyjson_doc_get_root(doc), *one;
-	size_t i, max;
-
-	*items = arena_array(arena, yyjson_arr_size(root) + 1, sizeof(**items));
-	*count = 0;
-	yyjson_arr_foreach(root, i, max, one) *count +=
-		read_constraint(one, arena, &(*items)[*count]);
-	yyjson_doc_free(doc);
-}
-
-/* The row with its columns as above, begun and at its row. 1, or call refused or failed.
- */
-static int find_kata(
-	struct store *store, struct call *call, sqlite3_stmt *query, struct str id)
-{
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_KATA_GET);
 	int found;
 
 	query_text(query, 1, id);
 	found = query_step(&store->db, query);
-	return found == 0 ? call_refuse(call, ERROR_NOT_FOUND, "Kata not found") : found;
+	if (found != 1)
+		return found;
+	*out = (struct kata){
+		.id = query_column(query, 0, call->arena),
+		.title = query_column(query, 1, call->arena),
+		.description = query_column(query, 2, call->arena),
+		.instructor_notes = query_column(query, 3, call->arena),
+		.attempts = {.raw = query_column(query, 5, call->arena)},
+		.topic = query_column(query, 6, call->arena),
+	};
+	read_constraints(call->arena, query_column(query, 4, call->arena), out);
+	return 1;
+}
+
+static int no_kata(struct call *call)
+{
+	return call_refuse(call, ERROR_NOT_FOUND, "Kata not found");
 }
 
 int kata_get(struct store *store, struct call *call)
 {
 	const struct kata_query *request = call->message;
-	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_KATA_GET);
-	struct kata answer;
-	int found = find_kata(store, call, query, request->kata_id);
+	struct kata kata;
+	int found = read_kata(store, call, request->kata_id, &kata);
 
 	if (found < 0)
 		return found;
-	answer = (struct kata){
-		.id = query_column(query, COLUMN_ID, call->arena),
-		.title = query_column(query, COLUMN_TITLE, call->arena),
-		.description = query_column(query, COLUMN_DESCRIPTION, call->arena),
-		.instructor_notes = query_column(query, COLUMN_NOTES, call->arena),
-		.attempts = {.raw = query_column(query, COLUMN_ATTEMPTS, call->arena)},
-		.topic = query_column(query, COLUMN_TOPIC, call->arena),
-	};
-	read_constraints(query_column(query, COLUMN_CONSTRAINTS, call->arena),
-		call->arena, &answer.constraints.items, &answer.constraints.count);
-	call_answer(call, &answer);
+	if (found == 0)
+		return no_kata(call);
+	call_answer(call, &kata);
 	return 0;
 }
 
-/* ---- kata.attempt ---- */
+/* ---- attempts ---- */
 
-static int64_t best_level(yyjson_mut_val *attempts)
+/* An attempt as it stands in user_attempts. */
+static struct str attempt_text(struct call *call, const struct kata_attempt *request)
 {
-	int64_t best = 0;
-	size_t i, max;
-	yyjson_mut_val *attempt;
-
-	yyjson_mut_arr_foreach(attempts, i, max, attempt)
-	{
-		yyjson_mut_val *level = yyjson_mut_obj_get(attempt, "level");
-
-		if (yyjson_mut_is_num(level) && (int64_t)yyjson_mut_get_num(level) > best)
-			best = (int64_t)yyjson_mut_get_num(level);
-	}
-	return best > 0 ? best : FIRST_LEVEL;
+	return call_encode(call, stored_attempt_type(),
+		&(struct stored_attempt){.code = request->code,
+			.review = request->review,
+			.level = request->level,
+			.has_level = true,
+			.passed = request->passed,
+			.has_passed = true,
+			.constraints = request->constraints});
 }
 
-static void append_attempt(
-	yyjson_mut_doc *doc, yyjson_mut_val *attempts, const struct kata_attempt *a)
+/* What the attempts so far say: the best level, and the last one as JSON text (absent
+ * without any). */
+static int read_attempts(struct store *store, struct call *call, struct str kata_id,
+	bool without_last, int64_t *best, struct str *last)
 {
-	yyjson_mut_val *entry = yyjson_mut_arr_add_obj(doc, attempts), *titles;
-
-	yyjson_mut_obj_add_strn(doc, entry, "code", a->code.ptr, a->code.len);
-	yyjson_mut_obj_add_strn(doc, entry, "review", a->review.ptr, a->review.len);
-	yyjson_mut_obj_add_sint(doc, entry, "level", a->level);
-	yyjson_mut_obj_add_bool(doc, entry, "passed", a->passed);
-	titles = yyjson_mut_obj_add_arr(doc, entry, "constraints");
-	for (size_t i = 0; i < a->constraints.count; i++)
-		yyjson_mut_arr_add_strn(doc, titles, a->constraints.items[i].ptr,
-			a->constraints.items[i].len);
-}
-
-/* The attempts with the new one behind them, as text; *previous_best is of those before.
- */
-static struct str add_attempt(struct call *call, struct str json,
-	const struct kata_attempt *a, int64_t *previous_best)
-{
-	yyjson_doc *old = json.ptr ? yyjson_read(json.ptr, json.len, 0) : NULL;
-	yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-	yyjson_mut_val *attempts =
-		yyjson_is_arr(yyjson_doc_get_root(old))
-			? yyjson_val_mut_copy(doc, yyjson_doc_get_root(old))
-			: yyjson_mut_arr(doc);
-	struct str result = {NULL, 0};
-	size_t len;
-	char *text;
-
-	*previous_best = best_level(attempts);
-	append_attempt(doc, attempts, a);
-	yyjson_mut_doc_set_root(doc, attempts);
-	text = yyjson_mut_write(doc, 0, &len);
-	if (text)
-		result = arena_str(call->arena, (struct str){text, len});
-	free(text);
-	yyjson_mut_doc_free(doc);
-	yyjson_doc_free(old);
-	return result;
-}
-
-/* What the new level reaches and the best one before did not (P11.4). */
-static void unlock(struct kata_attempted *answer, int64_t level, struct arena *arena,
-	const struct kata_constraint *items, size_t count)
-{
-	answer->unlocked.items = arena_array(arena, count + 1, sizeof(*items));
-	for (size_t i = 0; i < count; i++)
-		if (items[i].min_level <= level &&
-			items[i].min_level > answer->previous_best)
-			answer->unlocked.items[answer->unlocked.count++] = items[i];
-}
-
-static int set_attempts(struct store *store, struct str kata_id, struct str attempts)
-{
-	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_KATA_SET_ATTEMPTS);
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_KATA_ATTEMPTS);
+	int found;
 
 	query_text(query, 1, kata_id);
-	query_text(query, 2, attempts);
+	*best = 0;
+	*last = (struct str){0};
+	while ((found = query_step(&store->db, query)) == 1) {
+		int64_t level = sqlite3_column_int64(query, 1);
+
+		if (without_last && sqlite3_column_int(query, 2))
+			continue;
+		if (level > *best)
+			*best = level;
+		*last = query_column(query, 0, call->arena);
+	}
+	/* With none, constraints of level 1 are open from the start (P11.3). */
+	if (*best == 0)
+		*best = 1;
+	return found;
+}
+
+/*
+ * Was this very attempt kept by the process before this one, which was killed before it
+ * could say so? An attempt has no place for an id, so: the call was made before this
+ * process began, and the last attempt is the same to the byte.
+ */
+static bool kept_before(
+	const struct store *store, struct call *call, struct str last, struct str attempt)
+{
+	struct wall made;
+
+	return row_key_time(call->key, &made) == 0 && made.us < store->started.us &&
+	       str_eq(last, attempt);
+}
+
+static int append_attempt(struct store *store, struct str kata_id, struct str attempt)
+{
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_KATA_APPEND_ATTEMPT);
+
+	query_text(query, 1, kata_id);
+	query_text(query, 2, attempt);
 	return query_run(&store->db, query);
+}
+
+/* Constraints between the best level so far and the new one (P11.4). */
+static void answer_attempt(struct call *call, const struct kata *kata,
+	const struct kata_attempt *request, int64_t best)
+{
+	struct kata_attempted answer = {.previous_best = best, .has_previous_best = true};
+
+	answer.unlocked.items = arena_array(
+		call->arena, kata->constraints.count, sizeof(*answer.unlocked.items));
+	for (size_t i = 0; i < kata->constraints.count; i++) {
+		const struct kata_constraint *c = &kata->constraints.items[i];
+
+		if (c->min_level <= request->level && c->min_level > best)
+			answer.unlocked.items[answer.unlocked.count++] = *c;
+	}
+	call_answer(call, &answer);
 }
 
 int kata_attempt(struct store *store, struct call *call)
 {
 	const struct kata_attempt *request = call->message;
-	struct kata_attempted answer = {.has_previous_best = true};
-	struct kata_constraint *constraints;
-	struct str attempts, json;
-	size_t count;
-	int result;
-	{
-		AUTO_QUERY *query = query_begin(&store->db, STATEMENT_KATA_GET);
+	struct str attempt = attempt_text(call, request), last;
+	struct kata kata;
+	int64_t best;
+	int result = read_kata(store, call, request->kata_id, &kata);
 
-		result = find_kata(store, call, query, request->kata_id);
-		if (result < 0)
-			return result;
-		json = query_column(query, COLUMN_ATTEMPTS, call->arena);
-		read_constraints(query_column(query, COLUMN_CONSTRAINTS, call->arena),
-			call->arena, &constraints, &count);
-	}
-	attempts = add_attempt(call, json, request, &answer.previous_best);
-	if (!attempts.ptr)
-		return call_refuse(call, ERROR_INTERNAL_ERROR,
-			"The attempt could not be written as JSON");
-	result = set_attempts(store, request->kata_id, attempts);
-	if (result >= 0 && request->passed)
-		result = progress_record(store, call, ROW_PROGRESS, "review_passed",
-			kata_query_type(),
-			&(struct kata_query){.kata_id = request->kata_id});
+	if (result == 0)
+		return no_kata(call);
+	if (result > 0)
+		result =
+			read_attempts(store, call, request->kata_id, false, &best, &last);
 	if (result < 0)
 		return result;
-	unlock(&answer, request->level, call->arena, constraints, count);
-	call_answer(call, &answer);
+	if (kept_before(store, call, last, attempt))
+		result = read_attempts(store, call, request->kata_id, true, &best, &last);
+	else
+		result = append_attempt(store, request->kata_id, attempt);
+	if (result < 0)
+		return result;
+	answer_attempt(call, &kata, request, best);
 	return 0;
 }

@@ -4,19 +4,8 @@
  */
 #include "common/log.h"
 #include "common/worker.h"
-#include "workers/store/actions.h"
-#include "workers/store/api_calls.h"
-#include "workers/store/dashboard.h"
-#include "workers/store/hints.h"
-#include "workers/store/katas.h"
-#include "workers/store/knowledge.h"
-#include "workers/store/mcp_sessions.h"
-#include "workers/store/phases.h"
-#include "workers/store/plans.h"
 #include "workers/store/serve.h"
-#include "workers/store/state.h"
 #include "workers/store/store.h"
-#include "workers/store/ui_tools.h"
 #include "workers/store/upkeep.h"
 #include <errno.h>
 #include <limits.h>
@@ -27,50 +16,6 @@
 /* Calls that wait get so long to be done when the store is told to stop. */
 #define STOP_PATIENCE_MS 3000
 #define STOP_LOOK_MS 10
-
-static const struct service services[] = {
-	{METHOD_SESSION_ACTIVE, session_active, 0},
-	{METHOD_SESSION_START, session_start, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_SESSION_RESUME, session_resume, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_SESSION_END, session_end, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_SESSION_SET_TITLE, session_set_title, SERVICE_WRITES},
-	{METHOD_SESSION_STATE, session_state, 0},
-	{METHOD_SESSION_RESTORED, session_restored, 0},
-	{METHOD_ACTION_APPEND, action_append,
-		SERVICE_WRITES | SERVICE_MANY | SERVICE_LATE},
-	{METHOD_ACTIVITY_TAB_SWITCH, activity_tab_switch, SERVICE_WRITES | SERVICE_LATE},
-	{METHOD_ACTIVITY_SELECTION, activity_selection, SERVICE_WRITES | SERVICE_LATE},
-	{METHOD_ACTIVITY_IDLE_START, activity_idle_start, SERVICE_WRITES | SERVICE_LATE},
-	{METHOD_ACTIVITY_IDLE_END, activity_idle_end, SERVICE_WRITES | SERVICE_LATE},
-	{METHOD_HINTS_LEVEL_CHANGE, hints_level_change,
-		SERVICE_WRITES | SERVICE_MANY | SERVICE_LATE},
-	{METHOD_UI_HIGHLIGHT_LINES, ui_highlight_lines, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_UI_CLEAR_HIGHLIGHTS, ui_clear_highlights, 0},
-	{METHOD_UI_HINT_FILES, ui_hint_files, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_UI_CLEAR_HINTS, ui_clear_hints, 0},
-	{METHOD_UI_SHOW_MESSAGE, ui_show_message, SERVICE_WRITES},
-	{METHOD_UI_SHOW_ISSUE_CONTEXT, ui_show_issue_context, 0},
-	{METHOD_MCP_SESSIONS, mcp_sessions, 0},
-	{METHOD_MCP_SESSION_END, mcp_session_end, 0},
-	{METHOD_PHASE_UPDATE, phase_update, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_API_CALL_BEGIN, api_call_begin, 0},
-	{METHOD_API_CALL_APPEND, api_call_append, SERVICE_WRITES | SERVICE_LATE},
-	{METHOD_API_CALL_RECONCILE, api_call_reconcile,
-		SERVICE_WRITES | SERVICE_MANY | SERVICE_LATE},
-	{METHOD_API_CALL_SPENDING, api_call_spending, 0},
-	{METHOD_COACHING_CONTEXT, coaching_context, 0},
-	{METHOD_PLAN_STORE, plan_store, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_WRAP_UP_CONTEXT, wrap_up_context, 0},
-	{METHOD_GAPS_STORE, gaps_store, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_DREYFUS_STORE, dreyfus_store, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_SESSION_COMPLETE, session_complete, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_SESSION_NEWEST, session_newest, 0},
-	{METHOD_KATA_GET, kata_get, 0},
-	{METHOD_KATA_ATTEMPT, kata_attempt, SERVICE_WRITES | SERVICE_MANY},
-	{METHOD_OBSERVER_CONTEXT, observer_context, 0},
-	{METHOD_DASHBOARD_STATE, dashboard_state, 0},
-	{METHOD_DASHBOARD_CONTEXT, dashboard_context, 0},
-};
 
 static struct store store;
 static char path[PATH_MAX];
@@ -157,13 +102,18 @@ static int init(struct worker *w)
 		.bus = w->bus,
 		.project_dir = w->settings.project_dir,
 		.keys = keys_new(),
+		.started = clock_wall(),
 	};
 	open_timer = evtimer_new(w->base, on_open_timer, NULL);
 	if (!open_timer)
 		return WORKER_EXIT_INTERNAL;
+	result = open_calls_load(&store.open_calls, w->settings.data_dir);
+	if (result < 0)
+		log_warn("calls to Claude that never ended are not known any more",
+			"error", "%s", strerror(-result), NULL);
 	/* SQLite opens /dev/urandom once, which it may not do any more when confined. */
 	sqlite3_randomness(sizeof(seed), &seed);
-	serve_open(&store, services, sizeof(services) / sizeof(services[0]));
+	serve_open(&store);
 	result = open_store();
 	if (result == -EBUSY) {
 		log_warn("the database is locked by another process; waiting", "path",

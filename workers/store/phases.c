@@ -1,6 +1,7 @@
 /* phases.c - plans and their phases (phases.h). */
 #include "workers/store/phases.h"
 #include "workers/store/actions.h"
+#include "workers/store/services.h"
 #include "workers/store/store.h"
 #include <errno.h>
 

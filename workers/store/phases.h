@@ -27,7 +27,4 @@ int phase_current(struct store *store, struct call *call, struct phase_row *out)
 int phases_of_plan(struct store *store, struct call *call, struct str plan_id,
 	struct phase_row **rows, size_t *count) __attribute__((warn_unused_result));
 
-/* Service. */
-int phase_update(struct store *store, struct call *call);
-
 #endif

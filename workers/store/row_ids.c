@@ -13,6 +13,19 @@ static int digit_value(char c)
 	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
+int row_key_time(struct str key, struct wall *made)
+{
+	int64_t ms = 0;
+
+	if (!uuid_valid(key) || key.ptr[VERSION_AT] != '7')
+		return -EINVAL;
+	for (int i = 0; i < 13; i++)
+		if (key.ptr[i] != '-')
+			ms = ms << 4 | digit_value(key.ptr[i]);
+	*made = (struct wall){ms * 1000};
+	return 0;
+}
+
 /* The finalizer of SplitMix64: a bijection that leaves no pattern. */
 static uint64_t mix(uint64_t x)
 {

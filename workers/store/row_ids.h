@@ -16,4 +16,8 @@
 int row_id(struct str key, unsigned n, char out[UUID_SIZE])
 	__attribute__((warn_unused_result));
 
+/* When a time-ordered key was made, to the millisecond. 0, or -EINVAL for any other key.
+ */
+int row_key_time(struct str key, struct wall *made) __attribute__((warn_unused_result));
+
 #endif

@@ -19,6 +19,8 @@ struct serve {
 	int pause_ms;  /* 0: the database is not locked */
 	struct mono locked_since;
 	bool locked_told;
+	unsigned long unlogged; /* since the last warning */
+	struct mono warn_after;
 };
 
 static void schedule(struct serve *serve, int ms)
@@ -28,12 +30,32 @@ static void schedule(struct serve *serve, int ms)
 	event_add(serve->turn, &pause);
 }
 
+/* Nobody waits for the answer of a log row, so that it failed is said here, now and then.
+ */
+static void note_unlogged(struct serve *serve, const struct call *call)
+{
+	struct mono now = clock_mono();
+
+	if (!serve)
+		return;
+	serve->unlogged++;
+	if (now.us < serve->warn_after.us)
+		return;
+	log_warn("rows not logged", "calls", "%lu", serve->unlogged, "method", "%s",
+		method_infos[call->method].name, "code", "%s", call->outcome.error->name,
+		"message", "%.*s", STR_ARG(call->outcome.message), NULL);
+	serve->unlogged = 0;
+	serve->warn_after = mono_add_ms(now, SERVE_UNLOGGED_WARN_MS);
+}
+
 void serve_answer(struct store *store, struct call *call)
 {
 	struct call_outcome *o = &call->outcome;
 	struct bus_request *request = call->request;
 
 	if (o->error) {
+		if (call->service->flags & SERVICE_LATE)
+			note_unlogged(store->serve, call);
 		bus_answer_error(request, o->error->name, (struct str){0}, "%.*s",
 			STR_ARG(o->message));
 		return;
@@ -45,6 +67,8 @@ void serve_answer(struct store *store, struct call *call)
 
 static void on_done(struct store *store, struct call *call)
 {
+	if (call->outcome.committed && !call->outcome.error)
+		call->outcome.committed(store, call);
 	/* Windows hear of it before the caller can act on the answer. */
 	for (struct publication *p = call->outcome.first; p && !call->outcome.error;
 		p = p->next)
@@ -163,11 +187,11 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 		schedule(store->serve, 0);
 }
 
-void serve_open(struct store *store, const struct service *services, size_t count)
+void serve_open(struct store *store)
 {
 	struct serve *serve = calloc(1, sizeof(*serve));
 	struct served *served =
-		calloc(count, sizeof(*served)); /* for the life of the process */
+		calloc(services_count, sizeof(*served)); /* for the life of the process */
 
 	if (!serve || !served)
 		abort();
@@ -175,7 +199,7 @@ void serve_open(struct store *store, const struct service *services, size_t coun
 	serve->turn = evtimer_new(store->worker->base, on_turn, store);
 	if (!serve->turn)
 		abort();
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < services_count; i++) {
 		served[i] = (struct served){.store = store, .service = &services[i]};
 		bus_serve(store->bus, services[i].method, on_request, &served[i]);
 	}

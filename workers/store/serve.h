@@ -15,7 +15,6 @@
 
 struct store;
 struct call;
-struct service;
 struct event;
 
 /* More calls than this are not queued but answered BUSY. */
@@ -25,9 +24,11 @@ struct event;
 #define SERVE_RETRY_MAX_MS 50
 /* A lock held for longer is logged. */
 #define SERVE_LOCKED_WARN_MS 1000
+/* Log rows that fail are warned of once in this time. */
+#define SERVE_UNLOGGED_WARN_MS 1000
 
-/* Registers the services with the bus. The table must live as long as the store. */
-void serve_open(struct store *store, const struct service *services, size_t count);
+/* Registers all services with the bus. */
+void serve_open(struct store *store);
 void serve_close(struct store *store);
 
 /* Sends the answer or the error of a call, which is gone then. For what goes on after a

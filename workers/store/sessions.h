@@ -48,13 +48,4 @@ const struct session_ref *sessions_at(const struct sessions *sessions, struct st
 int sessions_need(struct store *store, struct call *call)
 	__attribute__((warn_unused_result));
 
-/* Services. */
-int session_active(struct store *store, struct call *call);
-int session_start(struct store *store, struct call *call);
-int session_resume(struct store *store, struct call *call);
-int session_end(struct store *store, struct call *call);
-int session_complete(struct store *store, struct call *call);
-int session_newest(struct store *store, struct call *call);
-int session_set_title(struct store *store, struct call *call);
-
 #endif

@@ -4,6 +4,7 @@
 #include "proto/messages.h"
 #include "workers/store/files.h"
 #include "workers/store/phases.h"
+#include "workers/store/services.h"
 #include "workers/store/store.h"
 #include <errno.h>
 #include <stdlib.h>

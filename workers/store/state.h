@@ -15,8 +15,4 @@ struct call;
 int state_answer_restored(struct store *store, struct call *call)
 	__attribute__((warn_unused_result));
 
-/* Services. */
-int session_state(struct store *store, struct call *call);
-int session_restored(struct store *store, struct call *call);
-
 #endif

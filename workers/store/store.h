@@ -17,6 +17,7 @@
 #include "workers/store/group.h"
 #include "workers/store/health.h"
 #include "workers/store/keys.h"
+#include "workers/store/open_calls.h"
 #include "workers/store/sessions.h"
 #include "workers/store/statements.h"
 
@@ -48,6 +49,8 @@ struct call {
 		const struct error_code_info *error; /* NULL when it went well */
 		struct str message;
 		struct publication *first, **last;
+		/* Once the transaction is durable, before anything is published. */
+		void (*committed)(struct store *store, struct call *call);
 		/* Instead of the answer: goes on once the transaction is durable, and
 		 * answers later. */
 		void (*after)(struct store *store, struct call *call);
@@ -79,6 +82,10 @@ struct service {
 	unsigned flags;
 };
 
+/* All of services.def. */
+extern const struct service services[];
+extern const size_t services_count;
+
 struct store {
 	struct worker *worker; /* NULL in unit tests, as the bus and the timers */
 	struct bus *bus;
@@ -88,6 +95,8 @@ struct store {
 	struct keys *keys;
 	struct group group;
 	struct health health;
+	struct open_calls open_calls;
+	struct wall started;   /* when this process began */
 	struct serve *serve;   /* of serve.c */
 	struct upkeep *upkeep; /* of upkeep.c */
 };
@@ -109,6 +118,11 @@ void call_publish(
 struct str call_encode(struct call *call, const struct type *type, const void *message);
 /* The id of row n of this call (row_ids.h); the key was checked when the call came in. */
 void call_row_id(const struct call *call, unsigned n, char out[UUID_SIZE]);
+/*
+ * When the caller made the call, which its key tells, also when it is repeated; else when
+ * it arrived. For rows that a repeated call must write just as the first time.
+ */
+struct wall call_made(const struct call *call);
 /* When the call arrived, as rows have it. */
 void call_time(const struct call *call, char out[WALL_ISO_SIZE]);
 

@@ -1,8 +1,14 @@
-/* ui_tools.c - tools by which Claude steers the editor (ui_tools.h). */
-#include "workers/store/ui_tools.h"
+/*
+ * ui_tools.c - tools by which Claude steers the editor (seed 004 story 6, P6.x).
+ *
+ * Each logs its action, when a session is active, and publishes its message for every
+ * window after the commit. Highlights and hints of files add up in the windows; nothing
+ * of them is stored (FR-072).
+ */
 #include "proto/messages.h"
 #include "workers/store/actions.h"
 #include "workers/store/hints.h"
+#include "workers/store/services.h"
 #include "workers/store/store.h"
 
 /* Rows of one call (row_ids.h). */

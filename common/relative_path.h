@@ -1,0 +1,14 @@
+/*
+ * relative_path.h - does a path stay inside the project by its spelling?
+ */
+#ifndef PAIGE_COMMON_RELATIVE_PATH_H
+#define PAIGE_COMMON_RELATIVE_PATH_H
+
+#include "common/str.h"
+#include <stdbool.h>
+
+/* True for a relative, non-empty path without a ".." component (P9.22). Says nothing of
+ * links: only the file worker, which opens it, can. Pure. */
+bool relative_path_inside(struct str path);
+
+#endif

@@ -1,0 +1,144 @@
+/* open_calls.c - calls to Claude that began and were not ended yet (open_calls.h). */
+#include "workers/store/open_calls.h"
+#include "common/buf.h"
+#include "common/log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A line of the file is the key, a blank, and the row. */
+#define KEY_CHARS (UUID_SIZE - 1)
+#define FILE_MAX_BYTES (4u * 1024 * 1024)
+
+static size_t find(const struct open_calls *calls, struct str key)
+{
+	size_t i = 0;
+
+	while (i < calls->count && !str_is(key, calls->items[i].key))
+		i++;
+	return i;
+}
+
+static void add(struct open_calls *calls, struct str key, struct str row)
+{
+	struct open_call *c;
+
+	calls->items = realloc(calls->items, (calls->count + 1) * sizeof(*calls->items));
+	if (!calls->items)
+		abort();
+	c = &calls->items[calls->count++];
+	*c = (struct open_call){.row = malloc(row.len + 1), .row_len = row.len};
+	if (!c->row)
+		abort();
+	memcpy(c->key, key.ptr, KEY_CHARS);
+	memcpy(c->row, row.ptr, row.len);
+	c->row[row.len] = '\0';
+}
+
+static int append_line(const struct open_calls *calls, struct str key, struct str row)
+{
+	struct buf line = {0};
+	int fd = open(calls->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+		0600);
+	int result = fd < 0 ? -errno : 0;
+
+	buf_printf(&line, "%.*s %.*s\n", STR_ARG(key), STR_ARG(row));
+	if (fd >= 0 && write(fd, line.data, line.len) != (ssize_t)line.len)
+		result = errno ? -errno : -EIO;
+	if (fd >= 0)
+		close(fd);
+	buf_free(&line);
+	return result;
+}
+
+static void empty_file(const struct open_calls *calls)
+{
+	if (calls->path && truncate(calls->path, 0) < 0 && errno != ENOENT)
+		log_warn("the list of open calls was not emptied", "path", "%s",
+			calls->path, "error", "%s", strerror(errno), NULL);
+}
+
+static void read_lines(struct open_calls *calls, struct str text)
+{
+	while (text.len > 0 && calls->count < OPEN_CALLS_MAX) {
+		const char *end = memchr(text.ptr, '\n', text.len);
+		size_t len = end ? (size_t)(end - text.ptr) : text.len;
+		struct str key = {text.ptr, len < KEY_CHARS ? len : KEY_CHARS};
+
+		/* The last line of a killed process may be cut. */
+		if (end && len > KEY_CHARS + 1 && uuid_valid(key) &&
+			find(calls, key) == calls->count)
+			add(calls, key,
+				(struct str){
+					text.ptr + KEY_CHARS + 1, len - KEY_CHARS - 1});
+		len += end ? 1 : 0;
+		text = (struct str){text.ptr + len, text.len - len};
+	}
+}
+
+int open_calls_load(struct open_calls *calls, const char *directory)
+{
+	struct buf file = {0};
+	ssize_t n = 1;
+	int fd, result = 0;
+
+	*calls = (struct open_calls){0};
+	if (asprintf(&calls->path, "%s/%s", directory, OPEN_CALLS_FILE) < 0)
+		abort();
+	fd = open(calls->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	while (n > 0 && file.len < FILE_MAX_BYTES) {
+		n = read(fd, buf_reserve(&file, 65536), 65536);
+		if (n > 0)
+			file.len += (size_t)n;
+	}
+	if (n < 0)
+		result = -errno;
+	close(fd);
+	read_lines(calls, buf_str(&file));
+	buf_free(&file);
+	return result;
+}
+
+int open_calls_begin(struct open_calls *calls, struct str key, struct str row)
+{
+	if (find(calls, key) < calls->count)
+		return 0;
+	if (calls->count == OPEN_CALLS_MAX)
+		return -ENOSPC;
+	add(calls, key, row);
+	return calls->path ? append_line(calls, key, row) : 0;
+}
+
+void open_calls_end(struct open_calls *calls, struct str key)
+{
+	size_t i = find(calls, key);
+
+	if (i == calls->count)
+		return;
+	free(calls->items[i].row);
+	calls->items[i] = calls->items[--calls->count];
+	if (calls->count == 0)
+		empty_file(calls);
+}
+
+void open_calls_clear(struct open_calls *calls)
+{
+	for (size_t i = 0; i < calls->count; i++)
+		free(calls->items[i].row);
+	calls->count = 0;
+	empty_file(calls);
+}
+
+void open_calls_fini(struct open_calls *calls)
+{
+	for (size_t i = 0; i < calls->count; i++)
+		free(calls->items[i].row);
+	free(calls->items);
+	free(calls->path);
+	*calls = (struct open_calls){0};
+}
