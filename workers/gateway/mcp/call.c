@@ -12,6 +12,11 @@ yyjson_val *mcp_call_params(const struct mcp_call *call)
 	return call->message.params;
 }
 
+yyjson_val *mcp_call_meta(const struct mcp_call *call)
+{
+	return call->message.meta;
+}
+
 struct arena *mcp_call_arena(struct mcp_call *call)
 {
 	return &call->arena;
@@ -85,13 +90,92 @@ void mcp_call_progress(
 	buf_free(&out);
 }
 
+/* ---- what else goes out on the call's stream ---- */
+
+void mcp_call_notify(struct mcp_call *call, const char *method, struct str params)
+{
+	struct buf out = {0};
+
+	become_stream(call);
+	if (!call->stream || call->cancelled)
+		return;
+	buf_printf(&out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":", method);
+	buf_add_str(&out, params);
+	buf_add_char(&out, '}');
+	mcp_stream_send(call->stream, buf_str(&out));
+	buf_free(&out);
+}
+
+bool mcp_call_ask(struct mcp_call *call, const char *method, struct str params,
+	mcp_answer_fn *fn, void *arg)
+{
+	struct mcp_ask *ask;
+	struct buf out = {0};
+
+	become_stream(call);
+	if (!call->stream || !call->session)
+		return false;
+	ask = malloc(sizeof(*ask));
+	if (!ask)
+		abort();
+	*ask = (struct mcp_ask){
+		.id = ++call->server->last_ask, .call = call, .fn = fn, .arg = arg};
+	LIST_INSERT_HEAD(&call->server->asks, ask, link);
+	buf_printf(&out, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"method\":\"%s\",\"params\":",
+		(unsigned long long)ask->id, method);
+	buf_add_str(&out, params);
+	buf_add_char(&out, '}');
+	mcp_stream_send(call->stream, buf_str(&out));
+	buf_free(&out);
+	return true;
+}
+
+void mcp_call_take_answer(
+	struct mcp_server *server, const struct mcp_session *session, yyjson_val *root)
+{
+	yyjson_val *id = yyjson_obj_get(root, "id");
+	struct mcp_ask *ask;
+
+	LIST_FOREACH(ask, &server->asks, link)
+	{
+		if (!yyjson_is_uint(id) || ask->id != yyjson_get_uint(id) ||
+			ask->call->session != session)
+			continue;
+		LIST_REMOVE(ask, link);
+		ask->fn(ask->arg, yyjson_obj_get(root, "result"),
+			yyjson_obj_get(root, "error"));
+		free(ask);
+		return;
+	}
+}
+
+static void forget_asks(struct mcp_call *call)
+{
+	struct mcp_ask *ask, *next;
+
+	for (ask = LIST_FIRST(&call->server->asks); ask; ask = next) {
+		next = LIST_NEXT(ask, link);
+		if (ask->call != call)
+			continue;
+		LIST_REMOVE(ask, link);
+		free(ask);
+	}
+}
+
+void mcp_call_break_off(struct mcp_call *call)
+{
+	if (call->stream)
+		mcp_stream_break_off(call->stream);
+}
+
 /* A client gives up on a call that shows no progress: a little of it, below the next
  * whole step. */
 static void show_life(struct mcp_call *call)
 {
 	double next = floor(call->progress) + 1;
 
-	mcp_call_progress(call, call->progress + (next - call->progress) / 2, 0,
+	mcp_call_progress(call,
+		call->progress < 0 ? 0 : call->progress + (next - call->progress) / 2, 0,
 		(struct str){NULL, 0});
 }
 
@@ -110,6 +194,7 @@ void mcp_call_tick(struct mcp_call *call, struct mono now)
 static void call_free(struct mcp_call *call)
 {
 	LIST_REMOVE(call, link);
+	forget_asks(call);
 	if (call->session)
 		call->session->calls--;
 	yyjson_doc_free(call->doc);
@@ -226,24 +311,45 @@ void mcp_call_result(struct mcp_call *call, struct str result)
 	call_free(call);
 }
 
-void mcp_call_fail(struct mcp_call *call, int code, const char *format, ...)
+static void fail(
+	struct mcp_call *call, int status, int code, struct str data, struct str text)
 {
 	struct buf out = {0};
-	struct str text;
-	va_list args;
 
-	va_start(args, format);
-	text = arena_vprintf(&call->arena, format, args);
-	va_end(args);
 	if (!call->cancelled) {
 		buf_printf(&out,
 			"{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,"
 			"\"message\":",
 			STR_ARG(call->message.id), code);
 		buf_add_json_string(&out, text);
+		if (data.ptr)
+			buf_printf(&out, ",\"data\":%.*s", STR_ARG(data));
 		buf_add_str(&out, STR_LIT("}}"));
-		answer(call, 200, buf_str(&out));
+		answer(call, status, buf_str(&out));
 		buf_free(&out);
 	}
 	call_free(call);
+}
+
+void mcp_call_fail(struct mcp_call *call, int code, const char *format, ...)
+{
+	struct str text;
+	va_list args;
+
+	va_start(args, format);
+	text = arena_vprintf(&call->arena, format, args);
+	va_end(args);
+	fail(call, 200, code, (struct str){NULL, 0}, text);
+}
+
+void mcp_call_fail_with(struct mcp_call *call, int status, int code, struct str data,
+	const char *format, ...)
+{
+	struct str text;
+	va_list args;
+
+	va_start(args, format);
+	text = arena_vprintf(&call->arena, format, args);
+	va_end(args);
+	fail(call, status, code, data, text);
 }

@@ -88,6 +88,7 @@ void mcp_post_call(struct mcp_post *post, struct mcp_session *session,
 	call->conn = post->request->conn;
 	call->takes_json = media_type_accepted(accept, JSON_TYPE);
 	call->takes_stream = media_type_named(accept, STREAM_TYPE);
+	call->progress = -1;
 	call->since = call->progress_at = clock_mono();
 	if (session) {
 		mcp_session_id_print(session->id, call->session_id);

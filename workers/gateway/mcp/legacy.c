@@ -151,6 +151,9 @@ void mcp_legacy_post(struct mcp_post *post)
 
 	if (!session || refuse_version(post->request, m->id))
 		return;
+	if (m->kind == MCP_RESPONSE)
+		mcp_call_take_answer(
+			post->server, session, yyjson_doc_get_root(post->doc));
 	if (m->kind != MCP_REQUEST) {
 		take_notification(post, session);
 		return;

@@ -10,19 +10,64 @@ static void put_meta(const struct mcp_call *call, struct buf *out)
 		STR_ARG(call->message.id));
 }
 
-/* Nothing that this server serves changes while it runs, so nothing of what is asked for
- * is honoured. */
+struct wish {
+	const char *name;
+	enum mcp_list list;
+};
+
+static const struct wish wishes[] = {
+	{"toolsListChanged", MCP_LIST_TOOLS},
+	{"promptsListChanged", MCP_LIST_PROMPTS},
+	{"resourcesListChanged", MCP_LIST_RESOURCES},
+};
+
+/* Of what is asked for, what can happen here is honoured. */
+static void subscribe(struct mcp_call *call)
+{
+	yyjson_val *asked = yyjson_obj_get(call->message.params, "notifications");
+	unsigned possible = call->server->service->list_changes;
+
+	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++)
+		if ((possible & wishes[i].list) &&
+			yyjson_is_true(yyjson_obj_get(asked, wishes[i].name)))
+			call->subscribed |= wishes[i].list;
+}
+
 static void acknowledge(struct mcp_call *call)
 {
 	struct buf out = {0};
+	const char *comma = "";
 
-	buf_add_str(&out,
-		STR_LIT("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/"
-			"acknowledged\",\"params\":{\"notifications\":{},"));
+	buf_add_str(&out, STR_LIT("{\"notifications\":{"));
+	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+		if (!(call->subscribed & wishes[i].list))
+			continue;
+		buf_printf(&out, "%s\"%s\":true", comma, wishes[i].name);
+		comma = ",";
+	}
+	buf_add_str(&out, STR_LIT("},"));
 	put_meta(call, &out);
-	buf_add_str(&out, STR_LIT("}}"));
-	mcp_stream_send(call->stream, buf_str(&out));
+	buf_add_char(&out, '}');
+	mcp_call_notify(call, "notifications/subscriptions/acknowledged", buf_str(&out));
 	buf_free(&out);
+}
+
+void mcp_listen_tell(struct mcp_server *server, enum mcp_list list, const char *method)
+{
+	struct mcp_call *call, *next;
+
+	for (call = LIST_FIRST(&server->calls); call; call = next) {
+		struct buf params = {0};
+
+		next = LIST_NEXT(call, link);
+		if (!(call->subscribed & list))
+			continue;
+		buf_add_char(&params, '{');
+		put_meta(call, &params);
+		buf_add_char(&params, '}');
+		mcp_call_notify(call, method, buf_str(&params));
+		buf_free(&params);
+	}
 }
 
 static void end(struct mcp_call *call)
@@ -52,6 +97,7 @@ static void handle(struct mcp_call *call, void *arg)
 		return;
 	}
 	mcp_call_on_cancel(call, on_cancelled, call);
+	subscribe(call);
 	acknowledge(call);
 }
 

@@ -9,6 +9,9 @@
 
 extern const struct mcp_method mcp_listen_method;
 
+/* A list has changed: tells those that asked for it. */
+void mcp_listen_tell(struct mcp_server *server, enum mcp_list list, const char *method);
+
 /* Ends every subscription with a result, as the daemon stops. */
 void mcp_listen_end_all(struct mcp_server *server);
 

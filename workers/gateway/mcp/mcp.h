@@ -39,12 +39,20 @@ struct mcp_server;
 #define MCP_KEY_BYTES 32
 #define MCP_SESSION_ID_SIZE 37 /* a UUID and NUL */
 
+/* Lists whose changes clients can be told of. */
+enum mcp_list {
+	MCP_LIST_TOOLS = 1 << 0,
+	MCP_LIST_PROMPTS = 1 << 1,
+	MCP_LIST_RESOURCES = 1 << 2,
+};
+
 /* A method that the service answers, beside those of the protocol itself. */
 struct mcp_method {
 	const char *name;
 	const char *name_param; /* the member of params that the header Mcp-Name repeats,
 				   or NULL */
 	int cache_ttl_ms; /* modern: how long the result may be kept; -1: it is no list */
+	bool legacy_only; /* not part of the revision without sessions */
 	void (*handle)(struct mcp_call *call, void *arg);
 };
 
@@ -52,6 +60,8 @@ struct mcp_service {
 	const char *name, *title, *version;
 	const char *instructions; /* for the model */
 	const char *capabilities; /* JSON object */
+	unsigned list_changes;	  /* enum mcp_list, or-ed: lists that may change
+				     (listChanged) */
 	const struct mcp_method *methods;
 	size_t method_count;
 	void *arg; /* for the handlers */
@@ -74,6 +84,10 @@ void mcp_server_note_ended(struct mcp_server *server, struct str session_id);
  * asks for it. */
 void mcp_server_stop(struct mcp_server *server);
 
+/* A list has changed: tells the sessions' streams and the subscriptions that asked for
+ * it. */
+void mcp_server_list_changed(struct mcp_server *server, enum mcp_list list);
+
 /* The handler of the paths; takes the server from the gateway. */
 void mcp_handle(struct gateway *g, struct http_request *request);
 
@@ -82,6 +96,8 @@ void mcp_handle(struct gateway *g, struct http_request *request);
 /* Borrowed until the call is answered. NULL when there are none. */
 yyjson_val *mcp_call_params(const struct mcp_call *call);
 struct arena *mcp_call_arena(struct mcp_call *call);
+/* params._meta, or NULL. */
+yyjson_val *mcp_call_meta(const struct mcp_call *call);
 /* The id of the session, absent in the era without. */
 struct str mcp_call_session_id(const struct mcp_call *call);
 bool mcp_call_is_modern(const struct mcp_call *call);
@@ -94,13 +110,33 @@ void mcp_call_takes_long(struct mcp_call *call);
 void mcp_call_progress(
 	struct mcp_call *call, double progress, double total, struct str message);
 
+/* A notification that belongs to the call; `params` is a JSON object. */
+void mcp_call_notify(struct mcp_call *call, const char *method, struct str params);
+
+/*
+ * Legacy: asks the client (sampling, elicitation, roots) on the call's stream. `fn` is
+ * told the result or the error, borrowed, once; never when the call ends before. False
+ * when there is no stream to ask on.
+ */
+typedef void mcp_answer_fn(void *arg, yyjson_val *result, yyjson_val *error);
+bool mcp_call_ask(struct mcp_call *call, const char *method, struct str params,
+	mcp_answer_fn *fn, void *arg) __attribute__((warn_unused_result));
+
+/* Breaks the call's stream off, if its client can resume it; the call goes on. */
+void mcp_call_break_off(struct mcp_call *call);
+
 /* Told when the client no longer wants an answer. The call must be answered still; that
  * goes nowhere. */
 void mcp_call_on_cancel(struct mcp_call *call, void (*fn)(void *arg), void *arg);
 
-/* Exactly one of the two, at once or later; frees the call. `result` is a JSON object. */
+/* Exactly one of the following, at once or later; frees the call. `result` is a JSON
+ * object. */
 void mcp_call_result(struct mcp_call *call, struct str result);
 void mcp_call_fail(struct mcp_call *call, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same with an HTTP status, used while the answer has not begun, and data (JSON, or
+ * absent). */
+void mcp_call_fail_with(struct mcp_call *call, int status, int code, struct str data,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

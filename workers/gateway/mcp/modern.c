@@ -19,14 +19,8 @@ static void handle_discover(struct mcp_call *call, void *arg)
 
 	(void)arg;
 	buf_printf(&out,
-		"{\"supportedVersions\":%s,\"capabilities\":%s,\"serverInfo\":{\"name\":",
+		"{\"supportedVersions\":%s,\"capabilities\":%s,\"instructions\":",
 		mcp_versions_json(), service->capabilities);
-	buf_add_json_string(&out, str_of(service->name));
-	buf_add_str(&out, STR_LIT(",\"title\":"));
-	buf_add_json_string(&out, str_of(service->title));
-	buf_add_str(&out, STR_LIT(",\"version\":"));
-	buf_add_json_string(&out, str_of(service->version));
-	buf_add_str(&out, STR_LIT("},\"instructions\":"));
 	buf_add_json_string(&out, str_of(service->instructions));
 	buf_add_char(&out, '}');
 	mcp_call_result(call, buf_str(&out));
@@ -39,11 +33,14 @@ static const struct mcp_method discover = {.name = "server/discover",
 
 static const struct mcp_method *find(const struct mcp_server *server, struct str name)
 {
+	const struct mcp_method *method;
+
 	if (str_is(name, discover.name))
 		return &discover;
 	if (str_is(name, mcp_listen_method.name))
 		return &mcp_listen_method;
-	return mcp_method_find(server, name);
+	method = mcp_method_find(server, name);
+	return method && !method->legacy_only ? method : NULL;
 }
 
 /* ---- the rules, in the order in which they are checked; true: refused ---- */

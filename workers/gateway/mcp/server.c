@@ -52,6 +52,7 @@ struct mcp_server *mcp_server_new(struct event_base *base,
 	server->sessions = mcp_sessions_new(&metrics->mcp_sessions);
 	LIST_INIT(&server->calls);
 	LIST_INIT(&server->streams);
+	LIST_INIT(&server->asks);
 	server->tick = event_new(base, -1, EV_PERSIST, on_tick, server);
 	if (!server->tick)
 		abort();
@@ -66,6 +67,33 @@ void mcp_server_set_key(struct mcp_server *server, const unsigned char key[MCP_K
 void mcp_server_note_ended(struct mcp_server *server, struct str session_id)
 {
 	mcp_sessions_note_ended(server->sessions, session_id);
+}
+
+static const char *list_change_method(enum mcp_list list)
+{
+	switch (list) {
+	case MCP_LIST_TOOLS:
+		return "notifications/tools/list_changed";
+	case MCP_LIST_PROMPTS:
+		return "notifications/prompts/list_changed";
+	case MCP_LIST_RESOURCES:
+		return "notifications/resources/list_changed";
+	}
+	return "";
+}
+
+void mcp_server_list_changed(struct mcp_server *server, enum mcp_list list)
+{
+	const char *method = list_change_method(list);
+	struct mcp_stream *stream, *next;
+	struct buf out = {0};
+
+	buf_printf(&out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", method);
+	FOREACH_NEXT(stream, next, &server->streams, of_server)
+	if (stream->session && stream->number == 0)
+		mcp_stream_send(stream, buf_str(&out));
+	buf_free(&out);
+	mcp_listen_tell(server, list, method);
 }
 
 void mcp_server_stop(struct mcp_server *server)

@@ -24,6 +24,8 @@ struct mcp_server {
 	struct mcp_sessions *sessions;
 	LIST_HEAD(mcp_calls, mcp_call) calls;
 	LIST_HEAD(, mcp_stream) streams;
+	LIST_HEAD(, mcp_ask) asks;
+	uint64_t last_ask;
 	struct event *tick;
 	bool ticking;
 	bool stopping;
@@ -51,10 +53,24 @@ struct mcp_call {
 	bool cancelled;
 	struct mono since;
 	struct mono progress_at;
-	double progress;
+	double progress;     /* last told; below 0: none */
+	unsigned subscribed; /* enum mcp_list: of subscriptions/listen */
 	void (*on_cancel)(void *arg);
 	void *on_cancel_arg;
 };
+
+/* A question to a client that is not answered yet. */
+struct mcp_ask {
+	LIST_ENTRY(mcp_ask) link;
+	uint64_t id;
+	struct mcp_call *call;
+	mcp_answer_fn *fn;
+	void *arg;
+};
+
+/* The client's response to the question `id`, if the session has asked it. */
+void mcp_call_take_answer(
+	struct mcp_server *server, const struct mcp_session *session, yyjson_val *root);
 
 /* The client gave up: tells the handler once, and sends nothing more. */
 void mcp_call_cancel(struct mcp_call *call);

@@ -301,6 +301,14 @@ void mcp_stream_listen(struct mcp_server *server, struct mcp_session *session,
 
 /* ---- ending ---- */
 
+void mcp_stream_break_off(struct mcp_stream *stream)
+{
+	if (!stream->resumable)
+		return;
+	stream->written_at = clock_mono();
+	end_reply(stream);
+}
+
 void mcp_stream_finish(struct mcp_stream *stream)
 {
 	stream->on_cut = NULL;

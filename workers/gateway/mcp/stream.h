@@ -44,6 +44,8 @@ struct mcp_stream *mcp_stream_open(struct mcp_server *server, struct mcp_session
 /* One message, as an event. */
 void mcp_stream_send(struct mcp_stream *stream, struct str json);
 void mcp_stream_comment(struct mcp_stream *stream);
+/* Ends the connection and not the stream, if it can be resumed. */
+void mcp_stream_break_off(struct mcp_stream *stream);
 /* Nothing more comes; frees the stream, at once or when it can no longer be resumed. */
 void mcp_stream_finish(struct mcp_stream *stream);
 
