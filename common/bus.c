@@ -149,6 +149,7 @@ int bus_start(struct bus *bus)
 
 void bus_start_serving(struct bus *bus)
 {
+	assert(bus->started);
 	bus_serve_start(bus);
 }
 

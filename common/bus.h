@@ -48,11 +48,12 @@ enum bus_status {
 	BUS_ERROR,   /* the owner answered with an error: code, message, context */
 	BUS_TIMEOUT, /* no answer before the deadline */
 	BUS_RESET,   /* the owner went away before answering, and the call may not be repeated */
-	BUS_REFUSED, /* too many calls in flight (BUS_MAX_CALLS per owner) */
+	BUS_REFUSED, /* BUS_MAX_CALLS or BUS_MAX_BYTES are in flight to the owner */
 	BUS_TOO_BIG, /* request or answer over BUS_BODY_MAX, or the owner says TOO_BIG */
 };
 
 #define BUS_MAX_CALLS 4096
+#define BUS_MAX_BYTES (128u * 1024 * 1024)
 #define BUS_BODY_MAX (20u * 1024 * 1024) /* bytes of a request, an answer, an event */
 
 /* Borrowed until the callback returns. For a status other than BUS_OK, code and message are set: the

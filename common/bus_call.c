@@ -57,7 +57,7 @@ static enum bus_status refusal(
 {
 	if (body.len > BUS_BODY_MAX)
 		return BUS_TOO_BIG;
-	if (path->calls >= BUS_MAX_CALLS)
+	if (path->calls >= BUS_MAX_CALLS || path->bytes + body.len > BUS_MAX_BYTES)
 		return BUS_REFUSED;
 	if (key.ptr && !bus_key_valid(key)) {
 		log_error("call with a bad key", "method", "%s",

@@ -1,13 +1,15 @@
 /* bus_post.c - hands notes from any thread to the worker's loop (bus_post.h). */
 #include "common/bus_post.h"
+#include "common/clock.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Notes run per turn of the loop; the rest waits for the next turn. */
+/* Notes run per turn of the loop, and for how long; the rest waits for the next turn. */
 #define NOTES_PER_TURN 256
+#define TURN_US 8000
 
 static void wake(struct bus_post *post)
 {
@@ -63,10 +65,11 @@ static struct bus_note *take(struct bus_post *post)
 static void on_wake(evutil_socket_t fd, short what, void *arg)
 {
 	struct bus_post *post = arg;
+	struct mono end = {clock_mono().us + TURN_US};
 
 	(void)fd;
 	(void)what;
-	for (int i = 0; i < NOTES_PER_TURN; i++) {
+	for (int i = 0; i < NOTES_PER_TURN && clock_mono().us < end.us; i++) {
 		struct bus_note *note = take(post);
 
 		if (!note)

@@ -96,9 +96,11 @@ struct bus_batch {
 	struct nng_msg *message;
 	struct str rest;	     /* records not begun */
 	struct bus_reception *place; /* where to reply; NULL until the caller asks */
-	bool running, begun;	     /* in its loop; every record was begun */
-	unsigned pending;	     /* begun and not answered */
-	struct bus_answer *answers;  /* of the calls begun, answered or not */
+	struct bus_batch *next;	     /* in server.tired */
+	bool tired;	     /* its slice of the loop is over; goes on in the next turn */
+	bool running, begun; /* in its loop; every record was begun */
+	unsigned pending;    /* begun and not answered */
+	struct bus_answer *answers; /* of the calls begun, answered or not */
 	size_t answer_count, answer_room, answers_sent;
 	struct buf bodies; /* of the answers, as they came */
 	size_t bytes_sent; /* of bodies */
@@ -133,6 +135,8 @@ struct bus_server {
 	struct bus_method methods[METHOD_COUNT];
 	struct bus_peer peers[WORKER_COUNT];
 	unsigned open_requests;
+	struct bus_batch *tired, *tired_last;
+	struct event *go_on;
 };
 
 /* ---- events ---- */
@@ -243,7 +247,8 @@ void bus_serve_tick(struct bus *bus);
 /* Gives a place back without a reply. */
 void bus_serve_drop_place(struct bus *bus, struct bus_reception *place);
 void bus_serve_answered(struct bus *bus, struct bus_reception *place);
-/* Begins what is left of the batch as far as a part of the reply reaches. */
+/* Begins what is left of the batch as far as a part of the reply and its slice of time
+ * reach. */
 void bus_batch_run(struct bus_batch *batch);
 void bus_batch_free(struct bus_batch *batch);
 

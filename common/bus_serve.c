@@ -4,6 +4,7 @@
  */
 #include "common/bus_private.h"
 #include "common/log.h"
+#include <errno.h>
 #include <stdlib.h>
 
 /* Places that wait for a request at any time, and the most there may be. */
@@ -11,6 +12,8 @@
 #define PLACES_MAX 1024
 /* No more calls of a batch are begun while this much of its reply waits to be sent. */
 #define PART_BYTES (8u * 1024 * 1024)
+/* Calls of a batch are begun for so long, then the loop has its turn. */
+#define SLICE_US 4000
 
 static void on_received(struct bus_note *note);
 
@@ -172,18 +175,35 @@ static void run_next(struct bus_peer *peer)
 		bus_batch_run(next);
 }
 
-void bus_batch_run(struct bus_batch *batch)
+static void tire(struct bus_batch *batch)
 {
+	struct bus_server *s = &batch->bus->server;
+	const struct timeval at_once = {0, 0};
+
+	batch->tired = true;
+	batch->next = NULL;
+	if (s->tired_last)
+		s->tired_last->next = batch;
+	else
+		s->tired = batch;
+	s->tired_last = batch;
+	event_add(s->go_on, &at_once);
+}
+
+static void begin_calls(struct bus_batch *batch)
+{
+	struct mono end = {clock_mono().us + SLICE_US};
 	struct bus_call_record record;
-	bool was_begun = batch->begun;
-	struct bus_peer *peer = batch->peer;
 	int r;
 
-	batch->running = true;
 	while (!batch->begun && batch->bodies.len - batch->bytes_sent < PART_BYTES) {
 		r = bus_call_parse(&batch->rest, &record);
 		if (r == 1) {
 			begin(batch, &record);
+			if (clock_mono().us >= end.us && batch->rest.len > 0) {
+				tire(batch);
+				return;
+			}
 			continue;
 		}
 		if (r < 0)
@@ -191,6 +211,17 @@ void bus_batch_run(struct bus_batch *batch)
 				worker_infos[batch->head.caller].name, NULL);
 		batch->begun = true;
 	}
+}
+
+void bus_batch_run(struct bus_batch *batch)
+{
+	struct bus_peer *peer = batch->peer;
+	bool was_begun = batch->begun;
+
+	if (batch->tired)
+		return;
+	batch->running = true;
+	begin_calls(batch);
 	batch->running = false;
 	if (peer && batch->begun && !was_begun)
 		bus_order_begun(&peer->order);
@@ -199,6 +230,27 @@ void bus_batch_run(struct bus_batch *batch)
 	bus_batch_flush(batch);
 	if (peer)
 		run_next(peer);
+}
+
+/* One batch per turn of the loop. */
+static void on_go_on(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus *bus = arg;
+	struct bus_server *s = &bus->server;
+	struct bus_batch *batch = s->tired;
+	const struct timeval at_once = {0, 0};
+
+	(void)fd;
+	(void)what;
+	if (!batch)
+		return;
+	s->tired = batch->next;
+	if (s->tired)
+		event_add(s->go_on, &at_once);
+	else
+		s->tired_last = NULL;
+	batch->tired = false;
+	bus_batch_run(batch);
 }
 
 /* The caller does not wait for this batch any more. */
@@ -213,7 +265,7 @@ static void let_go(struct bus_batch **slot)
 	batch->place = NULL;
 	batch->peer = NULL;
 	batch->begun = true;
-	if (batch->pending == 0)
+	if (batch->pending == 0 && !batch->tired)
 		bus_batch_free(batch);
 }
 
@@ -348,6 +400,10 @@ int bus_serve_open(struct bus *bus)
 {
 	char path[108];
 
+	if (!bus->server.go_on)
+		bus->server.go_on = evtimer_new(bus->base, on_go_on, bus);
+	if (!bus->server.go_on)
+		return -ENOMEM;
 	bus_socket_path(bus, bus->self, "rep", path);
 	return bus_listener_open(
 		&bus->server.listener, BUS_LISTEN_REP, path, &bus->post, on_connected);

@@ -8,6 +8,7 @@
  *   {"n": 7}               keeps 7 in DIRECTORY/ledger, once per key, and answers {"n":7}
  *   {"die": "received" | "done" | "answered"}   kills itself there, the first time only
  *   {"delay": 50}          answers after so many milliseconds
+ *   {"busy": 5}            keeps the loop busy for so many milliseconds
  *   {"answer_bytes": 100}  answers that much
  *   {"publish": 5000}      publishes so many events
  *   {"report": true}       answers what it heard: {"received","missed","told","last"}
@@ -172,6 +173,11 @@ static void on_call(void *arg, struct bus_request *request, const void *message)
 	(void)message;
 	if (die_asked(p, request->json, "received"))
 		die();
+	if (yyjson_obj_get(request->json, "busy"))
+		nanosleep(
+			&(struct timespec){0, 1000000 * yyjson_get_int(yyjson_obj_get(
+								request->json, "busy"))},
+			NULL);
 	if (n)
 		ledger_add(p, request->key, yyjson_get_sint(n));
 	if (die_asked(p, request->json, "done"))

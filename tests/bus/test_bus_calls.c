@@ -114,6 +114,26 @@ START_TEST(a_slow_lone_call_holds_up_nobody)
 }
 END_TEST
 
+/* A batch that takes long gives others their turn, and is answered in order all the same.
+ */
+START_TEST(a_long_batch_lets_others_in)
+{
+	struct rig_call *last_busy, *lone;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	for (int i = 0; i < 100; i++)
+		last_busy = rig_call(&rig, READ_BATCH, 0, "{\"n\":%d,\"busy\":3}", i);
+	lone = rig_call(&rig, READ_ALONE, 0, "{}");
+	ck_assert(rig_wait(&rig, 5000));
+	check_all_ok();
+	ck_assert_int_lt(lone->ms, 150);
+	ck_assert_int_ge(last_busy->ms, 300);
+	for (unsigned i = 1; i < 100; i++)
+		ck_assert_uint_gt(rig.calls[i].order, rig.calls[i - 1].order);
+}
+END_TEST
+
 /* ---- the owner is killed ---- */
 
 static const struct {
@@ -490,6 +510,7 @@ int main(void)
 	tcase_add_test(tc, calls_made_before_the_owner_is_there_wait);
 	tcase_add_test(tc, unserved_and_malformed);
 	tcase_add_test(tc, a_slow_lone_call_holds_up_nobody);
+	tcase_add_test(tc, a_long_batch_lets_others_in);
 	tcase_add_loop_test(tc, killed_at_each_step_once, 0,
 		(int)(sizeof(deaths) / sizeof(deaths[0])));
 	tcase_add_test(tc, once_is_not_repeated);

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -313,6 +314,33 @@ START_TEST(only_what_it_may)
 }
 END_TEST
 
+static int connect_to(const char *name)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", directory, name);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+/* Confined, it can still remove its socket and make another. */
+START_TEST(a_confined_worker_listens_again)
+{
+	struct mono end = mono_add_ms(clock_mono(), 15000);
+
+	start_probe("");
+	expect(WORKER_PACKET_READY, 2000);
+	while (!logged("listener accepts again") && clock_mono().us < end.us) {
+		if (!logged("deaf"))
+			close(connect_to("observer.rep"));
+		packet(20);
+	}
+	ck_assert_msg(logged("listener accepts again"), "log:\n%.*s",
+		STR_ARG(buf_str(&child.log_text)));
+}
+END_TEST
+
 /* ---- told by the supervisor ---- */
 
 START_TEST(reload_and_fleet)
@@ -444,6 +472,7 @@ int main(void)
 	tcase_add_test(tc, init_decides_the_exit_code);
 	tcase_add_test(tc, a_long_socket_path_is_told);
 	tcase_add_test(tc, only_what_it_may);
+	tcase_add_test(tc, a_confined_worker_listens_again);
 	tcase_add_test(tc, reload_and_fleet);
 	tcase_add_test(tc, a_packet_of_another_generation_is_ignored);
 	tcase_add_test(tc, term_is_like_stop);
