@@ -1,9 +1,10 @@
 /*
  * str.h - a counted, borrowed piece of text.
  *
- * The one string type that crosses a module boundary. `ptr` need not be NUL-terminated. A null `ptr`
- * means "absent", an empty string has a non-null `ptr` and `len` 0. A str never owns memory: who made
- * the bytes (an arena, a received message, a literal) says in its header how long they live.
+ * The one string type that crosses a module boundary. `ptr` need not be NUL-terminated. A
+ * null `ptr` means "absent", an empty string has a non-null `ptr` and `len` 0. A str
+ * never owns memory: who made the bytes (an arena, a received message, a literal) says in
+ * its header how long they live.
  */
 #ifndef PAIGE_COMMON_STR_H
 #define PAIGE_COMMON_STR_H
@@ -21,7 +22,10 @@ struct str {
 #define STR_ARG(s) (int)(s).len, ((s).ptr ? (s).ptr : "")
 #define STR_LIT(literal) ((struct str){(literal), sizeof(literal) - 1})
 /* The same for the initializer of a static object. */
-#define STR_INIT(literal) {(literal), sizeof(literal) - 1}
+#define STR_INIT(literal)                                                                \
+	{                                                                                \
+		(literal), sizeof(literal) - 1                                           \
+	}
 
 static inline struct str str_of(const char *text)
 {
@@ -43,6 +47,22 @@ static inline bool str_starts(struct str a, const char *prefix)
 	size_t n = strlen(prefix);
 
 	return a.len >= n && memcmp(a.ptr, prefix, n) == 0;
+}
+
+/* Takes the first line off *rest, without its newline. False when nothing is left. */
+static inline bool str_take_line(struct str *rest, struct str *line)
+{
+	const char *newline;
+	size_t n;
+
+	if (rest->len == 0)
+		return false;
+	newline = (const char *)memchr(rest->ptr, '\n', rest->len);
+	n = newline ? (size_t)(newline - rest->ptr) : rest->len;
+	*line = (struct str){rest->ptr, n};
+	n += newline != NULL;
+	*rest = (struct str){rest->ptr + n, rest->len - n};
+	return true;
 }
 
 #endif

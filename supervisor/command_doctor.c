@@ -26,17 +26,10 @@ void doctor_say(struct doctor *d, enum finding_grade grade, const char *what,
 
 static void say_problems(struct doctor *d, const struct buf *problems)
 {
-	struct str left = buf_str(problems);
+	struct str rest = buf_str(problems), line;
 
-	while (left.len > 0) {
-		const char *newline = memchr(left.ptr, '\n', left.len);
-		size_t n = newline ? (size_t)(newline - left.ptr) : left.len;
-
-		doctor_say(
-			d, FINDING_TROUBLE, "settings", NULL, "%.*s", (int)n, left.ptr);
-		n += newline != NULL;
-		left = (struct str){left.ptr + n, left.len - n};
-	}
+	while (str_take_line(&rest, &line))
+		doctor_say(d, FINDING_TROUBLE, "settings", NULL, "%.*s", STR_ARG(line));
 }
 
 int paigectl_doctor(const struct options *o)

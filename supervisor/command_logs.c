@@ -127,16 +127,11 @@ static void read_rest(int fd, struct buf *out)
 /* How many lines of the text are wanted. */
 static size_t count_wanted(const struct logs_view *v, struct str text)
 {
+	struct str line;
 	size_t n = 0;
 
-	while (text.len > 0) {
-		const char *newline = memchr(text.ptr, '\n', text.len);
-		size_t len = newline ? (size_t)(newline - text.ptr) : text.len;
-
-		n += wanted(v, (struct str){text.ptr, len});
-		len += newline != NULL;
-		text = (struct str){text.ptr + len, text.len - len};
-	}
+	while (str_take_line(&text, &line))
+		n += wanted(v, line);
 	return n;
 }
 
@@ -166,7 +161,7 @@ static void read_older(const struct logs_view *v, struct source *s, size_t enoug
 /* Reads the last `enough` lines and remembers where the file ended. */
 static void read_source(struct logs_view *v, struct source *s, size_t enough)
 {
-	struct str text, time = {0};
+	struct str text, line, time = {0};
 	size_t skip, n;
 
 	s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
@@ -181,21 +176,15 @@ static void read_source(struct logs_view *v, struct source *s, size_t enough)
 	text = buf_str(&s->text);
 	n = count_wanted(v, text);
 	skip = n > enough ? n - enough : 0;
-	while (text.len > 0) {
-		const char *newline = memchr(text.ptr, '\n', text.len);
-		size_t len = newline ? (size_t)(newline - text.ptr) : text.len;
-		struct str line = {text.ptr, len};
-
+	while (str_take_line(&text, &line)) {
 		if (time_of(line).ptr)
 			time = time_of(line);
-		if (wanted(v, line)) {
-			if (skip > 0)
-				skip--;
-			else
-				keep(v, line, time);
-		}
-		len += newline != NULL;
-		text = (struct str){text.ptr + len, text.len - len};
+		if (!wanted(v, line))
+			continue;
+		if (skip > 0)
+			skip--;
+		else
+			keep(v, line, time);
 	}
 }
 
@@ -203,27 +192,23 @@ static void read_source(struct logs_view *v, struct source *s, size_t enough)
 
 static void show_new(const struct logs_view *v, struct source *s)
 {
-	struct buf fresh = {0};
-	struct str text;
-	const char *newline;
+	struct str whole, line;
+	size_t end, shown = s->part.len;
 
 	if (s->fd < 0 || lseek(s->fd, s->at, SEEK_SET) < 0)
 		return;
-	read_rest(s->fd, &fresh);
-	s->at += (off_t)fresh.len;
-	buf_add_str(&s->part, buf_str(&fresh));
-	buf_free(&fresh);
-	text = buf_str(&s->part);
-	while (text.len > 0 && (newline = memchr(text.ptr, '\n', text.len)) != NULL) {
-		struct str line = {text.ptr, (size_t)(newline - text.ptr)};
-
+	read_rest(s->fd, &s->part);
+	s->at += (off_t)(s->part.len - shown);
+	/* What has no newline yet stays. */
+	for (end = s->part.len; end > 0 && s->part.data[end - 1] != '\n'; end--)
+		;
+	whole = (struct str){s->part.data, end};
+	while (str_take_line(&whole, &line))
 		if (wanted(v, line))
 			print_line(line);
-		text = (struct str){newline + 1, text.len - line.len - 1};
-	}
-	if (text.len > 0)
-		memmove(s->part.data, text.ptr, text.len);
-	s->part.len = text.len;
+	s->part.len -= end;
+	if (s->part.len > 0 && end > 0)
+		memmove(s->part.data, s->part.data + end, s->part.len);
 }
 
 /* Goes over to a file that has taken the place of the one we read. */

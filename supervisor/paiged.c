@@ -29,14 +29,10 @@ static void block_signals(void)
 
 static void print_indented(FILE *file, const struct buf *lines)
 {
-	bool at_start = true;
+	struct str rest = buf_str(lines), line;
 
-	for (size_t i = 0; i < lines->len; i++) {
-		if (at_start)
-			fputs("  ", file);
-		fputc(lines->data[i], file);
-		at_start = lines->data[i] == '\n';
-	}
+	while (str_take_line(&rest, &line))
+		fprintf(file, "  %.*s\n", STR_ARG(line));
 }
 
 /* All problems in one message (FR-005, FR-006). */

@@ -15,17 +15,11 @@ static bool is_fixed(enum setting_id id)
 
 static void log_problems(const struct buf *problems)
 {
-	struct str left = buf_str(problems);
+	struct str rest = buf_str(problems), line;
 
-	while (left.len > 0) {
-		const char *newline = memchr(left.ptr, '\n', left.len);
-		size_t n = newline ? (size_t)(newline - left.ptr) : left.len;
-
+	while (str_take_line(&rest, &line))
 		log_error("reload refused, the old settings stay", "problem", "%.*s",
-			(int)n, left.ptr, NULL);
-		n += newline != NULL;
-		left = (struct str){left.ptr + n, left.len - n};
-	}
+			STR_ARG(line), NULL);
 }
 
 /* Logs each change. True when one of them needs the workers to be restarted; *fixed when

@@ -14,15 +14,10 @@
 static struct strs lines_of(struct arena *a, struct str text)
 {
 	struct strs lines = {.items = arena_array(a, TAIL_LINES, sizeof(struct str))};
+	struct str line;
 
-	while (text.len > 0 && lines.count < TAIL_LINES) {
-		const char *newline = memchr(text.ptr, '\n', text.len);
-		size_t n = newline ? (size_t)(newline - text.ptr) : text.len;
-
-		lines.items[lines.count++] = (struct str){text.ptr, n};
-		n += newline != NULL;
-		text = (struct str){text.ptr + n, text.len - n};
-	}
+	while (lines.count < TAIL_LINES && str_take_line(&text, &line))
+		lines.items[lines.count++] = line;
 	return lines;
 }
 
