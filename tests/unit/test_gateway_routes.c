@@ -21,9 +21,14 @@ START_TEST(routes_every_message)
 		}
 		ck_assert_msg(ws_server_by_name(str_of(route->error_type)) >= 0, "%s",
 			route->type);
-		if (route->answer)
-			ck_assert_msg(ws_server_by_name(str_of(route->answer)) >= 0, "%s",
-				route->type);
+		if (route->answer) {
+			int answer = ws_server_by_name(str_of(route->answer));
+
+			ck_assert_msg(answer >= 0, "%s", route->type);
+			ck_assert_msg(method_infos[route->method].reply ==
+					      ws_server_infos[answer].payload,
+				"%s", route->type);
+		}
 		ck_assert_msg(
 			(route->answer != NULL) == (route->audience != AUDIENCE_NOBODY),
 			"%s", route->type);

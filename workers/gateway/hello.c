@@ -11,9 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A hello whose answer waits for the store. */
+/* How long a hello waits for what the llm worker can reach: without it nothing is said to
+ * be there. */
+#define CAPABILITIES_MS 300
+
+/* A hello whose answer waits for the store and the llm worker. */
 struct greeting {
 	struct ws_client *client;
+	unsigned waiting;
+	bool failed;	     /* and answered so */
+	char session_id[65]; /* empty: none */
+	struct capabilities capabilities;
 	char id[WS_MAX_ID_BYTES + 1]; /* JSON; empty: none */
 	bool resume;
 	char epoch[65];
@@ -112,21 +120,24 @@ static bool resume(const struct greeting *g)
 
 /* ---- the answer ---- */
 
-static void send_init(const struct greeting *g, struct str session_id)
+static void send_init(const struct greeting *g)
 {
 	struct ws_client *client = g->client;
+	const struct gateway *gateway = client->server->gateway;
 	const struct connection_init init = {
-		.session_id = session_id,
-		.capabilities = {.has_chromadb_available = true,
-			.has_github_api_available = true},
+		.session_id = text_or_absent(g->session_id),
+		.capabilities = g->capabilities,
 		.has_capabilities = true,
-		.feature_flags = {.has_observer_enabled = true,
+		.feature_flags = {.observer_enabled =
+					  gateway->fleet.workers[WORKER_OBSERVER].up,
+			.has_observer_enabled = true,
+			.practice_mode_enabled = gateway->fleet.workers[WORKER_LLM].up,
 			.has_practice_mode_enabled = true},
 		.has_feature_flags = true,
 		.server_version = STR_LIT(PAIGE_VERSION),
 		.protocol_version = HELLO_PROTOCOL_VERSION,
 		.has_protocol_version = true,
-		.epoch = str_of(client->server->gateway->epoch),
+		.epoch = str_of(gateway->epoch),
 		.seq = (int64_t)client->log.last_seq + 1,
 		.has_seq = true,
 		.connection_id = str_of(client->id),
@@ -139,7 +150,7 @@ static void send_init(const struct greeting *g, struct str session_id)
 	buf_free(&out);
 }
 
-static void welcome(const struct greeting *g, struct str session_id)
+static void welcome(const struct greeting *g)
 {
 	struct ws_client *client = g->client;
 	bool first = !client->greeted;
@@ -147,12 +158,30 @@ static void welcome(const struct greeting *g, struct str session_id)
 	if (!ws_client_takes(client))
 		return;
 	client->greeted = true;
-	send_init(g, session_id);
+	send_init(g);
 	if (first && g->resume && resume(g))
 		return;
 	tree_send(client->server, client);
-	if (g->resume && session_id.ptr)
+	if (g->resume && g->session_id[0])
 		send_session_state(client);
+}
+
+static void fail(struct greeting *g, const char *code, struct str message)
+{
+	g->failed = true;
+	ws_message_error(
+		g->client, code, message, (struct str){NULL, 0}, text_or_absent(g->id));
+}
+
+/* One of the answers that the greeting waits for has come. */
+static void go_on(struct greeting *g)
+{
+	if (--g->waiting > 0)
+		return;
+	if (!g->failed)
+		welcome(g);
+	ws_client_release(g->client);
+	free(g);
 }
 
 static void on_session(void *arg, const struct bus_reply *reply)
@@ -163,22 +192,37 @@ static void on_session(void *arg, const struct bus_reply *reply)
 	struct proto_error error;
 
 	if (reply->status != BUS_OK)
-		ws_message_error(g->client, "UNAVAILABLE", reply->message, reply->context,
-			text_or_absent(g->id));
+		fail(g, "UNAVAILABLE", reply->message);
 	else if (bus_reply_decode(
 			 METHOD_SESSION_ACTIVE, reply, &arena, &session, &error) < 0)
-		ws_message_error(g->client, "INTERNAL_ERROR", str_of(error.text),
-			(struct str){NULL, 0}, text_or_absent(g->id));
+		fail(g, "INTERNAL_ERROR", str_of(error.text));
 	else
-		welcome(g, session.session_id);
+		snprintf(g->session_id, sizeof(g->session_id), "%.*s",
+			STR_ARG(session.session_id));
 	arena_free(&arena);
-	ws_client_release(g->client);
-	free(g);
+	go_on(g);
+}
+
+static void on_capabilities(void *arg, const struct bus_reply *reply)
+{
+	struct greeting *g = arg;
+	struct arena arena = {0};
+	struct llm_capabilities can = {0};
+	struct proto_error error;
+
+	if (reply->status == BUS_OK && bus_reply_decode(METHOD_LLM_CAPABILITIES, reply,
+					       &arena, &can, &error) == 0) {
+		g->capabilities.chromadb_available = can.chromadb_available;
+		g->capabilities.github_api_available = can.github_api_available;
+	}
+	arena_free(&arena);
+	go_on(g);
 }
 
 void hello_on_message(const struct ws_message *message)
 {
 	const struct connection_hello *hello = message->decoded;
+	struct bus *bus = message->client->server->gateway->bus;
 	struct greeting *g = calloc(1, sizeof(*g));
 
 	if (!g)
@@ -197,6 +241,11 @@ void hello_on_message(const struct ws_message *message)
 		"%.*s", STR_ARG(hello->version), "platform", "%.*s",
 		STR_ARG(hello->platform), NULL);
 	ws_client_hold(g->client);
-	bus_call(g->client->server->gateway->bus, METHOD_SESSION_ACTIVE,
-		(struct str){NULL, 0}, STR_LIT("{}"), 0, on_session, g);
+	g->capabilities.has_chromadb_available =
+		g->capabilities.has_github_api_available = true;
+	g->waiting = 2;
+	bus_call(bus, METHOD_SESSION_ACTIVE, (struct str){NULL, 0}, STR_LIT("{}"), 0,
+		on_session, g);
+	bus_call(bus, METHOD_LLM_CAPABILITIES, (struct str){NULL, 0}, STR_LIT("{}"),
+		CAPABILITIES_MS, on_capabilities, g);
 }
