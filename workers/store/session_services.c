@@ -79,9 +79,11 @@ static int end_active(struct store *store, struct call *call, unsigned n,
 {
 	struct session_ref ended = store->sessions.active;
 	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_SESSION_END);
-	struct session_row_data row = {.id = arena_str(call->arena, str_of(ended.id))};
-	int result;
+	struct session_row_data row;
+	int result = read_session(store, call, str_of(ended.id), &row);
 
+	if (result != 1)
+		return result < 0 ? result : -EINVAL;
 	call_time(call, ended.ended_at);
 	*ms = duration_ms(ended.started_at, call->arrived);
 	result = action_log(store, call, n, ACTION_SESSION_ENDED,

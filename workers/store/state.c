@@ -213,10 +213,7 @@ static int read_wanted(struct call *call, struct strs include, struct state_requ
 
 		if (item < 0)
 			return call_refuse(call, ERROR_INVALID_MESSAGE,
-				"arguments.include: there is no item \"%.*s\"; the items "
-				"are open_files, "
-				"buffers, diffs, phase, plan, progress, hints, session "
-				"and dreyfus",
+				"There is no state item \"%.*s\"",
 				STR_ARG(include.items[i]));
 		out->wanted[item] = true;
 	}

@@ -1,0 +1,203 @@
+/*
+ * store_fixture.h - the store's services on a real database in a directory of their own,
+ * without a process and a bus: calls are queued and run as a group, and what would be
+ * answered and published is looked at.
+ */
+#ifndef PAIGE_TESTS_STORE_FIXTURE_H
+#define PAIGE_TESTS_STORE_FIXTURE_H
+
+#include "proto/messages.h"
+#include "tests/unit/scratch.h"
+#include "workers/store/store.h"
+#include <check.h>
+
+#define FIXTURE_CALLS_MAX 64
+
+static struct store store;
+static char fixture_dir[SCRATCH_SIZE];
+static char fixture_path[SCRATCH_SIZE + 16];
+static struct arena fixture_arena; /* of all calls of one test */
+static struct call *done_calls[FIXTURE_CALLS_MAX];
+static size_t done_count;
+
+static inline void fixture_open(void)
+{
+	struct problem problem;
+
+	store = (struct store){
+		.project_dir = "/project", .keys = keys_new(), .started = clock_wall()};
+	ck_assert_msg(
+		database_open(&store.db, fixture_path, &paige_schema, &problem) == 0,
+		"%s", problem.text);
+	ck_assert_int_eq(open_calls_load(&store.open_calls, fixture_dir), 0);
+	ck_assert_int_eq(sessions_load(&store, clock_wall()), 0);
+}
+
+static inline void fixture_close(void)
+{
+	database_close(&store.db);
+	keys_free(store.keys);
+	open_calls_fini(&store.open_calls);
+}
+
+/* As a process that is killed and started anew. */
+static inline void fixture_restart(void)
+{
+	fixture_close();
+	fixture_open();
+}
+
+static inline void fixture_setup(void)
+{
+	scratch_make(fixture_dir);
+	snprintf(fixture_path, sizeof(fixture_path), "%s/paige.db", fixture_dir);
+	fixture_arena = (struct arena){0};
+	done_count = 0;
+	fixture_open();
+}
+
+static inline void fixture_teardown(void)
+{
+	fixture_close();
+	arena_free(&fixture_arena);
+	scratch_remove(fixture_dir);
+}
+
+static inline const char *new_key(void)
+{
+	char *key = arena_alloc(&fixture_arena, UUID_SIZE);
+
+	uuid7(clock_wall(), key);
+	return key;
+}
+
+static inline void fixture_done(struct store *s, struct call *call)
+{
+	(void)s;
+	ck_assert_uint_lt(done_count, FIXTURE_CALLS_MAX);
+	if (call->outcome.committed && !call->outcome.error)
+		call->outcome.committed(&store, call);
+	done_calls[done_count++] = call;
+}
+
+/* Queues a call as the bus would bring it. `key` NULL: a new one. */
+static inline struct call *queue_call(
+	enum method method, const char *key, const char *json)
+{
+	const struct type *type = method_infos[method].request();
+	struct call *call = arena_alloc(&fixture_arena, sizeof(*call));
+	void *message = arena_alloc(&fixture_arena, type->size);
+	struct proto_error error = {0};
+	yyjson_doc *doc =
+		yyjson_read(arena_cstr(&fixture_arena, str_of(json)), strlen(json), 0);
+
+	ck_assert_msg(doc != NULL, "%s", json);
+	ck_assert_msg(proto_decode(type, yyjson_doc_get_root(doc), "request",
+			      DECODE_LENIENT, &fixture_arena, message, &error) == 0,
+		"%s: %s", json, error.text);
+	*call = (struct call){
+		.method = method,
+		.key = str_of(key ? key : new_key()),
+		.message = message,
+		.arrived = clock_wall(),
+		.deadline = mono_add_ms(clock_mono(), 10000),
+		.arena = &fixture_arena,
+	};
+	for (size_t i = 0; i < services_count; i++)
+		if (services[i].method == method)
+			call->service = &services[i];
+	ck_assert_ptr_nonnull(call->service);
+	group_add(&store.group, call);
+	return call;
+}
+
+static inline struct call *run_call(enum method method, const char *key, const char *json)
+{
+	struct call *call = queue_call(method, key, json);
+
+	done_count = 0;
+	ck_assert_int_eq(group_run(&store, fixture_done), 0);
+	ck_assert_uint_eq(store.group.waiting, 0);
+	return call;
+}
+
+static inline struct call *must_call(
+	enum method method, const char *key, const char *json)
+{
+	struct call *call = run_call(method, key, json);
+
+	ck_assert_msg(!call->outcome.error, "%s %s: %.*s", method_infos[method].name,
+		json, STR_ARG(call->outcome.message));
+	return call;
+}
+
+static inline void refused_call(
+	enum method method, const char *json, enum error_code code)
+{
+	struct call *call = run_call(method, NULL, json);
+
+	ck_assert_msg(call->outcome.error == &error_code_infos[code], "%s %s: %s",
+		method_infos[method].name, json,
+		call->outcome.error ? call->outcome.error->name : "went well");
+}
+
+static inline void answered(const struct call *call, const char *json)
+{
+	ck_assert_msg(str_is(call->outcome.answer, json), "%.*s, not %s",
+		STR_ARG(call->outcome.answer), json);
+}
+
+/* The bodies published under a topic, each on a line. */
+static inline const char *published(const struct call *call, const char *topic)
+{
+	struct str text = STR_LIT("");
+
+	for (const struct publication *p = call->outcome.first; p; p = p->next)
+		if (strcmp(p->topic, topic) == 0)
+			text = arena_printf(&fixture_arena, "%.*s%.*s\n", STR_ARG(text),
+				STR_ARG(p->body));
+	return text.ptr;
+}
+
+static inline void execute(const char *sql)
+{
+	ck_assert_msg(sqlite3_exec(store.db.handle, sql, NULL, NULL, NULL) == SQLITE_OK,
+		"%s: %s", sql, sqlite3_errmsg(store.db.handle));
+}
+
+/* All rows of a query: columns separated by '|', rows by newlines, NULL as "-". */
+static inline const char *rows(const char *sql)
+{
+	sqlite3_stmt *statement;
+	struct str text = STR_LIT("");
+
+	ck_assert_msg(sqlite3_prepare_v2(store.db.handle, sql, -1, &statement, NULL) ==
+			      SQLITE_OK,
+		"%s: %s", sql, sqlite3_errmsg(store.db.handle));
+	for (int row = 0; sqlite3_step(statement) == SQLITE_ROW; row++)
+		for (int i = 0; i < sqlite3_column_count(statement); i++) {
+			const char *value =
+				(const char *)sqlite3_column_text(statement, i);
+
+			text = arena_printf(&fixture_arena, "%.*s%s%s", STR_ARG(text),
+				i     ? "|"
+				: row ? "\n"
+				      : "",
+				value ? value : "-");
+		}
+	sqlite3_finalize(statement);
+	return text.ptr;
+}
+
+static inline int fixture_main(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif

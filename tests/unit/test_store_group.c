@@ -1,0 +1,413 @@
+/* Group commit, the action log and what a failure leaves: nothing of itself, all of the
+ * others. */
+#include "proto/actions.h"
+#include "tests/unit/store_fixture.h"
+#include "workers/store/actions.h"
+
+static void start_session(void)
+{
+	must_call(METHOD_SESSION_START, NULL, "{\"issueNumber\":7}");
+}
+
+static const char *append_json(const char *type, const char *data, const char *created_at)
+{
+	return arena_printf(&fixture_arena,
+		"{\"actions\":[{\"id\":\"%s\",\"type\":\"%s\",\"data\":%s,\"createdAt\":"
+		"\"%s\"}]}",
+		new_key(), type, data, created_at)
+		.ptr;
+}
+
+static const char *now_iso(void)
+{
+	char *at = arena_alloc(&fixture_arena, WALL_ISO_SIZE);
+
+	wall_iso(clock_wall(), at);
+	return at;
+}
+
+START_TEST(every_method_of_the_store_has_a_service)
+{
+	for (int m = 0; m < METHOD_COUNT; m++) {
+		int found = 0;
+
+		for (size_t i = 0; i < services_count; i++)
+			found += services[i].method == (enum method)m;
+		if (method_infos[m].owner != WORKER_STORE)
+			ck_assert_msg(found == 0, "%s", method_infos[m].name);
+		else
+			ck_assert_msg(found <= 1, "%s", method_infos[m].name);
+	}
+	/* Who writes is keyed, so that a repeat can be told from another call. */
+	for (size_t i = 0; i < services_count; i++)
+		if (services[i].flags & SERVICE_WRITES)
+			ck_assert_msg(
+				method_infos[services[i].method].flags & METHOD_KEYED,
+				"%s", method_infos[services[i].method].name);
+}
+END_TEST
+
+START_TEST(a_group_is_done_in_order_and_at_once)
+{
+	struct call *calls[5];
+
+	start_session();
+	done_count = 0;
+	for (int i = 0; i < 5; i++)
+		calls[i] = queue_call(METHOD_ACTIVITY_TAB_SWITCH, NULL,
+			arena_printf(&fixture_arena, "{\"toPath\":\"%d\"}", i).ptr);
+	ck_assert_str_eq(
+		rows("SELECT count(*) FROM action_log WHERE action_type = 'tab_switch'"),
+		"0");
+	ck_assert_int_eq(group_run(&store, fixture_done), 0);
+	ck_assert_uint_eq(done_count, 5);
+	for (int i = 0; i < 5; i++) {
+		ck_assert_ptr_eq(done_calls[i], calls[i]);
+		answered(calls[i], "null");
+	}
+	ck_assert_str_eq(rows("SELECT json_extract(data, '$.toPath') FROM action_log "
+			      "WHERE action_type = 'tab_switch' ORDER BY rowid"),
+		"0\n1\n2\n3\n4");
+}
+END_TEST
+
+START_TEST(a_refused_call_leaves_the_others)
+{
+	const char *half = arena_printf(&fixture_arena,
+		"{\"actions\":[{\"id\":\"%s\",\"type\":\"idle_end\",\"createdAt\":\"%s\"}"
+		","
+		"{\"id\":\"%s\",\"type\":\"no_such\",\"createdAt\":\"%s\"}]}",
+		new_key(), now_iso(), new_key(), now_iso())
+				   .ptr;
+	struct call *bad;
+
+	start_session();
+	done_count = 0;
+	queue_call(METHOD_ACTIVITY_TAB_SWITCH, NULL, "{\"toPath\":\"a\"}");
+	bad = queue_call(METHOD_ACTION_APPEND, NULL, half);
+	queue_call(METHOD_ACTIVITY_TAB_SWITCH, NULL, "{\"toPath\":\"b\"}");
+	ck_assert_int_eq(group_run(&store, fixture_done), 0);
+	ck_assert_str_eq(bad->outcome.error->name, "INVALID_MESSAGE");
+	ck_assert(str_is(
+		bad->outcome.message, "actions[1].type: no_such is no action type"));
+	ck_assert_ptr_null(bad->outcome.first);
+	/* Its first row, which was good, is not there either. */
+	ck_assert_str_eq(rows("SELECT action_type FROM action_log ORDER BY rowid"),
+		"session_started\ntab_switch\ntab_switch");
+}
+END_TEST
+
+START_TEST(a_row_that_the_database_refuses_leaves_the_others)
+{
+	struct call *bad;
+
+	start_session();
+	done_count = 0;
+	queue_call(METHOD_ACTIVITY_TAB_SWITCH, NULL, "{\"toPath\":\"a\"}");
+	bad = queue_call(METHOD_API_CALL_APPEND, NULL,
+		"{\"sessionId\":\"nobody\",\"callType\":\"c\",\"model\":\"m\","
+		"\"inputHash\":\"0123456789abcdef\",\"latencyMs\":1,\"inputTokens\":1,"
+		"\"outputTokens\":1,\"costEstimate\":0.5,\"createdAt\":\"2026-01-01T00:"
+		"00:00.000Z\"}");
+	queue_call(METHOD_ACTIVITY_TAB_SWITCH, NULL, "{\"toPath\":\"b\"}");
+	ck_assert_int_eq(group_run(&store, fixture_done), 0);
+	ck_assert_str_eq(bad->outcome.error->name, "NOT_FOUND");
+	ck_assert_str_eq(
+		rows("SELECT count(*) FROM action_log WHERE action_type = 'tab_switch'"),
+		"2");
+	ck_assert_str_eq(rows("SELECT count(*) FROM api_call_log"), "0");
+}
+END_TEST
+
+static int refuse_commit(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+START_TEST(a_commit_that_fails_leaves_nothing)
+{
+	struct call *start, *tab;
+	char before[UUID_SIZE];
+
+	start_session();
+	memcpy(before, store.sessions.active.id, sizeof(before));
+	sqlite3_commit_hook(store.db.handle, refuse_commit, NULL);
+	done_count = 0;
+	start = queue_call(METHOD_SESSION_START, NULL, "{}");
+	tab = queue_call(METHOD_ACTIVITY_TAB_SWITCH, NULL, "{\"toPath\":\"a\"}");
+	ck_assert_int_lt(group_run(&store, fixture_done), 0);
+	ck_assert_uint_eq(done_count, 2);
+	ck_assert_str_eq(start->outcome.error->name, "STORAGE_FAILED");
+	ck_assert_str_eq(tab->outcome.error->name, "STORAGE_FAILED");
+	ck_assert_ptr_nonnull(strstr(tab->outcome.message.ptr, fixture_path));
+	ck_assert_ptr_null(tab->outcome.first);
+	/* What is remembered went back, too. */
+	ck_assert_str_eq(store.sessions.active.id, before);
+	sqlite3_commit_hook(store.db.handle, NULL, NULL);
+	ck_assert_str_eq(rows("SELECT count(*) FROM sessions"), "1");
+	must_call(METHOD_ACTIVITY_TAB_SWITCH, NULL, "{\"toPath\":\"a\"}");
+}
+END_TEST
+
+START_TEST(a_lock_keeps_the_queue)
+{
+	sqlite3 *other;
+	struct call *call;
+
+	start_session();
+	ck_assert_int_eq(sqlite3_open(fixture_path, &other), SQLITE_OK);
+	ck_assert_int_eq(
+		sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	done_count = 0;
+	call = queue_call(METHOD_ACTIVITY_TAB_SWITCH, NULL, "{\"toPath\":\"a\"}");
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(group_run(&store, fixture_done), -EBUSY);
+	ck_assert_uint_eq(done_count, 0);
+	ck_assert_uint_eq(store.group.waiting, 1);
+	sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
+	ck_assert_int_eq(group_run(&store, fixture_done), 0);
+	ck_assert_ptr_eq(done_calls[0], call);
+	answered(call, "null");
+	sqlite3_close(other);
+}
+END_TEST
+
+START_TEST(late_calls_are_dropped_unless_they_are_log_rows)
+{
+	struct call *late, *row;
+
+	start_session();
+	done_count = 0;
+	late = queue_call(
+		METHOD_UI_SHOW_MESSAGE, NULL, "{\"message\":\"m\",\"type\":\"info\"}");
+	row = queue_call(METHOD_ACTIVITY_TAB_SWITCH, NULL, "{\"toPath\":\"a\"}");
+	late->deadline = row->deadline = (struct mono){clock_mono().us - 1};
+	ck_assert_int_eq(group_run(&store, fixture_done), 0);
+	ck_assert_str_eq(late->outcome.error->name, "TIMEOUT");
+	ck_assert_ptr_null(row->outcome.error);
+	ck_assert_str_eq(rows("SELECT action_type FROM action_log ORDER BY rowid"),
+		"session_started\ntab_switch");
+}
+END_TEST
+
+START_TEST(a_damaged_database_takes_no_more_rows)
+{
+	struct call *read;
+
+	start_session();
+	store.health.damaged = true;
+	problem_set(&store.health.problem, "damaged for a test");
+	refused_call(
+		METHOD_ACTIVITY_TAB_SWITCH, "{\"toPath\":\"a\"}", ERROR_STORAGE_FAILED);
+	read = must_call(METHOD_SESSION_ACTIVE, NULL, "{}");
+	ck_assert_ptr_nonnull(strstr(read->outcome.answer.ptr, store.sessions.active.id));
+}
+END_TEST
+
+/* ---- the action log ---- */
+
+START_TEST(every_action_type_is_taken_with_its_data)
+{
+	static const struct {
+		enum action action;
+		const char *data;
+	} samples[] = {
+		{ACTION_FILE_OPEN, "{\"path\":\"a\"}"},
+		{ACTION_FILE_SAVE, "{\"path\":\"a\",\"charCount\":1}"},
+		{ACTION_FILE_CLOSE, "{\"path\":\"a\"}"},
+		{ACTION_BUFFER_SUMMARY, "{\"path\":\"a\",\"editCount\":1,\"charDelta\":-"
+					"1,\"charCount\":1}"},
+		{ACTION_BUFFER_SIGNIFICANT_CHANGE,
+			"{\"path\":\"a\",\"previousCharCount\":1,\"newCharCount\":9,"
+			"\"delta\":8}"},
+		{ACTION_TAB_SWITCH, "{\"fromPath\":\"a\",\"toPath\":\"b\"}"},
+		{ACTION_SELECTION,
+			"{\"path\":\"a\",\"range\":{\"x\":1},\"textLength\":2}"},
+		{ACTION_HINT_LEVEL_CHANGE, "{\"level\":2,\"previousLevel\":1}"},
+		{ACTION_EXPLAIN_REQUESTED, "{\"path\":\"a\"}"},
+		{ACTION_REVIEW_REQUESTED, "{\"kataId\":\"k\"}"},
+		{ACTION_IDLE_START, "{\"lastActionTimestamp\":17}"},
+		{ACTION_IDLE_END, "{}"},
+		{ACTION_SESSION_STARTED, "{\"issueNumber\":1}"},
+		{ACTION_SESSION_RESUMED, "{\"previousSessionId\":\"s\"}"},
+		{ACTION_SESSION_ENDED, "{\"status\":\"completed\",\"durationMs\":1}"},
+		{ACTION_PHASE_STARTED,
+			"{\"phaseId\":\"p\",\"phaseNumber\":1,\"title\":\"t\"}"},
+		{ACTION_PHASE_COMPLETED,
+			"{\"phaseId\":\"p\",\"phaseNumber\":1,\"title\":\"t\"}"},
+		{ACTION_COACHING_MESSAGE, "{\"messageType\":\"info\"}"},
+		{ACTION_COACHING_PIPELINE, "{\"planId\":\"p\",\"phaseCount\":3}"},
+		{ACTION_NUDGE_SENT, "{\"signal\":\"idle\",\"confidence\":0.9}"},
+		{ACTION_NUDGE_SUPPRESSED,
+			"{\"signal\":null,\"confidence\":null,\"reason\":\"cooldown\"}"},
+		{ACTION_OBSERVER_MUTED, "{\"muted\":true}"},
+		{ACTION_MCP_TOOL_CALL, "{\"toolName\":\"t\",\"sessionId\":\"s\"}"},
+		{ACTION_DECORATIONS_APPLIED, "{\"path\":\"a\",\"count\":1}"},
+		{ACTION_FILE_HINTS_APPLIED, "{\"paths\":[\"a\"]}"},
+		{ACTION_EXPLAIN_COMPLETED, "{\"path\":\"a\",\"model\":\"m\",\"latency_"
+					   "ms\":1,\"success\":true}"},
+		{ACTION_REVIEW_COMPLETED,
+			"{\"kataId\":\"k\",\"level\":5,\"passed\":true,\"model\":\"m\","
+			"\"latency_ms\":1,\"success\":true}"},
+		{ACTION_DASHBOARD_LOADED,
+			"{\"statsPeriod\":\"all\",\"issuesLoaded\":true,"
+			"\"materialsLoaded\":false}"},
+	};
+	bool seen[ACTION_COUNT] = {0};
+
+	ck_assert_int_eq(ACTION_COUNT, 28);
+	start_session();
+	execute("DELETE FROM action_log");
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		const char *name = action_infos[samples[i].action].name;
+		char topic[64];
+		struct call *call = must_call(METHOD_ACTION_APPEND, NULL,
+			append_json(name, samples[i].data, now_iso()));
+
+		answered(call, "{\"count\":1}");
+		snprintf(topic, sizeof(topic), "action/%s", name);
+		ck_assert_msg(
+			strstr(published(call, topic), samples[i].data), "%s", name);
+		seen[samples[i].action] = true;
+	}
+	for (int i = 0; i < ACTION_COUNT; i++)
+		ck_assert_msg(seen[i], "%s", action_infos[i].name);
+	ck_assert_str_eq(
+		rows("SELECT count(*), count(DISTINCT action_type) FROM action_log"),
+		"28|28");
+}
+END_TEST
+
+START_TEST(what_is_no_row_is_refused_and_named)
+{
+	static const struct {
+		const char *json, *message;
+	} cases[] = {
+		{"{\"actions\":[{\"id\":\"012345678901234567890123456789012345\","
+		 "\"type\":\"idle_end\","
+		 "\"createdAt\":\"2026-01-01T00:00:00.000Z\"}]}",
+			"actions[0].id: expected a UUID"},
+		{"{\"actions\":[{\"id\":\"0193a0c5-7b1e-7abc-8def-0123456789ab\","
+		 "\"type\":\"idle_end\","
+		 "\"createdAt\":\"2026-02-31T00:00:00.000Z\"}]}",
+			"actions[0].createdAt: expected ISO 8601 with milliseconds and "
+			"Z"},
+		{"{\"actions\":[{\"id\":\"0193a0c5-7b1e-7abc-8def-0123456789ab\","
+		 "\"type\":\"file_open\","
+		 "\"data\":{\"path\":7},\"createdAt\":\"2026-01-01T00:00:00.000Z\"}]}",
+			"actions[0].data.path: expected a string"},
+	};
+
+	start_session();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct call *call = run_call(METHOD_ACTION_APPEND, NULL, cases[i].json);
+
+		ck_assert_msg(call->outcome.error &&
+				      str_is(call->outcome.message, cases[i].message),
+			"%.*s", STR_ARG(call->outcome.message));
+	}
+}
+END_TEST
+
+START_TEST(a_repeated_row_is_written_once)
+{
+	const char *json;
+
+	start_session();
+	json = append_json("idle_end", "{}", now_iso());
+	answered(must_call(METHOD_ACTION_APPEND, NULL, json), "{\"count\":1}");
+	answered(must_call(METHOD_ACTION_APPEND, NULL, json), "{\"count\":0}");
+	ck_assert_str_eq(
+		rows("SELECT count(*) FROM action_log WHERE action_type = 'idle_end'"),
+		"1");
+}
+END_TEST
+
+START_TEST(a_row_belongs_to_the_session_in_which_it_happened)
+{
+	char first[UUID_SIZE];
+	const char *during;
+
+	answered(must_call(METHOD_ACTION_APPEND, NULL,
+			 append_json("idle_end", "{}", now_iso())),
+		"{\"count\":0}");
+	ck_assert_uint_eq(actions_take_dropped(), 1);
+	start_session();
+	memcpy(first, store.sessions.active.id, sizeof(first));
+	usleep(3000);
+	during = now_iso();
+	usleep(3000);
+	must_call(METHOD_SESSION_END, NULL, "{}");
+	/* It was on its way when the session ended. */
+	answered(must_call(METHOD_ACTION_APPEND, NULL,
+			 append_json("file_close", "{\"path\":\"a\"}", during)),
+		"{\"count\":1}");
+	usleep(3000);
+	answered(must_call(METHOD_ACTION_APPEND, NULL,
+			 append_json("idle_end", "{}", now_iso())),
+		"{\"count\":0}");
+	start_session();
+	answered(must_call(METHOD_ACTION_APPEND, NULL,
+			 append_json("file_open", "{\"path\":\"b\"}", during)),
+		"{\"count\":1}");
+	fixture_restart();
+	answered(must_call(METHOD_ACTION_APPEND, NULL,
+			 append_json("file_save", "{\"path\":\"c\",\"charCount\":1}",
+				 during)),
+		"{\"count\":1}");
+	ck_assert_str_eq(rows(arena_printf(&fixture_arena,
+				 "SELECT action_type, session_id = '%s' FROM action_log "
+				 "WHERE action_type LIKE 'file%%' ORDER BY rowid",
+				 first)
+					 .ptr),
+		"file_close|1\nfile_open|1\nfile_save|1");
+}
+END_TEST
+
+START_TEST(selections_have_a_length)
+{
+	static const struct {
+		const char *json, *data;
+	} cases[] = {
+		{"{\"path\":\"a\",\"range\":{\"startLine\":1},\"textLength\":12}",
+			"{\"path\":\"a\",\"range\":{\"startLine\":1},\"textLength\":12}"},
+		{"{\"path\":\"a\",\"selectedText\":\"ž🦄\"}",
+			"{\"path\":\"a\",\"textLength\":3}"},
+		{"{\"path\":\"a\",\"selectedText\":\"abc\",\"textLength\":1}",
+			"{\"path\":\"a\",\"textLength\":1}"},
+		{"{\"path\":\"a\"}", "{\"path\":\"a\"}"},
+	};
+
+	start_session();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		must_call(METHOD_ACTIVITY_SELECTION, NULL, cases[i].json);
+		ck_assert_str_eq(
+			rows("SELECT data FROM action_log ORDER BY rowid DESC LIMIT 1"),
+			cases[i].data);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("store group");
+	TCase *tc = tcase_create("group");
+
+	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+	tcase_add_test(tc, every_method_of_the_store_has_a_service);
+	tcase_add_test(tc, a_group_is_done_in_order_and_at_once);
+	tcase_add_test(tc, a_refused_call_leaves_the_others);
+	tcase_add_test(tc, a_row_that_the_database_refuses_leaves_the_others);
+	tcase_add_test(tc, a_commit_that_fails_leaves_nothing);
+	tcase_add_test(tc, a_lock_keeps_the_queue);
+	tcase_add_test(tc, late_calls_are_dropped_unless_they_are_log_rows);
+	tcase_add_test(tc, a_damaged_database_takes_no_more_rows);
+	tcase_add_test(tc, every_action_type_is_taken_with_its_data);
+	tcase_add_test(tc, what_is_no_row_is_refused_and_named);
+	tcase_add_test(tc, a_repeated_row_is_written_once);
+	tcase_add_test(tc, a_row_belongs_to_the_session_in_which_it_happened);
+	tcase_add_test(tc, selections_have_a_length);
+	suite_add_tcase(suite, tc);
+	return fixture_main(suite);
+}
