@@ -329,6 +329,9 @@ void observer_start(struct observer *o, struct str session_id)
 	const struct timeval every = {s->observer_idle_check_ms / 1000,
 		(s->observer_idle_check_ms % 1000) * 1000};
 
+	/* Known from the bus and asked at a gap: it may come twice. */
+	if (o->active && str_is(session_id, o->session_id))
+		return;
 	if (o->active)
 		observer_stop(o);
 	snprintf(o->session_id, sizeof(o->session_id), "%.*s", STR_ARG(session_id));
