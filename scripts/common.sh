@@ -4,6 +4,9 @@
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# Where run and transcript build; the tests point it at the build that they test.
+build_dir=${PAIGE_BUILD_DIR:-$top/build}
+
 # Oldest node that the tests run on, and the release that is fetched where the distribution's is older.
 node_least=20.12
 node_release=22.23.3
@@ -53,5 +56,10 @@ build_in() {
 			fail "meson could not configure $dir (everything it said: $log)."
 		fi
 	fi
-	ninja -C "$dir" --quiet >&2 || fail "The build in $dir failed; the lines above tell where."
+	if [ -t 2 ]; then
+		ninja -C "$dir" >&2 || fail "The build in $dir failed; the lines above tell where."
+	elif ! ninja -C "$dir" >"$dir/build.log" 2>&1; then
+		grep -vE '^\[[0-9]+/[0-9]+\] ' "$dir/build.log" | tail -n 60 >&2
+		fail "The build in $dir failed; the lines above tell where (everything: $dir/build.log)."
+	fi
 }

@@ -11,13 +11,15 @@ import { smallProject } from './lib/project.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
-const KILLS = process.env.PAIGE_QUICK ? 4 : 50; // of each worker
-const KILLS_PER_LIFE = 4;
+const KILLS = process.env.PAIGE_QUICK ? 3 : 50; // of each worker
+const KILLS_PER_LIFE = 3;
+const PAUSE_MS = [80, 240]; // between two kills
 const SEED = Number(process.env.SEED ?? Date.now() % 1e9);
 
 const SAVED_FILES = 25;
 const OPENED_FILES = 25;
-const BUFFERS = 8;
+const BUFFERS = 12;
+const LOOPS = 3; // of each kind at a time
 
 /** Small numbers in a fixed order for a seed (mulberry32). */
 function randomFrom(seed) {
@@ -61,7 +63,8 @@ class Load {
   }
 
   start() {
-    const loops = [this.#save(), this.#open(), this.#select(), this.#highlight(), this.#type()];
+    const loops = [this.#select()];
+    for (let i = 0; i < LOOPS; i += 1) loops.push(this.#save(i), this.#open(i), this.#highlight(this.readers[2 * i]), this.#type(this.readers[2 * i + 1], i));
     this.finished = Promise.all(loops);
     this.finished.catch(() => (this.stop = true)); // the loops end together; the test sees the reason in finish()
   }
@@ -78,10 +81,11 @@ class Load {
     }
   }
 
-  #save() {
+  // Loops of a kind have files of their own, so that one never takes the answer to another.
+  #save(loop) {
     return this.#each(4, async () => {
       const number = this.ledger.next();
-      const file = `saved/${number % SAVED_FILES}.txt`;
+      const file = `saved/${loop}-${number % SAVED_FILES}.txt`;
       const entry = { file, acknowledged: false };
       this.ledger.saves.set(number, entry);
       const content = `${number}\n`.padEnd(number, '.');
@@ -90,9 +94,9 @@ class Load {
     });
   }
 
-  #open() {
+  #open(loop) {
     return this.#each(4, async () => {
-      const file = `opened/${this.ledger.next() % OPENED_FILES}.txt`;
+      const file = `opened/${loop}-${this.ledger.next() % OPENED_FILES}.txt`;
       const entry = this.ledger.opens.get(file) ?? { acknowledged: 0, unknown: 0 };
       this.ledger.opens.set(file, entry);
       const where = (payload) => payload.path === file || payload.context?.path === file;
@@ -121,8 +125,7 @@ class Load {
     settle();
   }
 
-  #highlight() {
-    const [mcp] = this.readers;
+  #highlight(mcp) {
     return this.#each(4, async () => {
       const file = `highlighted/${this.ledger.next()}.txt`;
       this.ledger.highlights.set(file, false);
@@ -135,11 +138,11 @@ class Load {
     });
   }
 
-  #type() {
-    const [, mcp] = this.readers;
+  #type(mcp, loop) {
     let turn = 0;
-    return this.#each(2, async () => {
-      const file = `typed/${(turn += 1) % BUFFERS}.txt`;
+    return this.#each(4, async () => {
+      turn += 1;
+      const file = `typed/${loop}-${turn % (BUFFERS / LOOPS)}.txt`;
       const entry = this.ledger.buffers.get(file) ?? { sent: 0, seen: 0 };
       this.ledger.buffers.set(file, entry);
       entry.sent += 1;
@@ -212,18 +215,21 @@ function checkFiles(projectDir, ledger) {
 
 const count = (map, test) => [...map.values()].filter(test).length;
 
-scenario(`${KILLS} kills of each worker under load (SEED=${SEED})`, async (t) => {
+/** Kills each of `victims` so often, over as many lives of the daemon as that takes, and checks after each life. */
+async function storm(t, victims, kills) {
   const random = randomFrom(SEED);
-  const opened = Object.fromEntries(Array.from({ length: OPENED_FILES }, (_, i) => [`opened/${i}.txt`, `file ${i}\n`]));
+  const opened = {};
+  for (let loop = 0; loop < LOOPS; loop += 1) for (let i = 0; i < OPENED_FILES; i += 1) opened[`opened/${loop}-${i}.txt`] = `file ${i}\n`;
   const projectDir = t.keep(smallProject(opened));
   const dataDir = t.directory('data');
   const ledger = new Ledger();
   let sessionId;
 
-  for (let done = 0; done < KILLS; done += KILLS_PER_LIFE) {
+  for (let done = 0; done < kills; done += KILLS_PER_LIFE) {
     const daemon = await t.daemon({ projectDir, dataDir });
     const editor = await t.editor(daemon);
-    const readers = [await t.mcp(daemon), await t.mcp(daemon)];
+    const readers = [];
+    for (let i = 0; i < 2 * LOOPS; i += 1) readers.push(await t.mcp(daemon));
     if (sessionId === undefined) {
       editor.send('session:start', { issueNumber: 1 });
       sessionId = (await editor.next('session:started')).payload.sessionId;
@@ -233,9 +239,9 @@ scenario(`${KILLS} kills of each worker under load (SEED=${SEED})`, async (t) =>
 
     const load = new Load(daemon, editor, readers, ledger);
     load.start();
-    for (let kill = done; kill < Math.min(done + KILLS_PER_LIFE, KILLS); kill += 1) {
-      for (const name of shuffled(WORKERS, random)) {
-        await sleep(20 + 100 * random());
+    for (let kill = done; kill < Math.min(done + KILLS_PER_LIFE, kills); kill += 1) {
+      for (const name of shuffled(victims, random)) {
+        await sleep(PAUSE_MS[0] + (PAUSE_MS[1] - PAUSE_MS[0]) * random());
         await daemon.kill9(name);
       }
     }
@@ -245,7 +251,15 @@ scenario(`${KILLS} kills of each worker under load (SEED=${SEED})`, async (t) =>
     await until('every acknowledged action in the log', () => checkLog(daemon, ledger).then(() => true), { every: 200 });
     checkFiles(projectDir, ledger);
     await t.release(daemon, editor, ...readers);
-    console.log(`${Math.min(done + KILLS_PER_LIFE, KILLS)} kills of each: ${count(ledger.saves, (entry) => entry.acknowledged)} of ${ledger.saves.size} saves acknowledged, ${count(ledger.highlights, Boolean)} of ${ledger.highlights.size} highlights, ${ledger.selections.size} selections`);
+    console.log(`${Math.min(done + KILLS_PER_LIFE, kills)} kills of each: ${count(ledger.saves, (entry) => entry.acknowledged)} of ${ledger.saves.size} saves acknowledged, ${count(ledger.highlights, Boolean)} of ${ledger.highlights.size} highlights, ${ledger.selections.size} selections`);
   }
-  assert.ok(count(ledger.saves, (entry) => entry.acknowledged) > 20 * (KILLS / KILLS_PER_LIFE), 'there was load');
+  assert.ok(count(ledger.saves, (entry) => entry.acknowledged) > 20 * (kills / KILLS_PER_LIFE), 'there was load');
+  return ledger;
+}
+
+scenario(`${KILLS} kills of each worker under load (SEED=${SEED})`, (t) => storm(t, WORKERS, KILLS));
+
+scenario(`kills of all but the gateway: not even what is never acknowledged is lost (SEED=${SEED})`, async (t) => {
+  const ledger = await storm(t, WORKERS.filter((name) => name !== 'gateway'), KILLS_PER_LIFE);
+  assert.equal(count(ledger.selections, Boolean), ledger.selections.size, 'the connection outlived every selection');
 });

@@ -2,6 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { alive, children, descendants, signal } from './processes.mjs';
 import { scratch } from './project.mjs';
@@ -9,7 +10,7 @@ import { PATIENCE_MS, brief, until, within } from './wait.mjs';
 
 const run = promisify(execFile);
 
-export const PAIGED = path.resolve(process.env.PAIGED ?? 'build/supervisor/paiged');
+export const PAIGED = process.env.PAIGED ?? fileURLToPath(new URL('../../../build/supervisor/paiged', import.meta.url));
 const PAIGECTL = path.join(path.dirname(PAIGED), 'paigectl');
 
 export const WORKERS = ['gateway', 'store', 'fswatch', 'llm', 'observer', 'guard-engine'];

@@ -17,7 +17,7 @@ export class Editor {
     this.url = `ws://127.0.0.1:${daemon.port}/ws`;
     this.messages = []; // every message of every connection, in order
     this.taken = new Set();
-    this.waiting = new Set(); // functions to be called on each message and on each loss of the connection
+    this.waiting = new Set(); // functions to be called on each message
     this.connections = 0;
     this.done = false;
   }
@@ -33,8 +33,11 @@ export class Editor {
     socket.on('close', () => this.#lost(socket));
     socket.on('message', (data) => this.#received(JSON.parse(data.toString('utf8'))));
     const resume = this.init && { epoch: this.init.epoch, seq: this.lastSeq, connectionId: this.init.connectionId };
-    this.send('connection:hello', { version: '1.0.0', platform: 'linux', windowSize: { width: 1280, height: 800 }, ...(resume && { resume }) });
-    this.init = (await this.next('connection:init')).payload;
+    const hello = { version: '1.0.0', platform: 'linux', windowSize: { width: 1280, height: 800 }, ...(resume && { resume }) };
+    const answer = await this.ask('connection:hello', hello, 'connection:init');
+    if (answer === null) throw new Error('the connection was lost before connection:init');
+    this.init = answer.payload;
+    this.greeted = socket;
     this.connections += 1;
   }
 
@@ -45,18 +48,20 @@ export class Editor {
   }
 
   async #lost(socket) {
-    if (this.done || socket !== this.socket) return;
+    if (socket !== this.socket) return;
     this.socket = null;
-    for (const look of [...this.waiting]) look();
+    if (this.dialing) return; // the loop below goes on by itself
+    this.dialing = true;
     while (!this.done && this.socket === null) {
       await sleep(RECONNECT_MS);
       await this.#dial().catch(() => {});
     }
+    this.dialing = false;
   }
 
   /** True while there is a connection that has been greeted. */
   get connected() {
-    return this.socket?.readyState === WebSocket.OPEN && this.init !== undefined;
+    return this.socket?.readyState === WebSocket.OPEN && this.socket === this.greeted;
   }
 
   /** Sends; false when there is no connection. Whether it arrives only an answer can tell. */
@@ -73,7 +78,7 @@ export class Editor {
   }
 
   /** The first message of a type (or of several) that no earlier call took, waiting for it if need be. */
-  next(types, { where = () => true, ms = PATIENCE_MS } = {}) {
+  next(types, { where = () => true, ms = PATIENCE_MS, signal } = {}) {
     const wanted = [types].flat();
     return new Promise((resolve, reject) => {
       const settle = (outcome, value) => {
@@ -89,6 +94,7 @@ export class Editor {
         const others = this.messages.slice(-8).map((message) => `${message.type} ${brief(message.payload, 120)}`);
         settle(reject, new Error(`no ${wanted.join(' or ')} within ${ms} ms; the last messages: ${others.join(' | ') || 'none'}`));
       }, ms);
+      signal?.addEventListener('abort', () => settle(resolve, null), { once: true });
       this.waiting.add(look);
       look();
     });
@@ -98,17 +104,13 @@ export class Editor {
   async ask(type, payload, answers, where) {
     const { socket } = this;
     if (!this.send(type, payload)) return null;
-    let lost;
-    const broken = new Promise((resolve) => {
-      lost = () => resolve(null);
-      socket.once('close', lost);
-    });
-    const answer = this.next(answers, { where });
-    answer.catch(() => {});
+    const broken = new AbortController();
+    const abort = () => broken.abort();
+    socket.once('close', abort);
     try {
-      return await Promise.race([answer, broken]);
+      return await this.next(answers, { where, signal: broken.signal });
     } finally {
-      socket.off('close', lost);
+      socket.off('close', abort);
     }
   }
 

@@ -50,16 +50,18 @@ class Context {
     return daemon.start();
   }
 
+  /** Has a client closed at the end, before the daemons are stopped. */
+  closeLater(client) {
+    this.clients.push(client);
+    return client;
+  }
+
   async editor(daemon) {
-    const editor = await Editor.connect(daemon);
-    this.clients.push(editor);
-    return editor;
+    return this.closeLater(await Editor.connect(daemon));
   }
 
   async mcp(daemon) {
-    const mcp = await Mcp.connect(daemon);
-    this.clients.push(mcp);
-    return mcp;
+    return this.closeLater(await Mcp.connect(daemon));
   }
 
   /** Closes clients and stops a daemon before the end of the test. */
