@@ -116,13 +116,14 @@ static void leave(struct breakloop *s, int64_t at_ms)
 		return;
 	a = &s->apps[app];
 	s->left_at_ms = at_ms;
-	s->left_phase = a->phase;
-	if (a->phase == BREAKLOOP_POST_QUICK_TASK_CHOICE)
-		make_idle(a);
-	else if (a->phase == BREAKLOOP_INTERVENTION_ACTIVE && is_preserved(a->step))
+	s->cleared_phase = BREAKLOOP_IDLE;
+	if (a->phase == BREAKLOOP_INTERVENTION_ACTIVE && is_preserved(a->step)) {
 		a->preserved = true;
-	else if (a->phase == BREAKLOOP_INTERVENTION_ACTIVE)
+	} else if (a->phase == BREAKLOOP_INTERVENTION_ACTIVE ||
+		   a->phase == BREAKLOOP_POST_QUICK_TASK_CHOICE) {
+		s->cleared_phase = a->phase;
 		make_idle(a);
+	}
 }
 
 /* ---- timers ---- */
@@ -264,10 +265,9 @@ static bool same_entry(struct breakloop *s, int app, int64_t at_ms)
 		at_ms - s->entered_at_ms >= BREAKLOOP_SAME_ENTRY_MS ||
 		s->apps[app].phase != BREAKLOOP_IDLE)
 		return false;
-	if (s->left_phase != BREAKLOOP_INTERVENTION_ACTIVE &&
-		s->left_phase != BREAKLOOP_POST_QUICK_TASK_CHOICE)
+	if (s->cleared_phase == BREAKLOOP_IDLE)
 		return false;
-	s->apps[app].phase = s->left_phase;
+	s->apps[app].phase = s->cleared_phase;
 	return true;
 }
 

@@ -83,7 +83,7 @@ void breakloop_save(const void *state, struct buf *out)
 		.last_entered = s->entered_app >= 0 ? breakloop_name(s, s->entered_app)
 						    : STR_LIT(""),
 		.entered_at_ms = s->entered_at_ms,
-		.left_phase = s->left_phase,
+		.cleared_phase = s->cleared_phase,
 		.remaining = s->quota.remaining,
 		.window_start_ms = s->quota.window.start_ms,
 		.window_end_ms = s->quota.window.end_ms,
@@ -160,7 +160,7 @@ int breakloop_load(
 	s->foreground = app_or_nobody(s, v.foreground);
 	s->left_app = app_or_nobody(s, v.last_left);
 	s->left_at_ms = v.left_at_ms;
-	s->left_phase = (enum breakloop_phase)v.left_phase;
+	s->cleared_phase = (enum breakloop_phase)v.cleared_phase;
 	s->entered_app = app_or_nobody(s, v.last_entered);
 	s->entered_at_ms = v.entered_at_ms;
 	s->quota.remaining = v.remaining;
