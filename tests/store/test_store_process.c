@@ -31,8 +31,23 @@ static void setup(void)
 	ck_assert(store_process_wait_ready(&p));
 }
 
+/* What a sanitizer found stands in the log of the store. */
+static void check_log(void)
+{
+	FILE *f = fopen(p.log, "r");
+	char line[4096];
+
+	while (f && fgets(line, sizeof(line), f))
+		ck_assert_msg(
+			!strstr(line, "Sanitizer") && !strstr(line, "runtime error"),
+			"%s", line);
+	if (f)
+		fclose(f);
+}
+
 static void teardown(void)
 {
+	check_log();
 	store_process_fini(&p);
 	arena_free(&arena);
 }
@@ -510,9 +525,14 @@ int main(void)
 	Suite *suite = suite_create("store process");
 	TCase *tc = tcase_create("process");
 	SRunner *runner;
+	char options[1024] = "";
 	int failed;
 
 	setenv("LD_PRELOAD", STORE_FAULT_LIBRARY, 1);
+	if (getenv("ASAN_OPTIONS"))
+		snprintf(options, sizeof(options), "%s:", getenv("ASAN_OPTIONS"));
+	strcat(options, "verify_asan_link_order=0");
+	setenv("ASAN_OPTIONS", options, 1);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, killed_in_the_middle_it_loses_and_doubles_nothing);

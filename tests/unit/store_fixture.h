@@ -16,7 +16,9 @@
 static struct store store;
 static char fixture_dir[SCRATCH_SIZE];
 static char fixture_path[SCRATCH_SIZE + 16];
-static struct arena fixture_arena; /* of all calls of one test */
+static struct arena fixture_arena;    /* of all calls of one test */
+static yyjson_doc *fixture_docs[256]; /* their requests */
+static size_t fixture_docs_count;
 static struct call *done_calls[FIXTURE_CALLS_MAX];
 static size_t done_count;
 
@@ -59,6 +61,8 @@ static inline void fixture_setup(void)
 static inline void fixture_teardown(void)
 {
 	fixture_close();
+	while (fixture_docs_count > 0)
+		yyjson_doc_free(fixture_docs[--fixture_docs_count]);
 	arena_free(&fixture_arena);
 	scratch_remove(fixture_dir);
 }
@@ -92,6 +96,8 @@ static inline struct call *queue_call(
 		yyjson_read(arena_cstr(&fixture_arena, str_of(json)), strlen(json), 0);
 
 	ck_assert_msg(doc != NULL, "%s", json);
+	ck_assert_uint_lt(fixture_docs_count, 256);
+	fixture_docs[fixture_docs_count++] = doc;
 	ck_assert_msg(proto_decode(type, yyjson_doc_get_root(doc), "request",
 			      DECODE_LENIENT, &fixture_arena, message, &error) == 0,
 		"%s: %s", json, error.text);

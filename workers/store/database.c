@@ -69,6 +69,10 @@ static const char *advice(int error)
 	case -EACCES:
 		return "Check the owner and the permissions of the file and its "
 		       "directory.";
+	case -EINVAL:
+	case -ENOKEY:
+	case -EFBIG:
+		return "Only this request is affected.";
 	default:
 		return "Check the disk.";
 	}

@@ -1,0 +1,522 @@
+/* What flows keep in the store and look at: plans, gaps, katas, assessments, calls,
+ * contexts, the dashboard. */
+#include "tests/unit/store_fixture.h"
+
+static const char *start_session(void)
+{
+	must_call(METHOD_SESSION_START, NULL, "{}");
+	return arena_cstr(&fixture_arena, str_of(store.sessions.active.id));
+}
+
+/* ---- plans ---- */
+
+#define PHASE(number, title, hints)                                                      \
+	"{\"number\":" number ",\"title\":\"" title                                      \
+	"\",\"description\":\"d\",\"expected_files\":[\"x.ts\"],"                        \
+	"\"hint_level\":\"line\",\"hints\":" hints                                       \
+	",\"knowledge_gap_opportunities\":[]}"
+#define HINTS                                                                            \
+	"{\"file_hints\":[{\"path\":\"a\",\"style\":\"critical\"},{\"path\":\"../"       \
+	"out\",\"style\":\"suggested\"}],"                                               \
+	"\"line_hints\":[{\"path\":\"a\",\"start\":1,\"end\":2,\"style\":\"focus\","     \
+	"\"hover_text\":\"h\"},"                                                         \
+	"{\"path\":\"b\",\"start\":3,\"end\":3,\"style\":\"hint\",\"hover_text\":\"\"}," \
+	"{\"path\":\"a\",\"start\":5,\"end\":6,\"style\":\"warning\",\"hover_text\":"    \
+	"\"i\"},"                                                                        \
+	"{\"path\":\"/etc/"                                                              \
+	"x\",\"start\":1,\"end\":1,\"style\":\"hint\",\"hover_text\":\"\"}]}"
+#define NO_HINTS "{\"file_hints\":[],\"line_hints\":[]}"
+
+static const char *plan_json(const char *session)
+{
+	return arena_printf(&fixture_arena,
+		"{\"sessionId\":\"%s\",\"planText\":\"the "
+		"plan\",\"issueNumber\":42,\"phases\":[" PHASE(
+			"5", "First", HINTS) "," PHASE("5", "Second", NO_HINTS) "]}",
+		session)
+		.ptr;
+}
+
+START_TEST(a_plan_is_kept_with_its_rows)
+{
+	const char *key = new_key(), *session = start_session();
+	struct call *call, *again;
+
+	execute("DELETE FROM action_log");
+	call = must_call(METHOD_PLAN_STORE, key, plan_json(session));
+	ck_assert_str_eq(rows("SELECT session_id = (SELECT id FROM sessions), "
+			      "raw_plan_text FROM plans"),
+		"1|the plan");
+	ck_assert_str_eq(rows("SELECT issue_number FROM sessions"), "42");
+	/* Renumbered in their order (P9.15), all pending. */
+	ck_assert_str_eq(rows("SELECT number, title, status, hint_level, expected_files "
+			      "FROM phases ORDER BY number"),
+		"1|First|pending|line|[\"x.ts\"]\n2|Second|pending|line|[\"x.ts\"]");
+	/* Everything is kept, also what leads outside (P9.22). */
+	ck_assert_str_eq(rows("SELECT type, path, start_line, end_line, style, "
+			      "hover_text FROM phase_hints ORDER BY rowid"),
+		"file|a|-|-|critical|-\nfile|../out|-|-|suggested|-\nline|a|1|2|focus|h\n"
+		"line|b|3|3|hint|\nline|a|5|6|warning|i\nline|/etc/x|1|1|hint|");
+	/* What is shown is logged: one row for each path with its number of hints. */
+	ck_assert_str_eq(
+		rows("SELECT action_type, iif(action_type = 'coaching_pipeline', "
+		     "json_extract(data, '$.phaseCount'), data) FROM action_log ORDER BY "
+		     "rowid"),
+		"coaching_pipeline|2\ndecorations_applied|{\"path\":\"a\",\"count\":2}\n"
+		"decorations_applied|{\"path\":\"b\",\"count\":1}\nfile_hints_applied|{"
+		"\"paths\":[\"a\"]}");
+	fixture_restart();
+	again = must_call(METHOD_PLAN_STORE, key, plan_json(session));
+	ck_assert(str_eq(call->outcome.answer, again->outcome.answer));
+	ck_assert_str_eq(rows("SELECT (SELECT count(*) FROM plans), (SELECT count(*) "
+			      "FROM phases), "
+			      "(SELECT count(*) FROM action_log)"),
+		"1|2|4");
+}
+END_TEST
+
+START_TEST(a_plan_for_a_session_that_ended_is_refused)
+{
+	const char *key = new_key(), *session = start_session();
+
+	must_call(METHOD_PLAN_STORE, key, plan_json(session));
+	must_call(METHOD_SESSION_END, NULL, "{}");
+	refused_call(METHOD_PLAN_STORE, plan_json(session), ERROR_NO_SESSION);
+	/* But one that was kept before is there (its answer was lost on the way). */
+	fixture_restart();
+	must_call(METHOD_PLAN_STORE, key, plan_json(session));
+	ck_assert_str_eq(rows("SELECT count(*) FROM plans"), "1");
+}
+END_TEST
+
+/* ---- gaps ---- */
+
+#define GAP(topic, severity)                                                             \
+	"{\"topic\":\"" topic "\",\"evidence\":\"e\",\"severity\":\"" severity           \
+	"\",\"related_concepts\":[\"c\"]}"
+#define KATA(title, topic)                                                               \
+	"{\"title\":\"" title                                                            \
+	"\",\"description\":\"d\",\"scaffoldingCode\":\"s\",\"instructorNotes\":\"n\","  \
+	"\"constraints\":[{\"title\":\"t\",\"description\":\"d\",\"minLevel\":2}]" topic \
+	"}"
+
+static const char *gaps_json(const char *session, const char *gaps, const char *katas)
+{
+	return arena_printf(&fixture_arena,
+		"{\"sessionId\":\"%s\",\"gaps\":[%s],\"katas\":[%s]}", session, gaps,
+		katas)
+		.ptr;
+}
+
+START_TEST(known_gaps_count_and_new_ones_are_kept)
+{
+	const char *session = start_session();
+	const char *key;
+
+	answered(must_call(METHOD_GAPS_STORE, NULL,
+			 gaps_json(session,
+				 GAP("Closures", "low") "," GAP("Async", "high"),
+				 KATA("one", "") "," KATA("two",
+					 ",\"topic\":\"CLOSURES\"") "," KATA("three",
+					 ""))),
+		"{\"newGaps\":2,\"katas\":3}");
+	ck_assert_str_eq(rows("SELECT kata_specs.title, topic, constraints, "
+			      "user_attempts FROM kata_specs "
+			      "JOIN knowledge_gaps ON knowledge_gaps.id = "
+			      "knowledge_gap_id ORDER BY kata_specs.rowid"),
+		"one|Closures|[{\"title\":\"t\",\"description\":\"d\",\"minLevel\":2}]|[]"
+		"\n"
+		"two|Closures|[{\"title\":\"t\",\"description\":\"d\",\"minLevel\":2}]|[]"
+		"\n"
+		"three|Closures|[{\"title\":\"t\",\"description\":\"d\",\"minLevel\":2}]|"
+		"[]");
+	execute("UPDATE knowledge_gaps SET addressed = 1");
+	usleep(2000);
+	key = new_key();
+	for (int times = 0; times < 3;
+		times++) { /* repeated after crashes: counted once */
+		answered(must_call(METHOD_GAPS_STORE, key,
+				 gaps_json(session,
+					 GAP("closures", "high") "," GAP("New", "medium"),
+					 KATA("four", ""))),
+			"{\"newGaps\":1,\"katas\":1}");
+		fixture_restart();
+	}
+	ck_assert_str_eq(rows("SELECT topic, severity, frequency, addressed FROM "
+			      "knowledge_gaps ORDER BY rowid"),
+		"Closures|high|2|0\nAsync|high|1|1\nNew|medium|1|0");
+	ck_assert_str_eq(rows("SELECT count(*) FROM kata_specs"), "4");
+	/* Without any gap there is nothing to hang a kata on (P9.4). */
+	answered(must_call(METHOD_GAPS_STORE, NULL,
+			 gaps_json(session, "", KATA("five", ""))),
+		"{\"newGaps\":0,\"katas\":0}");
+}
+END_TEST
+
+START_TEST(assessments_keep_their_row)
+{
+	static const char json[] =
+		"{\"assessments\":[{\"skill_area\":\"css\",\"stage\":\"%s\","
+		"\"previous_stage\":null,\"confidence\":0.5,\"evidence\":\"e\","
+		"\"recommendation\":\"r\"}]}";
+	const char *id;
+
+	answered(must_call(METHOD_DREYFUS_STORE, NULL,
+			 arena_printf(&fixture_arena, json, "novice").ptr),
+		"{\"count\":1}");
+	id = rows("SELECT id FROM dreyfus_assessments");
+	must_call(METHOD_DREYFUS_STORE, NULL,
+		arena_printf(&fixture_arena, json, "expert").ptr);
+	ck_assert_str_eq(rows("SELECT id FROM dreyfus_assessments"), id);
+	ck_assert_str_eq(
+		rows("SELECT skill_area, stage, confidence FROM dreyfus_assessments"),
+		"css|expert|0.5");
+}
+END_TEST
+
+/* ---- katas ---- */
+
+static void add_kata(const char *constraints, const char *attempts)
+{
+	start_session();
+	execute("INSERT INTO knowledge_gaps SELECT 'g', id, 'Topic', 'low', 'e', '[]', "
+		"1, "
+		"'2026-01-01T00:00:00.000Z', 0 FROM sessions");
+	execute(arena_printf(&fixture_arena,
+		"INSERT INTO kata_specs VALUES ('k', 'g', 'T', 'D', 'S', 'SECRET', '%s', "
+		"'%s')",
+		constraints, attempts)
+			.ptr);
+}
+
+static const char *attempt_json(const char *code, int level)
+{
+	return arena_printf(&fixture_arena,
+		"{\"kataId\":\"k\",\"code\":\"%s\",\"review\":\"r\",\"level\":%d,"
+		"\"passed\":true,"
+		"\"constraints\":[]}",
+		code, level)
+		.ptr;
+}
+
+START_TEST(attempts_add_up_and_unlock)
+{
+	add_kata("[{\"title\":\"a\",\"description\":\"\",\"minLevel\":1},{\"title\":"
+		 "\"b\",\"description\":\"\","
+		 "\"minLevel\":3},{\"title\":\"c\",\"description\":\"\",\"minLevel\":5}]",
+		"[]");
+	answered(must_call(METHOD_KATA_ATTEMPT, NULL, attempt_json("1", 3)),
+		"{\"previousBest\":1,\"unlocked\":[{\"title\":\"b\",\"description\":\"\","
+		"\"minLevel\":3}]}");
+	/* A lower level unlocks nothing, and the best one stands (P11.3, P11.4). */
+	answered(must_call(METHOD_KATA_ATTEMPT, NULL, attempt_json("2", 2)),
+		"{\"previousBest\":3,\"unlocked\":[]}");
+	answered(must_call(METHOD_KATA_ATTEMPT, NULL, attempt_json("3", 9)),
+		"{\"previousBest\":3,\"unlocked\":[{\"title\":\"c\",\"description\":\"\","
+		"\"minLevel\":5}]}");
+	ck_assert_str_eq(rows("SELECT user_attempts FROM kata_specs"),
+		"[{\"code\":\"1\",\"review\":\"r\",\"level\":3,\"passed\":true,"
+		"\"constraints\":[]},"
+		"{\"code\":\"2\",\"review\":\"r\",\"level\":2,\"passed\":true,"
+		"\"constraints\":[]},"
+		"{\"code\":\"3\",\"review\":\"r\",\"level\":9,\"passed\":true,"
+		"\"constraints\":[]}]");
+	refused_call(METHOD_KATA_GET, "{\"kataId\":\"x\"}", ERROR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(an_attempt_repeated_after_a_kill_is_kept_once)
+{
+	const char *key = new_key();
+	struct call *first;
+
+	add_kata("[{\"title\":\"b\",\"description\":\"\",\"minLevel\":3}]", "[]");
+	first = must_call(METHOD_KATA_ATTEMPT, key, attempt_json("1", 3));
+	usleep(3000);
+	fixture_restart();
+	ck_assert(str_eq(
+		must_call(METHOD_KATA_ATTEMPT, key, attempt_json("1", 3))->outcome.answer,
+		first->outcome.answer));
+	ck_assert_str_eq(
+		rows("SELECT json_array_length(user_attempts) FROM kata_specs"), "1");
+	/* The same solution handed in again is another attempt. */
+	must_call(METHOD_KATA_ATTEMPT, NULL, attempt_json("1", 3));
+	ck_assert_str_eq(
+		rows("SELECT json_array_length(user_attempts) FROM kata_specs"), "2");
+}
+END_TEST
+
+START_TEST(older_and_broken_kata_columns_do_no_harm)
+{
+	struct call *broken;
+
+	add_kata("[\"title alone\", 7, "
+		 "{\"title\":\"o\",\"description\":\"d\",\"minLevel\":2}]",
+		"no json");
+	ck_assert_ptr_nonnull(
+		strstr(must_call(METHOD_KATA_GET, NULL, "{\"kataId\":\"k\"}")
+				->outcome.answer.ptr,
+			"\"constraints\":[{\"title\":\"title "
+			"alone\",\"description\":\"title alone\",\"minLevel\":1},"
+			"{\"title\":\"o\",\"description\":\"d\",\"minLevel\":2}]"));
+	/* It fails alone. */
+	done_count = 0;
+	broken = queue_call(METHOD_KATA_ATTEMPT, NULL, attempt_json("1", 3));
+	queue_call(METHOD_ACTIVITY_IDLE_END, NULL, "{}");
+	ck_assert_int_eq(group_run(&store, fixture_done), 0);
+	ck_assert_ptr_nonnull(broken->outcome.error);
+	ck_assert_str_eq(
+		rows("SELECT count(*) FROM action_log WHERE action_type = 'idle_end'"),
+		"1");
+	ck_assert_ptr_nonnull(
+		strstr(must_call(METHOD_DASHBOARD_STATE, NULL, "{}")->outcome.answer.ptr,
+			"\"attemptsCount\":0"));
+}
+END_TEST
+
+START_TEST(reviews_are_progress_of_the_active_phase)
+{
+	static const char json[] = "{\"actions\":[{\"id\":\"%s\",\"type\":\"%s\","
+				   "\"data\":%s,\"createdAt\":\"%s\"}]}";
+	char now[WALL_ISO_SIZE];
+	const char *session = start_session();
+
+	must_call(METHOD_PLAN_STORE, NULL, plan_json(session));
+	must_call(METHOD_PHASE_UPDATE, NULL, "{\"phase\":1,\"status\":\"active\"}");
+	wall_iso(clock_wall(), now);
+	must_call(METHOD_ACTION_APPEND, NULL,
+		arena_printf(&fixture_arena, json, new_key(), "review_requested",
+			"{\"kataId\":\"k\"}", now)
+			.ptr);
+	for (int passed = 0; passed < 2; passed++)
+		must_call(METHOD_ACTION_APPEND, NULL,
+			arena_printf(&fixture_arena, json, new_key(), "review_completed",
+				passed ? "{\"kataId\":\"k\",\"level\":5,\"passed\":true,"
+					 "\"model\":\"m\","
+					 "\"latency_ms\":1,\"success\":true}"
+				       : "{\"kataId\":\"k\",\"level\":2,\"passed\":false,"
+					 "\"model\":\"m\","
+					 "\"latency_ms\":1,\"success\":true}",
+				now)
+				.ptr);
+	ck_assert_str_eq(rows("SELECT event_type FROM progress_events ORDER BY rowid"),
+		"review_requested\nreview_passed");
+}
+END_TEST
+
+/* ---- calls to Claude ---- */
+
+static const char *call_json(const char *session, double cost, const char *at)
+{
+	return arena_printf(&fixture_arena,
+		"{\"sessionId\":%s%s%s,\"callType\":\"c\",\"model\":\"m\",\"inputHash\":"
+		"\"0123456789abcdef\","
+		"\"latencyMs\":5,\"inputTokens\":10,\"outputTokens\":20,\"costEstimate\":"
+		"%g,\"createdAt\":\"%s\"}",
+		session ? "\"" : "", session ? session : "null", session ? "\"" : "",
+		cost, at)
+		.ptr;
+}
+
+START_TEST(calls_that_nobody_ended_are_logged_as_failed)
+{
+	const char *keys[3] = {new_key(), new_key(), new_key()};
+	const char *json = call_json(NULL, 0.5, "2026-01-01T00:00:00.000Z");
+	char path[SCRATCH_SIZE + 32];
+	struct stat st;
+
+	for (int i = 0; i < 3; i++)
+		must_call(METHOD_API_CALL_BEGIN, keys[i], json);
+	answered(must_call(METHOD_API_CALL_APPEND, keys[1], json), "{\"count\":1}");
+	answered(must_call(METHOD_API_CALL_APPEND, keys[1], json), "{\"count\":0}");
+	/* Both the store and the llm worker are killed. */
+	fixture_restart();
+	must_call(METHOD_API_CALL_BEGIN, keys[1], json); /* too late: it is logged */
+	answered(must_call(METHOD_API_CALL_RECONCILE, NULL, "{}"), "{\"count\":2}");
+	answered(must_call(METHOD_API_CALL_RECONCILE, NULL, "{}"), "{\"count\":0}");
+	ck_assert_str_eq(rows("SELECT latency_ms, input_tokens, cost_estimate FROM "
+			      "api_call_log ORDER BY latency_ms"),
+		"-1|0|0.0\n-1|0|0.0\n5|10|0.5");
+	snprintf(path, sizeof(path), "%s/%s", fixture_dir, OPEN_CALLS_FILE);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_size, 0);
+	fixture_restart();
+	answered(must_call(METHOD_API_CALL_RECONCILE, NULL, "{}"), "{\"count\":0}");
+}
+END_TEST
+
+START_TEST(a_broken_list_of_open_calls_does_no_harm)
+{
+	char path[SCRATCH_SIZE + 32];
+	const char *key = new_key();
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", fixture_dir, OPEN_CALLS_FILE);
+	f = fopen(path, "w");
+	fprintf(f, "\n\nnonsense\n%s {\"no\":1}\n%s %s\n%s {\"cut", new_key(), key,
+		call_json(NULL, 1, "2026-01-01T00:00:00.000Z"), new_key());
+	fclose(f);
+	fixture_restart();
+	ck_assert_uint_eq(store.open_calls.count, 2);
+	answered(must_call(METHOD_API_CALL_RECONCILE, NULL, "{}"), "{\"count\":1}");
+}
+END_TEST
+
+START_TEST(spending_adds_up)
+{
+	const char *session = start_session();
+
+	must_call(METHOD_API_CALL_APPEND, NULL,
+		call_json(session, 0.5, "2026-01-02T00:00:00.000Z"));
+	must_call(METHOD_API_CALL_APPEND, NULL,
+		call_json(session, 0.25, "2026-01-03T00:00:00.000Z"));
+	must_call(METHOD_API_CALL_APPEND, NULL,
+		call_json(NULL, 2, "2026-01-03T00:00:00.000Z"));
+	answered(must_call(METHOD_API_CALL_SPENDING, NULL,
+			 arena_printf(&fixture_arena,
+				 "{\"sessionId\":\"%s\",\"dayStart\":\"2026-01-03T00:00:"
+				 "00.000Z\"}",
+				 session)
+				 .ptr),
+		"{\"session\":0.75,\"day\":2.25}");
+	answered(must_call(METHOD_API_CALL_SPENDING, NULL,
+			 "{\"dayStart\":\"2027-01-01T00:00:00.000Z\"}"),
+		"{\"session\":0,\"day\":0}");
+}
+END_TEST
+
+/* ---- contexts ---- */
+
+START_TEST(contexts_of_an_empty_database)
+{
+	answered(must_call(METHOD_COACHING_CONTEXT, NULL, "{}"),
+		"{\"session\":null,\"phase\":null,\"dreyfus\":[]}");
+	answered(must_call(METHOD_SESSION_NEWEST, NULL, "{}"), "{\"sessionId\":null}");
+	answered(must_call(METHOD_DASHBOARD_CONTEXT, NULL, "{}"),
+		"{\"dreyfus\":[],\"recentSessions\":[],\"gaps\":[],\"topGaps\":[],"
+		"\"kataTitles\":[]}");
+	answered(must_call(METHOD_OBSERVER_CONTEXT, NULL, "{\"sessionId\":\"x\"}"),
+		"{\"recentActions\":[],\"lastSaveAt\":null,\"lastNudgeAt\":null,"
+		"\"muted\":false,\"phase\":null,"
+		"\"dreyfusStage\":\"novice\"}");
+	answered(must_call(METHOD_WRAP_UP_CONTEXT, NULL, "{\"sessionId\":\"x\"}"),
+		"{\"actionLog\":[],\"phases\":[],\"completedPhases\":[],\"existingGaps\":"
+		"[],"
+		"\"accumulatedEvidence\":[],\"currentAssessments\":[],\"recentSession\":{"
+		"\"phases_completed\":0,"
+		"\"hints_used\":0,\"independent_completions\":0}}");
+	answered(must_call(METHOD_DASHBOARD_STATE, NULL, "{}"),
+		"{\"dreyfus\":[],\"stats\":{\"period\":\"all\",\"sessionsCompleted\":0,"
+		"\"totalCoachingMinutes\":0,\"issuesWorkedOn\":0,"
+		"\"knowledgeGapsIdentified\":0,"
+		"\"knowledgeGapsAddressed\":0,\"hintsUsed\":0,\"apiCostTotal\":0},"
+		"\"inProgressSessions\":[],"
+		"\"katas\":[]}");
+}
+END_TEST
+
+START_TEST(evidence_compares_the_last_session_with_those_before)
+{
+	static const struct {
+		const char *hints; /* of completed sessions, oldest first */
+		const char *trend;
+	} cases[] = {{"", "stable"}, {"3", "stable"}, {"1 3", "increasing"},
+		{"3 1", "decreasing"}, {"2 2", "stable"}, {"1 2 2", "increasing"},
+		{"1 3 2", "stable"}, {"0 0 0", "stable"}};
+
+	execute("INSERT INTO dreyfus_assessments VALUES ('d', 'css', 'novice', 0.5, 'e', "
+		"'2026-01-01T00:00:00.000Z')");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int sessions = 0;
+
+		execute("DELETE FROM plans; DELETE FROM sessions");
+		for (const char *p = cases[i].hints; *p; p++) {
+			if (*p == ' ')
+				continue;
+			sessions++;
+			execute(arena_printf(&fixture_arena,
+				"INSERT INTO sessions VALUES ('s%d', '/p', NULL, NULL, "
+				"'completed', "
+				"'2026-01-0%dT00:00:00.000Z', "
+				"'2026-01-0%dT01:00:00.000Z');"
+				"INSERT INTO plans VALUES ('pl%d', 's%d', 't', '2026');"
+				"INSERT INTO phases VALUES ('ph%d', 'pl%d', 1, 't', 'd', "
+				"'%s', 'file', '[]', NULL, NULL)",
+				sessions, sessions, sessions, sessions, sessions,
+				sessions, sessions,
+				sessions == 1 ? "complete" : "pending")
+					.ptr);
+			for (int n = 0; n < *p - '0'; n++)
+				execute(arena_printf(&fixture_arena,
+					"INSERT INTO progress_events VALUES ('e%d-%d', "
+					"'ph%d', 'hint_used', NULL, '2026')",
+					sessions, n, sessions)
+						.ptr);
+		}
+		ck_assert_ptr_nonnull(strstr(
+			must_call(METHOD_WRAP_UP_CONTEXT, NULL, "{\"sessionId\":\"s1\"}")
+				->outcome.answer.ptr,
+			arena_printf(&fixture_arena,
+				"\"accumulatedEvidence\":[{\"skill_area\":\"css\","
+				"\"sessions\":%d,\"hint_trend\":\"%s\","
+				"\"completion_rate\":%s",
+				sessions, cases[i].trend,
+				sessions == 0	? "0.0"
+				: sessions == 1 ? "1.0"
+						: "0.")
+				.ptr));
+	}
+}
+END_TEST
+
+START_TEST(the_observer_sees_the_last_rows_in_order)
+{
+	const char *session = start_session();
+	struct call *call;
+	const char *answer;
+
+	for (int i = 0; i < 205; i++)
+		execute(arena_printf(&fixture_arena,
+			"INSERT INTO action_log SELECT 'r%d', id, 'file_save', "
+			"'{\"path\":\"f%d\"}', "
+			"'2030-01-01T00:00:00.000Z' FROM sessions",
+			i, i)
+				.ptr);
+	execute("INSERT INTO action_log SELECT 'm', id, 'observer_muted', "
+		"'{\"muted\":true}', "
+		"'2029-01-01T00:00:00.000Z' FROM sessions");
+	call = must_call(METHOD_OBSERVER_CONTEXT, NULL,
+		arena_printf(&fixture_arena, "{\"sessionId\":\"%s\"}", session).ptr);
+	answer = call->outcome.answer.ptr;
+	ck_assert_ptr_null(strstr(answer, "\"id\":\"r4\""));
+	ck_assert_ptr_nonnull(strstr(answer,
+		"[{\"id\":\"r5\",\"type\":\"file_save\",\"data\":{\"path\":\"f5\"}"));
+	ck_assert_ptr_nonnull(strstr(answer, "\"muted\":true"));
+	ck_assert_ptr_nonnull(
+		strstr(answer, "\"lastSaveAt\":\"2030-01-01T00:00:00.000Z\""));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("store coaching");
+	TCase *tc = tcase_create("coaching");
+
+	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+	tcase_add_test(tc, a_plan_is_kept_with_its_rows);
+	tcase_add_test(tc, a_plan_for_a_session_that_ended_is_refused);
+	tcase_add_test(tc, known_gaps_count_and_new_ones_are_kept);
+	tcase_add_test(tc, assessments_keep_their_row);
+	tcase_add_test(tc, attempts_add_up_and_unlock);
+	tcase_add_test(tc, an_attempt_repeated_after_a_kill_is_kept_once);
+	tcase_add_test(tc, older_and_broken_kata_columns_do_no_harm);
+	tcase_add_test(tc, reviews_are_progress_of_the_active_phase);
+	tcase_add_test(tc, calls_that_nobody_ended_are_logged_as_failed);
+	tcase_add_test(tc, a_broken_list_of_open_calls_does_no_harm);
+	tcase_add_test(tc, spending_adds_up);
+	tcase_add_test(tc, contexts_of_an_empty_database);
+	tcase_add_test(tc, evidence_compares_the_last_session_with_those_before);
+	tcase_add_test(tc, the_observer_sees_the_last_rows_in_order);
+	suite_add_tcase(suite, tc);
+	return fixture_main(suite);
+}
