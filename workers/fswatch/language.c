@@ -1,79 +1,94 @@
 /* language.c - the catalogues behind language.h. */
 #include "workers/fswatch/language.h"
+#include "workers/fswatch/pathmap.h"
 #include "workers/fswatch/paths.h"
-#include <strings.h>
+#include <assert.h>
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
 
+/* One list of endings or names and what they stand for. */
 struct entry {
 	const char *language;
-	const char *endings;
+	const char *words;
+	bool whole_names;
 };
 
-static const struct entry languages[] = {
-#define LANGUAGE(language, endings) {language, endings},
-#define NAMED(language, names)
-#include "workers/fswatch/language.def"
-#undef LANGUAGE
-#undef NAMED
-};
-
-static const struct entry named[] = {
-#define LANGUAGE(language, endings)
-#define NAMED(language, names) {language, names},
-#include "workers/fswatch/language.def"
-#undef LANGUAGE
-#undef NAMED
-};
-
-static const struct entry binaries[] = {
-#define BINARY(endings) {LANGUAGE_BINARY, endings},
+static const struct entry entries[] = {
+#define LANGUAGE(language, endings) {language, endings, false},
+#define NAMED(language, names) {language, names, true},
+#define BINARY(endings) {LANGUAGE_BINARY, endings, false},
 #include "workers/fswatch/binary.def"
+#include "workers/fswatch/language.def"
+#undef LANGUAGE
+#undef NAMED
 #undef BINARY
 };
 
-/* What stands behind the last dot; empty without one. */
-static struct str ending_of(struct str path)
+#define WORD_SIZE 16 /* longer ones are in no catalogue */
+
+/* By word: ".ts" is an ending, "dockerfile" a whole name. */
+static struct pathmap languages;
+
+static void put(struct str word, bool whole_name, const char *language)
+{
+	size_t len = word.len + !whole_name;
+	char *text = malloc(len);
+
+	assert(len <= WORD_SIZE);
+	if (!text)
+		abort();
+	text[0] = '.';
+	memcpy(text + !whole_name, word.ptr, word.len);
+	pathmap_put(&languages, (struct str){text, len}, (void *)(uintptr_t)language);
+}
+
+static void fill(void)
+{
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		for (const char *at = entries[i].words; *at;) {
+			size_t len = strcspn(at, " ");
+
+			put((struct str){at, len}, entries[i].whole_names,
+				entries[i].language);
+			at += len;
+			at += strspn(at, " ");
+		}
+}
+
+/* What a word stands for, in any case; NULL when it is in no catalogue. */
+static const char *look_up(struct str word)
+{
+	char lower[WORD_SIZE];
+
+	if (languages.count == 0)
+		fill();
+	if (word.len == 0 || word.len > sizeof(lower))
+		return NULL;
+	for (size_t i = 0; i < word.len; i++)
+		lower[i] = (char)tolower((unsigned char)word.ptr[i]);
+	return pathmap_get(&languages, (struct str){lower, word.len});
+}
+
+static const char *language_by_name(struct str path)
 {
 	struct str base = paths_base(path);
 	const char *dot = memrchr(base.ptr, '.', base.len);
 
-	if (!dot)
-		return (struct str){"", 0};
-	return (struct str){dot + 1, (size_t)(base.ptr + base.len - dot - 1)};
-}
-
-static bool listed(const char *endings, struct str ending)
-{
-	while (*endings) {
-		size_t len = strcspn(endings, " ");
-
-		if (len == ending.len && strncasecmp(endings, ending.ptr, len) == 0)
-			return true;
-		endings += len;
-		endings += strspn(endings, " ");
-	}
-	return false;
-}
-
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-static const char *look_up(const struct entry *entries, size_t count, struct str ending)
-{
-	for (size_t i = 0; ending.len > 0 && i < count; i++)
-		if (listed(entries[i].endings, ending))
-			return entries[i].language;
-	return NULL;
+	return look_up(
+		dot ? (struct str){dot, (size_t)(base.ptr + base.len - dot)} : base);
 }
 
 const char *language_of(struct str path)
 {
-	const char *language = look_up(named, COUNT(named), paths_base(path));
+	const char *language = language_by_name(path);
 
-	if (!language)
-		language = look_up(languages, COUNT(languages), ending_of(path));
 	return language ? language : "plaintext";
 }
 
 bool language_is_binary(struct str path)
 {
-	return look_up(binaries, COUNT(binaries), ending_of(path)) != NULL;
+	const char *language = language_by_name(path);
+
+	return language && strcmp(language, LANGUAGE_BINARY) == 0;
 }

@@ -6,15 +6,12 @@
 #include "common/worker.h"
 #include "workers/fswatch/fswatch.h"
 #include <errno.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* How long the action log may take for the last rows when the daemon stops; what it does
  * not take stays in the journal. */
 #define STOP_PATIENCE_MS 1500
-/* Bigger blocks go back to the system when they are freed: a tree, a large file. */
-#define KEPT_BLOCK_BYTES (256 * 1024)
 
 /* ---- start ---- */
 
@@ -120,7 +117,6 @@ static int init(struct worker *w)
 
 	if (!fs)
 		abort();
-	mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);
 	w->state = fs;
 	fs->worker = w;
 	fs->bus = w->bus;

@@ -9,8 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Edits that the Observer is told of one by one; a learner makes no more in one turn. */
-#define MAX_EDITS_TOLD 16
+/* Edits that the Observer is told of one by one; a learner makes far fewer. */
+#define MAX_EDITS_TOLD 20
+#define EDITS_TOLD_MS 100
 
 static struct str content_of(const struct buffer *buffer)
 {
@@ -39,10 +40,15 @@ static void answer_text(struct fswatch *fs, struct bus_request *request, const c
 static void tell_edit(struct fswatch *fs, struct str path)
 {
 	struct buf json = {.data = NULL};
+	struct mono now = clock_mono();
 
-	if (!fs->session_id[0] || fs->turn.edits_told >= MAX_EDITS_TOLD)
+	if (mono_diff_ms(now, fs->edits_since) >= EDITS_TOLD_MS) {
+		fs->edits_since = now;
+		fs->edits_told = 0;
+	}
+	if (!fs->session_id[0] || fs->edits_told >= MAX_EDITS_TOLD)
 		return;
-	fs->turn.edits_told++;
+	fs->edits_told++;
 	proto_encode(path_data_type(), &(struct path_data){.path = path}, &json);
 	bus_publish(fs->bus, "buffer/update", buf_str(&json));
 	buf_free(&json);

@@ -185,7 +185,6 @@ static void send_answers(struct fswatch *fs)
 
 void turn_end(struct fswatch *fs)
 {
-	fs->turn.edits_told = 0;
 	write_down(fs);
 	send_answers(fs);
 	outbox_send(&fs->outbox);

@@ -26,7 +26,6 @@ struct turn {
 	size_t bytes; /* of the answers that wait */
 	int error;    /* why the last turn could not be written; 0 */
 	bool syncing;
-	unsigned edits_told; /* in this turn, see serve_buffers.c */
 };
 
 void turn_init(struct fswatch *fs);
