@@ -24,6 +24,7 @@ struct transfer {
 	CURL *easy;
 	struct curl_slist *headers;
 	bool stream, too_big;
+	size_t sent; /* bytes of the request's body */
 	pthread_mutex_t lock;
 	pthread_cond_t done;
 	bool is_done;
@@ -223,6 +224,29 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 
 /* ---- the request ---- */
 
+static size_t on_send(char *to, size_t size, size_t count, void *arg)
+{
+	struct transfer *t = arg;
+	size_t n = t->request->body.len - t->sent, room = size * count;
+
+	if (n > room)
+		n = room;
+	memcpy(to, t->request->body.ptr + t->sent, n);
+	t->sent += n;
+	return n;
+}
+
+/* libcurl sends a request again by itself when a kept connection ends under it. A request
+ * that was sent may have been carried out and is paid for: whether to repeat it, and
+ * after how long, is the caller's (FR-159). */
+static int on_send_again(void *arg, curl_off_t offset, int origin)
+{
+	(void)arg;
+	(void)offset;
+	(void)origin;
+	return CURL_SEEKFUNC_FAIL;
+}
+
 static void set_options(struct transfer *t)
 {
 	const struct http_request *r = t->request;
@@ -239,7 +263,10 @@ static void set_options(struct transfer *t)
 	if (r->body.ptr) {
 		curl_easy_setopt(
 			easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body.ptr);
+		curl_easy_setopt(easy, CURLOPT_POST, 1L);
+		curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_send);
+		curl_easy_setopt(easy, CURLOPT_READDATA, t);
+		curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, on_send_again);
 	}
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
 	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
