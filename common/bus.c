@@ -117,6 +117,7 @@ struct bus *bus_open(struct event_base *base, enum worker_id self,
 	bus->base = base;
 	bus->self = self;
 	bus->epoch = epoch;
+	bus->tap_fd = -1;
 	random_bytes(&bus->incarnation, sizeof(bus->incarnation));
 	snprintf(bus->runtime_dir, sizeof(bus->runtime_dir), "%s", runtime_dir);
 	r = open_parts(bus);

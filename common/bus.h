@@ -153,6 +153,10 @@ struct bus_stats {
 	uint64_t calls, replies, timeouts, resets, repeats, published, received, gaps, deaf_relistens;
 	size_t in_flight;
 };
+/* Writes a line of JSON (type tapped) to a pipe for each message that this worker answers, is asked,
+ * publishes or fails to get through. Takes `fd`, in place of an earlier one. Never blocks: what does not
+ * fit is dropped and counted; ends by itself when nobody reads. */
+void bus_tap(struct bus *bus, int fd);
 void bus_get_stats(const struct bus *bus, struct bus_stats *out);
 
 #endif

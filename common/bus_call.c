@@ -145,6 +145,7 @@ void bus_call_fail(struct bus_path *path, struct bus_call *call, enum bus_status
 
 	if (status == BUS_TIMEOUT)
 		path->bus->stats.timeouts++;
+	bus_tap_failure(path->bus, call, status);
 	bus_failure_text(status, call->method, text);
 	reply.code = str_of(bus_failure_code(status));
 	reply.message = str_of(text);

@@ -10,6 +10,7 @@
  *   bus_publish.c    our events
  *   bus_subscribe.c  the events of others
  *   bus_canary.c     whether our listeners still listen
+ *   bus_tap.c        copies for whoever wants to look
  */
 #ifndef PAIGE_COMMON_BUS_PRIVATE_H
 #define PAIGE_COMMON_BUS_PRIVATE_H
@@ -208,6 +209,8 @@ struct bus {
 	} drain;
 	void (*on_relief)(void *arg, enum worker_id owner);
 	void *on_relief_arg;
+	int tap_fd; /* -1: nobody looks */
+	uint64_t tap_dropped;
 	struct bus_stats stats;
 };
 
@@ -270,6 +273,13 @@ void bus_publish_tick(struct bus *bus);
 /* bus_subscribe.c */
 int bus_subscribe_open(struct bus *bus);
 void bus_subscribe_tick(struct bus *bus, struct mono now);
+
+/* bus_tap.c; each does nothing while nobody looks. */
+void bus_tap_call(const struct bus_request *request, struct str method);
+void bus_tap_answer(const struct bus_request *request, bool ok, struct str body);
+void bus_tap_failure(
+	struct bus *bus, const struct bus_call *call, enum bus_status status);
+void bus_tap_event(struct bus *bus, struct str topic, struct str body);
 
 /* bus_canary.c */
 int bus_canary_init(struct bus *bus);

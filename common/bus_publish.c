@@ -39,6 +39,7 @@ void bus_publish(struct bus *bus, const char *topic, struct str body)
 	bus->publisher.seq++;
 	bus->publisher.quiet = false;
 	bus->stats.published++;
+	bus_tap_event(bus, t, body);
 	if (bus->started)
 		publish(bus, t, body);
 }

@@ -146,6 +146,7 @@ static void begin(struct bus_batch *batch, const struct bus_call_record *record)
 	/* A caller of another version may ask for what nobody knows. */
 	request = request_new(
 		batch, method < 0 ? METHOD_COUNT : (enum method)method, record);
+	bus_tap_call(request, record->method);
 	if (request->deadline.us <= clock_mono().us)
 		bus_answer_late(request);
 	else if (method < 0)

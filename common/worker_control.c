@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -123,14 +124,23 @@ static void reload(struct worker *w, struct str body)
 	buf_free(&problems);
 }
 
-static void take_packet(
-	struct worker *w, const struct worker_packet_header *header, struct str body)
+/* `fd` is what came with it, -1 without; taken. */
+static void take_packet(struct worker *w, const struct worker_packet_header *header,
+	struct str body, int fd)
 {
 	if (header->generation != w->generation || header->body_bytes != body.len) {
 		log_warn("packet of the supervisor ignored", "type", "%u",
 			(unsigned)header->type, NULL);
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
+	if (header->type == WORKER_PACKET_TAP && fd >= 0) {
+		bus_tap(w->bus, fd);
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
 	switch (header->type) {
 	case WORKER_PACKET_STOP:
 		worker_begin_stop(w, "told to");
@@ -148,14 +158,33 @@ static void take_packet(
 	}
 }
 
+/* The descriptor that came with a packet, or -1. */
+static int passed_fd(struct msghdr *packet)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(packet);
+	int fd = -1;
+
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+		c->cmsg_len == CMSG_LEN(sizeof(fd)))
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
 	struct worker_packet_header header;
 	char body[WORKER_PACKET_MAX];
+	union {
+		struct cmsghdr aligned;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
 	struct iovec parts[2] = {{&header, sizeof(header)}, {body, sizeof(body)}};
-	struct msghdr packet = {.msg_iov = parts, .msg_iovlen = 2};
-	ssize_t n = recvmsg(fd, &packet, MSG_DONTWAIT);
+	struct msghdr packet = {.msg_iov = parts,
+		.msg_iovlen = 2,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes)};
+	ssize_t n = recvmsg(fd, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	(void)what;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -166,7 +195,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	if ((size_t)n >= sizeof(header))
-		take_packet(w, &header, (struct str){body, (size_t)n - sizeof(header)});
+		take_packet(w, &header, (struct str){body, (size_t)n - sizeof(header)},
+			passed_fd(&packet));
 }
 
 void worker_control_init(struct worker *w)

@@ -45,6 +45,8 @@ enum worker_packet_type {
 	WORKER_PACKET_RELOAD = 101, /* body: JSON object, every setting that may change while
 				       running with its value as text */
 	WORKER_PACKET_FLEET = 102,  /* the gateway only; body: JSON of type fleet, when it changes */
+	WORKER_PACKET_TAP = 103,    /* with a pipe (SCM_RIGHTS): write a line of type tapped to it
+				       for each bus message, until nobody reads it */
 };
 
 struct worker_packet_header {

@@ -141,6 +141,30 @@ void channel_send_fleet(struct channel *c, struct str json)
 	flush(c);
 }
 
+bool channel_send_tap(struct channel *c, int fd)
+{
+	struct worker_packet_header header = {
+		.type = WORKER_PACKET_TAP, .generation = c->generation};
+	struct iovec part = {&header, sizeof(header)};
+	union {
+		struct cmsghdr aligned;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes)};
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+
+	if (c->fd < 0)
+		return false;
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
+	return sendmsg(c->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
 void channel_close(struct channel *c)
 {
 	if (c->fd < 0)

@@ -35,6 +35,8 @@ int channel_open(struct channel *c, struct event_base *base, int fd, uint64_t ge
 	channel_fn *fn, void *arg) __attribute__((warn_unused_result));
 void channel_send_stop(struct channel *c);
 void channel_send_reload(struct channel *c, struct str json);
+/* With the descriptor `fd`, which stays the caller's. False when it does not fit now. */
+bool channel_send_tap(struct channel *c, int fd) __attribute__((warn_unused_result));
 void channel_send_fleet(struct channel *c, struct str json);
 /* Hands over what has come already; for the last words of a process that has ended. */
 void channel_drain(struct channel *c);

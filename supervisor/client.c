@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define ANSWER_MAX (4 * 1024 * 1024)
+#define TAP_ANSWER_MS 5000
 
 int place_find(const struct options *o, struct daemon_place *place)
 {
@@ -144,4 +145,66 @@ int client_ask(const struct daemon_place *place, struct str request, int limit_m
 		return PAIGECTL_FAILED;
 	}
 	return 0;
+}
+
+/* Receives the answer with the pipe. *pipe_fd is -1 when none came. 0 or -errno. */
+static int receive_pipe(int fd, int limit_ms, int *pipe_fd, struct buf *answer)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct iovec part = {buf_reserve(answer, 4096), 4096};
+	union {
+		struct cmsghdr aligned;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes)};
+	struct cmsghdr *rights;
+	ssize_t n;
+
+	*pipe_fd = -1;
+	if (poll(&p, 1, limit_ms) <= 0)
+		return -ETIMEDOUT;
+	n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	if (n <= 0)
+		return n < 0 ? -errno : -ECONNRESET;
+	answer->len = (size_t)n;
+	rights = CMSG_FIRSTHDR(&message);
+	if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS)
+		memcpy(pipe_fd, CMSG_DATA(rights), sizeof(*pipe_fd));
+	return 0;
+}
+
+int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection)
+{
+	static const char request[] = "{\"command\":\"tap\"}\n";
+	struct buf answer = {0};
+	yyjson_doc *doc;
+	const char *refusal;
+	int error;
+
+	if (place->pid == 0)
+		return paigectl_fail(PAIGECTL_NOT_RUNNING, "no daemon is running on %s",
+			place->data_dir);
+	*connection = connect_to(place->runtime_dir);
+	error = *connection < 0 ? *connection : 0;
+	if (!error && send(*connection, request, sizeof(request) - 1, MSG_NOSIGNAL) < 0)
+		error = -errno;
+	if (!error)
+		error = receive_pipe(*connection, TAP_ANSWER_MS, pipe_fd, &answer);
+	if (!error && *pipe_fd >= 0) {
+		buf_free(&answer);
+		return 0;
+	}
+	doc = yyjson_read(answer.data, answer.len, 0);
+	refusal = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "error"));
+	paigectl_fail(PAIGECTL_FAILED,
+		"the daemon (process %d) does not show its messages: %s", (int)place->pid,
+		refusal ? refusal : strerror(error ? -error : EPROTO));
+	yyjson_doc_free(doc);
+	buf_free(&answer);
+	if (*connection >= 0)
+		close(*connection);
+	return PAIGECTL_FAILED;
 }

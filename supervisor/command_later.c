@@ -21,9 +21,3 @@ int paigectl_guard(const struct options *o)
 	(void)o;
 	return not_available("guard");
 }
-
-int paigectl_tap(const struct options *o)
-{
-	(void)o;
-	return not_available("tap");
-}

@@ -5,6 +5,7 @@
 #include "proto/messages.h"
 #include "supervisor/settings_report.h"
 #include "supervisor/status.h"
+#include "supervisor/tap.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -29,6 +30,7 @@ struct ctl_client {
 	bool waiting[WORKER_COUNT];    /* for these to be READY */
 	unsigned starts[WORKER_COUNT]; /* with more starts than this */
 	bool closing;		       /* as soon as the answer is sent */
+	bool tapping;		       /* until it leaves */
 };
 
 struct ctl {
@@ -38,6 +40,7 @@ struct ctl {
 	struct event *accept;
 	struct ctl_client *clients;
 	int count;
+	struct tap tap;
 };
 
 /* ---- clients ---- */
@@ -50,6 +53,8 @@ static void drop(struct ctl_client *c)
 		at = &(*at)->next;
 	*at = c->next;
 	c->ctl->count--;
+	if (c->tapping)
+		tap_close(&c->ctl->tap);
 	bufferevent_free(c->io);
 	event_free(c->deadline);
 	free(c);
@@ -174,6 +179,65 @@ static void restart(struct ctl_client *c, struct str worker)
 	evtimer_add(c->deadline, &limit);
 }
 
+/* ---- tap ---- */
+
+/* The answer to tap, with the reading end of the pipe. */
+static bool send_reader(int client, int reader)
+{
+	struct buf json = {0};
+	struct iovec part;
+	union {
+		struct cmsghdr aligned;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes)};
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+	bool sent;
+
+	proto_encode(ctl_done_type(), &(struct ctl_done){.has_took_ms = true}, &json);
+	buf_add_char(&json, '\n');
+	part = (struct iovec){json.data, json.len};
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(sizeof(reader));
+	memcpy(CMSG_DATA(rights), &reader, sizeof(reader));
+	sent = sendmsg(client, &message, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+	       (ssize_t)json.len;
+	buf_free(&json);
+	return sent;
+}
+
+/* The connection stays open for as long as the client looks. */
+static void start_tap(struct ctl_client *c)
+{
+	struct ctl *ctl = c->ctl;
+	int reader, error;
+	bool sent;
+
+	if (ctl->tap.open) {
+		answer_error(c, "somebody else is looking; end that paigectl tap first");
+		return;
+	}
+	error = tap_open(&ctl->tap, &reader);
+	if (error) {
+		answer_error(c, "cannot make a pipe: %s", strerror(-error));
+		return;
+	}
+	c->tapping = true;
+	sent = send_reader(bufferevent_getfd(c->io), reader);
+	close(reader);
+	if (!sent) {
+		drop(c);
+		return;
+	}
+	bufferevent_set_timeouts(c->io, NULL, NULL);
+	bufferevent_enable(c->io, EV_READ);
+	tap_offer(&ctl->tap, &ctl->daemon->processes);
+}
+
 /* ---- requests ---- */
 
 static void serve(struct ctl_client *c, const struct ctl_request *request)
@@ -196,6 +260,9 @@ static void serve(struct ctl_client *c, const struct ctl_request *request)
 	case CTL_STOP:
 		answer_done(c);
 		daemon_stop(d, "paigectl stop", EXIT_SUCCESS);
+		return;
+	case CTL_TAP:
+		start_tap(c);
 		return;
 	}
 }
@@ -222,7 +289,14 @@ static void on_read(struct bufferevent *io, void *arg)
 	struct ctl_client *c = arg;
 	struct evbuffer *in = bufferevent_get_input(io);
 	size_t len;
-	char *line = evbuffer_readln(in, &len, EVBUFFER_EOL_LF);
+	char *line;
+
+	if (c->tapping) {
+		/* Whatever it says: only its leaving counts. */
+		evbuffer_drain(in, evbuffer_get_length(in));
+		return;
+	}
+	line = evbuffer_readln(in, &len, EVBUFFER_EOL_LF);
 
 	if (line) {
 		/* One request for each connection. */
@@ -320,6 +394,7 @@ void ctl_on_change(struct ctl *ctl)
 {
 	struct ctl_client *next;
 
+	tap_offer(&ctl->tap, &ctl->daemon->processes);
 	for (struct ctl_client *c = ctl->clients; c; c = next) {
 		next = c->next;
 		for (int i = 0; i < WORKER_COUNT; i++) {
@@ -363,6 +438,7 @@ void ctl_free(struct ctl *ctl)
 		return;
 	while (ctl->clients)
 		drop(ctl->clients);
+	tap_close(&ctl->tap);
 	if (ctl->accept)
 		event_free(ctl->accept);
 	if (ctl->fd >= 0)

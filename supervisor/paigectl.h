@@ -54,6 +54,9 @@ void place_free(struct daemon_place *place);
  */
 int client_ask(const struct daemon_place *place, struct str request, int limit_ms,
 	yyjson_doc **doc);
+/* Asks for the tap. 0 with a pipe to read lines of type tapped from, and the connection, which
+ * ends the tap when it is closed; or an exit code, after having said why. */
+int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection);
 
 /* ---- terminal.c ---- */
 
