@@ -272,6 +272,8 @@ slowly('a silent call becomes a stream, shows life, and is kept alive by comment
   assert.match(without.text, /^:/m, 'comments instead');
 });
 
+/** A sanitizer keeps freed memory for a while. */
+const exact = !process.env.SANITIZED;
 const status = (server, name) => Number(fs.readFileSync(`/proc/${server.child.pid}/status`, 'utf8').match(new RegExp(`^${name}:\\s*(\\d+)`, 'm'))[1]);
 const descriptors = (server) => fs.readdirSync(`/proc/${server.child.pid}/fd`).length;
 
@@ -282,7 +284,7 @@ scenario('a thousand idle sessions are small', async (server) => {
   for (let i = 0; i < 1000; i += 1) await server.send('POST', { agent, body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } } });
   agent.destroy();
   const grown = status(server, 'VmRSS') - before;
-  assert.ok(grown < 10240, `${grown} KB more`);
+  assert.ok(!exact || grown < 10240, `${grown} KB more`);
 });
 
 scenario('clients that connect and vanish leave nothing behind', async (server) => {
@@ -298,5 +300,5 @@ scenario('clients that connect and vanish leave nothing behind', async (server) 
   for (let i = 0; i < rounds; i += 20) await Promise.all(Array.from({ length: 20 }, one));
   await sleep(500);
   assert.ok(descriptors(server) <= files + 2, `${descriptors(server)} descriptors, ${files} before`);
-  assert.ok(status(server, 'VmRSS') - memory < 2048, `${status(server, 'VmRSS')} KB, ${memory} before`);
+  assert.ok(!exact || status(server, 'VmRSS') - memory < 2048, `${status(server, 'VmRSS')} KB, ${memory} before`);
 });

@@ -228,11 +228,13 @@ START_TEST(keeps_few_sessions_and_loses_none)
 	/* One that was ended is not, now or in the next process. */
 	mcp_sessions_end(s, session);
 	ck_assert_ptr_null(mcp_sessions_find(s, str_of(text)));
+	mcp_sessions_free(s);
 	s = mcp_sessions_new(&count);
 	mcp_sessions_set_key(s, key);
 	ck_assert_ptr_nonnull(mcp_sessions_find(s, str_of(first)));
 	mcp_sessions_note_ended(s, str_of(text));
 	ck_assert_ptr_null(mcp_sessions_find(s, str_of(text)));
+	mcp_sessions_free(s);
 }
 END_TEST
 

@@ -150,6 +150,15 @@ struct mcp_sessions *mcp_sessions_new(uint64_t *count)
 	return s;
 }
 
+void mcp_sessions_free(struct mcp_sessions *s)
+{
+	struct mcp_session *session;
+
+	while ((session = TAILQ_FIRST(&s->by_age)))
+		forget(s, session);
+	free(s);
+}
+
 void mcp_sessions_set_key(struct mcp_sessions *s, const unsigned char key[MCP_KEY_BYTES])
 {
 	memcpy(s->key, key, MCP_KEY_BYTES);

@@ -33,6 +33,8 @@ struct mcp_session {
 struct mcp_sessions;
 
 struct mcp_sessions *mcp_sessions_new(uint64_t *count) __attribute__((returns_nonnull));
+/* Without the streams of its sessions, which must be gone. */
+void mcp_sessions_free(struct mcp_sessions *s);
 void mcp_sessions_set_key(struct mcp_sessions *s, const unsigned char key[MCP_KEY_BYTES]);
 bool mcp_sessions_have_key(const struct mcp_sessions *s);
 
