@@ -12,12 +12,13 @@
 #include <check.h>
 
 #define FIXTURE_CALLS_MAX 64
+#define FIXTURE_DOCS_MAX 2048
 
 static struct store store;
 static char fixture_dir[SCRATCH_SIZE];
 static char fixture_path[SCRATCH_SIZE + 16];
-static struct arena fixture_arena;    /* of all calls of one test */
-static yyjson_doc *fixture_docs[256]; /* their requests */
+static struct arena fixture_arena;		   /* of all calls of one test */
+static yyjson_doc *fixture_docs[FIXTURE_DOCS_MAX]; /* their requests */
 static size_t fixture_docs_count;
 static struct call *done_calls[FIXTURE_CALLS_MAX];
 static size_t done_count;
@@ -33,10 +34,12 @@ static inline void fixture_open(void)
 		"%s", problem.text);
 	ck_assert_int_eq(open_calls_load(&store.open_calls, fixture_dir), 0);
 	ck_assert_int_eq(sessions_load(&store, clock_wall()), 0);
+	memory_open(&store, fixture_dir);
 }
 
 static inline void fixture_close(void)
 {
+	memory_close(&store);
 	database_close(&store.db);
 	keys_free(store.keys);
 	open_calls_fini(&store.open_calls);
@@ -96,7 +99,7 @@ static inline struct call *queue_call(
 		yyjson_read(arena_cstr(&fixture_arena, str_of(json)), strlen(json), 0);
 
 	ck_assert_msg(doc != NULL, "%s", json);
-	ck_assert_uint_lt(fixture_docs_count, 256);
+	ck_assert_uint_lt(fixture_docs_count, FIXTURE_DOCS_MAX);
 	fixture_docs[fixture_docs_count++] = doc;
 	ck_assert_msg(proto_decode(type, yyjson_doc_get_root(doc), "request",
 			      DECODE_LENIENT, &fixture_arena, message, &error) == 0,
@@ -117,11 +120,30 @@ static inline struct call *queue_call(
 	return call;
 }
 
+/* As memory_queue.c does it. */
+static inline void run_memory_call(struct call *call)
+{
+	int result = 1;
+
+	store.group = (struct group){0};
+	ck_assert(memory_ready(&store));
+	while (result == 1)
+		result = call->service->handler(&store, call);
+	ck_assert_int_eq(result, call->outcome.error ? -ECANCELED : 0);
+	if (call->key.ptr && !call->outcome.error)
+		keys_remember(
+			store.keys, call->key, (int)call->method, call->outcome.answer);
+}
+
 static inline struct call *run_call(enum method method, const char *key, const char *json)
 {
 	struct call *call = queue_call(method, key, json);
 
 	done_count = 0;
+	if (call->service->flags & SERVICE_MEMORY) {
+		run_memory_call(call);
+		return call;
+	}
 	ck_assert_int_eq(group_run(&store, fixture_done), 0);
 	ck_assert_uint_eq(store.group.waiting, 0);
 	return call;

@@ -6,12 +6,14 @@
 #include "workers/llm/steps.h"
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 struct memory {
 	struct embedder *embedder;
 	pthread_mutex_t embedding; /* the embedder serves one caller at a time */
 	struct chroma *chroma;	   /* NULL: memory.db */
+	atomic_bool kept_by_store; /* memory.db could be used the last time */
 };
 
 struct memory *memory_new(const struct settings *settings)
@@ -20,6 +22,7 @@ struct memory *memory_new(const struct settings *settings)
 
 	if (!m)
 		abort();
+	m->kept_by_store = true;
 	pthread_mutex_init(&m->embedding, NULL);
 	m->embedder = embedder_open(settings->embedding_model_dir);
 	if (settings->memory == MEMORY_CHROMA)
@@ -30,13 +33,19 @@ struct memory *memory_new(const struct settings *settings)
 
 void memory_connect(struct memory *m, struct flow *flow)
 {
+	struct bus_reply reply;
+	struct written count;
+
 	if (m->chroma)
 		chroma_connect(m->chroma, flow);
+	else
+		m->kept_by_store = ask(flow, METHOD_MEMORY_COUNT, &(struct empty){0},
+					   &count, &reply) == 0;
 }
 
 bool memory_available(const struct memory *m)
 {
-	return !m->chroma || chroma_available(m->chroma);
+	return m->chroma ? chroma_available(m->chroma) : m->kept_by_store;
 }
 
 bool memory_chroma_available(const struct memory *m)
@@ -119,7 +128,8 @@ static size_t keep_in_store(struct memory *m, struct flow *flow,
 			encode_vector(flow, vectors + i * (size_t)size, size);
 	add.memories.items = records;
 	add.memories.count = count;
-	if (tell(flow, METHOD_MEMORY_ADD, &add, &written, &reply) == 0)
+	m->kept_by_store = tell(flow, METHOD_MEMORY_ADD, &add, &written, &reply) == 0;
+	if (m->kept_by_store)
 		return (size_t)written.count;
 	log_warn("memories not kept", "error", "%.*s", STR_ARG(reply.message), NULL);
 	return 0;
@@ -175,7 +185,8 @@ struct memory_hits memory_find(struct memory *m, struct flow *flow, struct str t
 		.count = results,
 		.has_count = true,
 		.project = project};
-	if (ask(flow, METHOD_MEMORY_SEARCH, &search, &hits, &reply) == 0)
+	m->kept_by_store = ask(flow, METHOD_MEMORY_SEARCH, &search, &hits, &reply) == 0;
+	if (m->kept_by_store)
 		return hits;
 	log_warn("memories not searched", "error", "%.*s", STR_ARG(reply.message), NULL);
 	return none;

@@ -20,7 +20,7 @@ struct memory;
 /* Returns new. Opens the embedder; reads files, so before confinement. */
 struct memory *memory_new(const struct settings *settings);
 /* On a flow's thread, at the start: connects to Chroma and logs how that went (FR-096 to
- * FR-098). */
+ * FR-098), or asks the store whether memory.db can be used. */
 void memory_connect(struct memory *m, struct flow *flow);
 /* How many were kept. Tags lose their commas (P8.5); ids continue within the session
  * (P8.2). */

@@ -17,6 +17,14 @@ enum worker_condition health_condition(const struct health *health, const char *
 		*reason = health->pin.text;
 		return WORKER_DEGRADED;
 	}
+	if (health->memory_away) {
+		*reason = health->memory.text;
+		return WORKER_DEGRADED;
+	}
+	if (health->memory_pinned) {
+		*reason = health->memory_pin.text;
+		return WORKER_DEGRADED;
+	}
 	*reason = NULL;
 	return WORKER_FINE;
 }

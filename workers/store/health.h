@@ -19,6 +19,10 @@ struct health {
 	struct problem problem; /* why it is one of these */
 	bool pinned;		/* the log is over its limit */
 	struct problem pin;	/* why */
+	bool memory_away;	/* memory.db cannot be used */
+	struct problem memory;	/* why */
+	bool memory_pinned;	/* its log is over its limit */
+	struct problem memory_pin;
 };
 
 /* `damaged` and `misplaced` forbid all writing: it would make things worse, or be lost.

@@ -58,6 +58,7 @@ static int open_store(void)
 			NULL);
 		return result;
 	}
+	memory_open(&store, store.worker->settings.data_dir);
 	upkeep_start(&store);
 	log_info("database opened", "path", "%s", path, "ms", "%lld",
 		(long long)mono_diff_ms(clock_mono(), start), "session", "%s",
@@ -134,19 +135,20 @@ static void confine(struct worker *w, struct confinement *c)
 static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct timeval pause = {0, STOP_LOOK_MS * 1000};
+	size_t waiting = store.group.waiting + store.memory.queue.waiting;
 
 	(void)fd;
 	(void)what;
 	(void)arg;
-	if (store.group.waiting > 0 && clock_mono().us < stop_deadline.us) {
+	if (waiting > 0 && clock_mono().us < stop_deadline.us) {
 		event_add(stop_timer, &pause);
 		return;
 	}
-	if (store.group.waiting > 0)
-		log_warn("calls are left undone", "waiting", "%zu", store.group.waiting,
-			NULL);
+	if (waiting > 0)
+		log_warn("calls are left undone", "waiting", "%zu", waiting, NULL);
 	serve_close(&store);
 	if (store.db.handle) {
+		memory_close(&store);
 		upkeep_stop(&store);
 		database_close(&store.db);
 	}

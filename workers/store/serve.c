@@ -160,7 +160,7 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 			"%s needs a UUID as its key", method_infos[request->method].name);
 		return;
 	}
-	if (store->group.waiting >= SERVE_MAX_WAITING) {
+	if (store->group.waiting + store->memory.queue.waiting >= SERVE_MAX_WAITING) {
 		bus_answer_error(request, "BUSY", (struct str){0},
 			"The database is locked by another process and too many calls "
 			"wait");
@@ -177,6 +177,10 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 		.arena = &request->arena,
 		.request = request,
 	};
+	if (served->service->flags & SERVICE_MEMORY) {
+		memory_take(store, call);
+		return;
+	}
 	if (store->serve->pause_ms > 0 && (flags & METHOD_READ) &&
 		!(flags & METHOD_BATCH)) {
 		run_past_lock(store, call);

@@ -17,6 +17,7 @@
 #include "workers/store/group.h"
 #include "workers/store/health.h"
 #include "workers/store/keys.h"
+#include "workers/store/memory.h"
 #include "workers/store/open_calls.h"
 #include "workers/store/sessions.h"
 #include "workers/store/statements.h"
@@ -57,6 +58,7 @@ struct call {
 		void *after_data;
 	} outcome;
 
+	void *progress;	   /* of a handler that is called again (memory.h), NULL at first */
 	struct call *next; /* in the queue of group.h */
 };
 
@@ -74,6 +76,8 @@ enum service_flags {
 	/* Done even when the caller has given up waiting: log rows, which nobody waits
 	   for. */
 	SERVICE_LATE = 1 << 2,
+	/* On memory.db instead of paige.db (memory.h). */
+	SERVICE_MEMORY = 1 << 3,
 };
 
 struct service {
@@ -95,6 +99,7 @@ struct store {
 	struct keys *keys;
 	struct group group;
 	struct health health;
+	struct memory memory;
 	struct open_calls open_calls;
 	struct wall started;   /* when this process began */
 	struct serve *serve;   /* of serve.c */

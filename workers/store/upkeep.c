@@ -30,11 +30,15 @@ static struct upkeep *upkeep_of(struct store *store)
 
 /* ---- health and status ---- */
 
-static void tell(struct store *store)
+void upkeep_tell(struct store *store)
 {
 	struct upkeep *u = upkeep_of(store);
 	const char *reason;
-	enum worker_condition condition = health_condition(&store->health, &reason);
+	enum worker_condition condition;
+
+	if (!u)
+		return;
+	condition = health_condition(&store->health, &reason);
 
 	if (condition != u->condition ||
 		strcmp(reason ? reason : "", u->reason.text) != 0) {
@@ -86,7 +90,7 @@ static void on_log_change(void *arg)
 
 	store->health.pinned = u->log.pinned;
 	store->health.pin = u->log.pin;
-	tell(store);
+	upkeep_tell(store);
 }
 
 /* ---- writing that fails ---- */
@@ -103,7 +107,7 @@ static void on_probe_timer(evutil_socket_t fd, short what, void *arg)
 		store->health.failing = false;
 	if (store->health.failing)
 		event_add(upkeep_of(store)->probe_timer, &pause);
-	tell(store);
+	upkeep_tell(store);
 }
 
 void upkeep_after_group(struct store *store, int result)
@@ -174,7 +178,7 @@ static void on_check_timer(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	look_at_file(store);
 	warn_of_dropped(store);
-	tell(store);
+	upkeep_tell(store);
 }
 
 /* ---- life ---- */
@@ -195,7 +199,7 @@ void upkeep_start(struct store *store)
 	event_add(u->check_timer, &every);
 	u->file_changed = changed_at(store);
 	log_keeper_start(&u->log, base, &store->db, on_log_change, store);
-	tell(store);
+	upkeep_tell(store);
 }
 
 void upkeep_stop(struct store *store)

@@ -15,6 +15,9 @@ struct store;
 #define UPKEEP_DROPPED_MS 1000
 
 void upkeep_start(struct store *store);
+/* Tells the supervisor and the log what store->health says, if that changed. Nothing
+ * before upkeep_start. */
+void upkeep_tell(struct store *store);
 /* After each group: `result` of group_run. */
 void upkeep_after_group(struct store *store, int result);
 /* Ends the timers and cuts the log, as the last thing before the database is closed. */

@@ -1,0 +1,65 @@
+/* memory_queue.c - calls to memory.db, one after the other, in slices (memory.h). */
+#include "common/worker.h"
+#include "workers/store/memory.h"
+#include "workers/store/serve.h"
+#include "workers/store/store.h"
+#include <errno.h>
+#include <stdlib.h>
+
+static void schedule(struct memory *m, int ms)
+{
+	struct timeval pause = {0, ms * 1000};
+
+	event_add(m->turn, &pause);
+}
+
+/* As a service. */
+static int run(struct store *store, struct call *call)
+{
+	struct str known = keys_recall(store->keys, call->key, (int)call->method);
+
+	if (known.ptr) {
+		call_answer_text(call, arena_str(call->arena, known));
+		return 0;
+	}
+	if (!call->progress && clock_mono().us > call->deadline.us)
+		return call_refuse(call, ERROR_TIMEOUT, "%s came to its turn too late",
+			method_infos[call->method].name);
+	if (!memory_ready(store))
+		return call_refuse(call, ERROR_STORAGE_FAILED,
+			"Memories are unavailable: %s", store->health.memory.text);
+	return call->service->handler(store, call);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+	struct store *store = arg;
+	struct memory *m = &store->memory;
+	struct call *call = m->queue.first;
+	int result = run(store, call);
+
+	(void)fd;
+	(void)what;
+	if (result == -EBUSY || result == 1) {
+		schedule(m, result == 1 ? 0 : MEMORY_LOCKED_MS);
+		return;
+	}
+	m->queue.first = call->next;
+	m->queue.waiting--;
+	serve_answer(store, call);
+	if (m->queue.first)
+		schedule(m, 0);
+}
+
+void memory_take(struct store *store, struct call *call)
+{
+	struct memory *m = &store->memory;
+
+	if (!m->turn)
+		m->turn = evtimer_new(store->worker->base, on_turn, store);
+	if (!m->turn)
+		abort();
+	group_add(&m->queue, call);
+	if (m->queue.first == call)
+		schedule(m, 0);
+}
