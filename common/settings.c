@@ -301,6 +301,15 @@ static bool resolve_directory(struct settings *s, enum setting_id id,
 	return true;
 }
 
+static char *spelling_of(const char *path)
+{
+	char *expanded = *path ? path_expand_home(path) : NULL;
+	char *spelling = expanded ? path_absolute(expanded) : NULL;
+
+	free(expanded);
+	return spelling;
+}
+
 static char *real_path(const char *path)
 {
 	return realpath(path, NULL);
@@ -313,6 +322,7 @@ static void check_directories(
 	enum setting_id id = SETTING_ID_project_dir;
 	struct stat st;
 
+	s->project_spelling = spelling_of(s->project_dir);
 	if (resolve_directory(s, id, &candidates[id], real_path, problems)) {
 		if (stat(s->project_dir, &st) == 0 && !S_ISDIR(st.st_mode))
 			buf_printf(problems, "%s: %s is not a directory\n",
@@ -366,6 +376,8 @@ int settings_load_environment(struct settings *s, struct buf *problems)
 	read_environment(candidates);
 	settle_all(s, candidates, false, problems);
 	forget(candidates);
+	if (getenv(SETTINGS_PROJECT_SPELLING))
+		s->project_spelling = strdup(getenv(SETTINGS_PROJECT_SPELLING));
 	return problems->len == before ? 0 : -EINVAL;
 }
 
@@ -382,6 +394,8 @@ void settings_fini(struct settings *s)
 	}
 	free(s->sources);
 	s->sources = NULL;
+	free(s->project_spelling);
+	s->project_spelling = NULL;
 	buf_free(&s->warnings);
 }
 

@@ -44,11 +44,17 @@ enum memory_kind { MEMORY_CHROMA, MEMORY_EMBEDDED };
 #define SETTING_TYPE_PATH char *
 #define SETTING_TYPE_CHOICE int
 
+/* The variable that hands project_spelling to the workers. */
+#define SETTINGS_PROJECT_SPELLING "PAIGE_PROJECT_SPELLING"
+
 struct settings {
 #define SETTING(kind, member, ...) SETTING_TYPE_##kind member;
 #include "config/settings.def"
 #undef SETTING
 	unsigned char *sources; /* enum setting_source by setting id */
+	/* PROJECT_DIR as it was given, made absolute, links kept: the name by which the
+	 * learner knows it. NULL when there is none. */
+	char *project_spelling;
 	struct buf warnings;	/* lines about what was ignored, for the caller to log */
 };
 

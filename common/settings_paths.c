@@ -66,15 +66,20 @@ static char *canonical(char *path)
 	return real;
 }
 
-char *path_canonical(const char *path)
+char *path_absolute(const char *path)
 {
 	char here[PATH_MAX];
-	char *absolute;
-	char *real;
 
 	if (path[0] != '/' && !getcwd(here, sizeof(here)))
 		return NULL;
-	absolute = path[0] == '/' ? strdup(path) : join(here, path);
+	return path[0] == '/' ? strdup(path) : join(here, path);
+}
+
+char *path_canonical(const char *path)
+{
+	char *absolute = path_absolute(path);
+	char *real;
+
 	if (!absolute)
 		return NULL;
 	real = canonical(absolute);

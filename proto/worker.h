@@ -16,6 +16,7 @@
  *   PAIGE_WORKER       its name
  *   PAIGE_GENERATION   16 hexadecimal digits, new for every process; echoed in every packet
  *   PAIGE_RUNTIME_DIR  where sockets go (mode 0700, short path)
+ *   PAIGE_PROJECT_SPELLING  PROJECT_DIR as it was given, absolute, with its links
  *   PAIGE_EPOCH        16 hexadecimal digits, the same for all workers until the daemon starts anew
  *   PAIGE_TOKEN        the gateway only: the access token of this run
  *   PAIGE_LISTEN_FDS   the gateway only

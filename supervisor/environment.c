@@ -49,7 +49,7 @@ static bool starts(const char *text, const char *prefix)
 static bool is_own(const char *entry)
 {
 	static const char *const prefixes[] = {"PAIGE_WORKER=", "PAIGE_GENERATION=",
-		"PAIGE_RUNTIME_DIR=", "PAIGE_EPOCH=", "PAIGE_TOKEN=", "PAIGE_LISTEN_FDS=",
+		"PAIGE_RUNTIME_DIR=", SETTINGS_PROJECT_SPELLING "=", "PAIGE_EPOCH=", "PAIGE_TOKEN=", "PAIGE_LISTEN_FDS=",
 		"NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=", "LISTEN_PID=",
 		"LISTEN_FDS=", "LISTEN_FDNAMES=", "MAINPID="};
 	struct str name = {entry, strcspn(entry, "=")};
@@ -100,6 +100,9 @@ char **environment_for(
 	add_printf(&l, "PAIGE_GENERATION=%016" PRIx64, given->generation);
 	add_printf(&l, "PAIGE_EPOCH=%016" PRIx64, given->epoch);
 	add_printf(&l, "PAIGE_RUNTIME_DIR=%s", given->runtime_dir);
+	if (given->settings->project_spelling)
+		add_printf(&l, SETTINGS_PROJECT_SPELLING "=%s",
+			given->settings->project_spelling);
 	if (id == WORKER_GATEWAY) {
 		add_printf(&l, "PAIGE_TOKEN=%s", given->token);
 		add_printf(&l, "PAIGE_LISTEN_FDS=%zu", given->listen_count);

@@ -57,6 +57,8 @@ static void keep_fixed(const struct settings *old, struct settings *now)
 	now->host = strdup(old->host);
 	now->data_dir = strdup(old->data_dir);
 	now->project_dir = strdup(old->project_dir);
+	free(now->project_spelling);
+	now->project_spelling = old->project_spelling ? strdup(old->project_spelling) : NULL;
 	if (!now->host || !now->data_dir || !now->project_dir)
 		abort();
 }

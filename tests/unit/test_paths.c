@@ -33,6 +33,8 @@ static const struct spelling spellings[] = {
 	{"the project", STR_INIT("."), PATH_OK, "."},
 	{"the project, absolute", STR_INIT("/t/real/proj"), PATH_OK, "."},
 	{"the project, slash behind", STR_INIT("/t/link/"), PATH_OK, "."},
+	{"out and in again by the name of the link", STR_INIT("src/../../link/a"),
+		PATH_OK, "a"},
 	{"names with dots", STR_INIT("..a/.../b."), PATH_OK, "..a/.../b."},
 	{"blank inside a name", STR_INIT(" a b "), PATH_OK, " a b "},
 	{"bytes are the identity", STR_INIT("e\xcc\x81.ts"), PATH_OK, "e\xcc\x81.ts"},

@@ -20,7 +20,7 @@ static void make_project(void)
 	scratch_write(top, "proj-evil/x", "SECRET");
 	scratch_write(top, "proj/src/auth.ts", "auth");
 	scratch_link(top, "proj", "link");
-	ck_assert_int_eq(project_open(&project, scratch_path(top, "proj")), 0);
+	ck_assert_int_eq(project_open(&project, scratch_path(top, "proj"), NULL), 0);
 }
 
 static void drop_project(void)
@@ -146,7 +146,7 @@ START_TEST(places_follow_links_and_make_directories)
 	ck_assert_str_eq(place_of("src/auth.ts/x"), "ENOTDIR");
 	/* An absolute link by the other spelling of the root. */
 	project_close(&project);
-	ck_assert_int_eq(project_open(&project, scratch_path(top, "link")), 0);
+	ck_assert_int_eq(project_open(&project, scratch_path(top, "link"), NULL), 0);
 	ck_assert_str_eq(place_of("absolute.ts"), "src/new.ts");
 	ck_assert(reads("src/auth.ts", "auth"));
 }
@@ -181,9 +181,11 @@ START_TEST(knows_when_the_root_is_gone)
 	ck_assert(!project_present(&project));
 	ck_assert_int_eq(mkdir(from, 0755), 0);
 	ck_assert_msg(!project_present(&project), "another directory under the old name");
-	ck_assert_int_eq(project_open(&project, scratch_path(top, "none")), -ENOENT);
 	ck_assert_int_eq(
-		project_open(&project, scratch_path(top, "secret/key.txt")), -ENOTDIR);
+		project_open(&project, scratch_path(top, "none"), NULL), -ENOENT);
+	ck_assert_int_eq(
+		project_open(&project, scratch_path(top, "secret/key.txt"), NULL),
+		-ENOTDIR);
 }
 END_TEST
 

@@ -21,7 +21,7 @@ static struct file_content content;
 static void make_project(void)
 {
 	scratch_make(dir);
-	ck_assert_int_eq(project_open(&project, dir), 0);
+	ck_assert_int_eq(project_open(&project, dir, NULL), 0);
 }
 
 static void drop_project(void)
@@ -244,7 +244,7 @@ START_TEST(leaves_the_old_file_when_it_fails)
 		mount("tmpfs", scratch_path(dir, "full"), "tmpfs", 0, "size=64k") < 0)
 		return;		 /* not root */
 	project_close(&project); /* it belongs to the mounts from before */
-	ck_assert_int_eq(project_open(&project, dir), 0);
+	ck_assert_int_eq(project_open(&project, dir, NULL), 0);
 
 	char *big = calloc(1, 100001);
 
@@ -272,7 +272,7 @@ START_TEST(respects_protection)
 	scratch_remove(dir);
 	scratch_make(dir);
 	project_close(&project);
-	ck_assert_int_eq(project_open(&project, dir), 0);
+	ck_assert_int_eq(project_open(&project, dir, NULL), 0);
 	scratch_write(dir, "locked.ts", "old");
 	ck_assert_int_eq(chmod(scratch_path(dir, "locked.ts"), 0444), 0);
 	ck_assert_int_eq(save_as("locked.ts", "new", NULL), -EACCES);

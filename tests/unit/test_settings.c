@@ -431,6 +431,7 @@ START_TEST(directories_are_resolved)
 	ck_assert_str_eq(problems, "");
 	snprintf(expect, sizeof(expect), "%s/project", scratch);
 	ck_assert_str_eq(s.project_dir, expect);
+	ck_assert_ptr_nonnull(strstr(s.project_spelling, "/link/."));
 	snprintf(expect, sizeof(expect), "%s/project/a/b", scratch);
 	ck_assert_str_eq(s.data_dir, expect);
 	/* Every other directory, also one of a default, is absolute and without ~. */

@@ -67,7 +67,7 @@ static void start_limited(size_t max_watches)
 	const struct watch_calls calls = {
 		on_update, on_ready, on_limited, on_replaced, NULL};
 
-	ck_assert_int_eq(project_open(&project, dir), 0);
+	ck_assert_int_eq(project_open(&project, dir, NULL), 0);
 	watch = watch_new(base, &project, &calls, max_watches);
 	for (int i = 0; !watch_ready(watch); i++) {
 		ck_assert_int_lt(i, 1000);

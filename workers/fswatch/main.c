@@ -125,7 +125,8 @@ static int init(struct worker *w)
 		.chars = w->settings.buffer_significant_chars,
 		.ratio = w->settings.buffer_significant_ratio,
 	};
-	error = project_open(&fs->project, w->settings.project_dir);
+	error = project_open(
+		&fs->project, w->settings.project_dir, w->settings.project_spelling);
 	if (error)
 		return fail(
 			"the project cannot be opened", w->settings.project_dir, error);

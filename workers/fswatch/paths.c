@@ -82,20 +82,14 @@ static bool blank(struct str text)
 	return true;
 }
 
-enum path_verdict paths_key(
-	const struct path_roots *roots, struct str asked, char key[PATH_KEY_SIZE])
+/* What `asked` stands for when it is relative to `base`. */
+static enum path_verdict key_from(const struct path_roots *roots, struct str base,
+	struct str asked, char key[PATH_KEY_SIZE])
 {
 	struct builder b;
 
-	assert(roots->canonical.len > 0);
-	if (asked.len == 0)
-		return PATH_EMPTY;
-	if (memchr(asked.ptr, '\0', asked.len))
-		return PATH_NUL;
-	if (blank(asked))
-		return PATH_EMPTY;
 	b.len = 0;
-	if (asked.ptr[0] != '/' && push_all(&b, roots->canonical))
+	if (asked.ptr[0] != '/' && push_all(&b, base))
 		return PATH_TOO_LONG;
 	if (push_all(&b, asked))
 		return PATH_TOO_LONG;
@@ -110,6 +104,25 @@ enum path_verdict paths_key(
 	memcpy(key, rest.ptr, rest.len);
 	key[rest.len] = '\0';
 	return PATH_OK;
+}
+
+enum path_verdict paths_key(
+	const struct path_roots *roots, struct str asked, char key[PATH_KEY_SIZE])
+{
+	enum path_verdict verdict;
+
+	assert(roots->canonical.len > 0);
+	if (asked.len == 0)
+		return PATH_EMPTY;
+	if (memchr(asked.ptr, '\0', asked.len))
+		return PATH_NUL;
+	if (blank(asked))
+		return PATH_EMPTY;
+	verdict = key_from(roots, roots->canonical, asked, key);
+	/* Out of the project and back by the name that the settings give it. */
+	if (verdict == PATH_OUTSIDE && roots->spelled.len > 0)
+		verdict = key_from(roots, roots->spelled, asked, key);
+	return verdict;
 }
 
 const char *paths_verdict_text(enum path_verdict verdict)

@@ -47,10 +47,10 @@ static int absolute_path(const char *dir, char out[PATH_KEY_SIZE])
 	return paths_clean(str_of(joined), out);
 }
 
-int project_open(struct project *p, const char *dir)
+int project_open(struct project *p, const char *dir, const char *spelling)
 {
 	struct stat st;
-	int error = absolute_path(dir, p->spelled);
+	int error = absolute_path(spelling ? spelling : dir, p->spelled);
 
 	if (error)
 		return error;

@@ -30,9 +30,11 @@ struct project {
 
 /*
  * Opens the directory `dir` as the root, relative to the current directory if need be.
+ * `spelling` is another name for it, or NULL.
  * 0, or -errno: -ENOSYS when the kernel has no openat2 (before Linux 5.6).
  */
-int project_open(struct project *p, const char *dir) __attribute__((warn_unused_result));
+int project_open(struct project *p, const char *dir, const char *spelling)
+	__attribute__((warn_unused_result));
 void project_close(struct project *p);
 
 /*

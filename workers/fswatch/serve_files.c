@@ -193,6 +193,37 @@ static void serve_show(void *arg, struct bus_request *request, const void *messa
 	buf_free(&json);
 }
 
+/* ---- closing ---- */
+
+static void serve_close(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct file_close *in = message;
+	char key[PATH_KEY_SIZE];
+
+	if (!fswatch_key(fs, request, in->path, key) || fswatch_behind(fs, request) ||
+		fswatch_wait_for_save(fs, key, request, message))
+		return;
+
+	struct str path = str_of(key);
+	struct buffer *buffer = buffers_find(&fs->buffers, path);
+
+	open_files_remove(&fs->open_files, path);
+	if (buffer && !buffer->dirty) {
+		buffers_remove(&fs->buffers, buffer);
+	} else if (buffer) {
+		buffer->log = (struct buffer_log){.edits = 0};
+		buffers_changed(&fs->buffers, buffer);
+	}
+	outbox_add(&fs->outbox, request->key, ACTION_FILE_CLOSE,
+		&(struct path_data){.path = path});
+
+	struct buf json = {.data = NULL};
+
+	buf_add_str(&json, STR_LIT("{}"));
+	turn_answer(fs, request, &json);
+}
+
 /* ---- saving ---- */
 
 struct waiter {
@@ -319,7 +350,11 @@ static void serve_again(
 	static const struct {
 		enum method method;
 		bus_serve_fn *fn;
-	} served[] = {{METHOD_FS_OPEN, serve_open}, {METHOD_FS_SHOW, serve_show}};
+	} served[] = {
+		{METHOD_FS_OPEN, serve_open},
+		{METHOD_FS_SHOW, serve_show},
+		{METHOD_FS_CLOSE, serve_close},
+	};
 
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
 		if (served[i].method == request->method)
@@ -376,36 +411,6 @@ static void serve_save(void *arg, struct bus_request *request, const void *messa
 	fs->saves = job;
 	fs->save_count++;
 	jobs_add(fs->jobs, &job->job);
-}
-
-/* ---- closing ---- */
-
-static void serve_close(void *arg, struct bus_request *request, const void *message)
-{
-	struct fswatch *fs = arg;
-	const struct file_close *in = message;
-	char key[PATH_KEY_SIZE];
-
-	if (!fswatch_key(fs, request, in->path, key) || fswatch_behind(fs, request))
-		return;
-
-	struct str path = str_of(key);
-	struct buffer *buffer = buffers_find(&fs->buffers, path);
-
-	open_files_remove(&fs->open_files, path);
-	if (buffer && !buffer->dirty) {
-		buffers_remove(&fs->buffers, buffer);
-	} else if (buffer) {
-		buffer->log = (struct buffer_log){.edits = 0};
-		buffers_changed(&fs->buffers, buffer);
-	}
-	outbox_add(&fs->outbox, request->key, ACTION_FILE_CLOSE,
-		&(struct path_data){.path = path});
-
-	struct buf json = {.data = NULL};
-
-	buf_add_str(&json, STR_LIT("{}"));
-	turn_answer(fs, request, &json);
 }
 
 static void serve_open_files(void *arg, struct bus_request *request, const void *message)

@@ -1,0 +1,346 @@
+// file_worker.test.mjs - files through the whole daemon: what editors and version control do to a project, names and links of
+// every kind, encodings, and a project that goes away.
+import { strict as assert } from 'node:assert';
+import { execFileSync, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { scratch, smallProject, writeFiles } from './lib/project.mjs';
+import { scenario } from './lib/scenario.mjs';
+import { sleep, until } from './lib/wait.mjs';
+
+const QUICK = Boolean(process.env.PAIGE_QUICK);
+
+const describe = ({ action, path: file, newPath }) => [action, file, newPath].filter(Boolean).join(' ');
+const updates = (editor) => editor.of('fs:tree_update').map((message) => describe(message.payload));
+const told = (editor, text) => until(`"${text}" to be told`, () => updates(editor).includes(text));
+
+/** Everything a client knows of the tree from what it was told. */
+function known(editor) {
+  const paths = new Set();
+  const walk = (node) => {
+    paths.add(node.path);
+    for (const child of node.children ?? []) walk(child);
+  };
+  for (const { type, payload } of editor.messages) {
+    if (type === 'fs:tree') {
+      paths.clear();
+      walk(payload.root);
+    } else if (type === 'fs:tree_update') {
+      const below = [...paths].filter((p) => p === payload.path || p.startsWith(`${payload.path}/`));
+      if (payload.action.startsWith('add')) paths.add(payload.path);
+      if (payload.action.startsWith('unlink')) below.forEach((p) => paths.delete(p));
+      if (payload.action !== 'rename') continue;
+      below.forEach((p) => paths.delete(p));
+      below.forEach((p) => paths.add(payload.newPath + p.slice(payload.path.length)));
+    }
+  }
+  return paths;
+}
+
+async function withTree(t, options) {
+  const daemon = await t.daemon(options);
+  const editor = await t.editor(daemon);
+  await editor.next('fs:tree');
+  return { daemon, editor, dir: daemon.projectDir, file: (name) => path.join(daemon.projectDir, name) };
+}
+
+const open = (editor, name) => editor.ask('file:open', { path: name }, ['fs:content', 'connection:error']);
+const save = (editor, name, content) => editor.ask('file:save', { path: name, content }, ['fs:save_ack', 'fs:save_error']);
+
+function git(dir, ...args) {
+  const config = ['-c', 'user.name=test', '-c', 'user.email=test@localhost', '-c', 'gc.auto=0', '-c', 'advice.detachedHead=false'];
+  return execFileSync('git', ['-C', dir, ...config, ...args], { stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' }).trim();
+}
+
+scenario('saves of other editors show as changes, and nobody finds the file missing (R01, R02)', async (t) => {
+  const { daemon, editor, file } = await withTree(t);
+  const mcp = await t.mcp(daemon);
+  const replace = (i) => {
+    const temp = file(`src/main.ts.tmp.${i}`);
+    fs.writeFileSync(temp, `export const version = ${i};\n`);
+    fs.renameSync(temp, file('src/main.ts'));
+  };
+  await open(editor, 'src/main.ts');
+  editor.send('buffer:update', { path: 'src/main.ts', content: 'unsaved', cursorPosition: { line: 1, column: 1 } });
+  for (let i = 0; i < 3; i += 1) {
+    replace(i);
+    await sleep(120);
+  }
+  fs.writeFileSync(file('src/main.ts'), 'plain\n');
+  await until('four changes', () => updates(editor).length >= 4);
+  await sleep(300);
+  assert.deepEqual(updates(editor), Array(4).fill('change src/main.ts'));
+  assert.equal((await mcp.ok('paige_get_buffer', { path: 'src/main.ts' })).content, 'unsaved');
+
+  let answers = 0;
+  let over = false;
+  const asking = (async () => {
+    while (!over) {
+      const { isError, text } = await mcp.once('paige_open_file', { path: 'src/main.ts' });
+      assert.equal(isError, false, text);
+      answers += 1;
+    }
+  })();
+  for (let i = 0; i < 500; i += 1) {
+    replace(i);
+    if (i % 10 === 0) await sleep(1);
+  }
+  over = true;
+  await asking;
+  await sleep(300);
+  assert.ok(answers > 5, `${answers} answers`);
+  assert.deepEqual(updates(editor).filter((text) => text !== 'change src/main.ts'), []);
+});
+
+scenario('directories and files that move are one rename each, and are watched on (R03, R06)', async (t) => {
+  const { editor, file } = await withTree(t);
+  const step = async (from, to) => {
+    fs.renameSync(file(from), file(to));
+    await told(editor, `rename ${from} ${to}`);
+  };
+  fs.mkdirSync(file('src/a/deep'), { recursive: true });
+  await told(editor, 'addDir src/a/deep');
+  await step('src/a', 'src/b');
+  fs.writeFileSync(file('src/b/x'), 'x');
+  await told(editor, 'add src/b/x');
+  fs.writeFileSync(file('src/b/deep/y'), 'y');
+  await told(editor, 'add src/b/deep/y');
+  await step('src/b/deep', 'moved');
+  fs.writeFileSync(file('moved/z'), 'z');
+  await told(editor, 'add moved/z');
+  await step('src/b/x', 'moved/x');
+  await sleep(300);
+  assert.deepEqual(updates(editor).filter((text) => text.startsWith('unlink')), []);
+  assert.deepEqual(updates(editor).filter((text) => text.startsWith('rename')), ['rename src/a src/b', 'rename src/b/deep moved', 'rename src/b/x moved/x']);
+});
+
+scenario('directories made faster than anybody can watch are all told (R05)', async (t) => {
+  const { editor, dir } = await withTree(t);
+  for (let i = 0; i < (QUICK ? 20 : 200); i += 1) {
+    execFileSync('sh', ['-c', `mkdir -p m${i}/b/c && echo x > m${i}/b/c/f.txt`], { cwd: dir });
+    const want = [`addDir m${i}`, `addDir m${i}/b`, `addDir m${i}/b/c`, `add m${i}/b/c/f.txt`];
+    await until(`the four adds of run ${i}`, () => want.every((text) => updates(editor).includes(text)), { every: 5 });
+    assert.deepEqual(updates(editor).filter((text) => text.split(' ')[1].split('/')[0] === `m${i}` && !text.startsWith('change')), want);
+  }
+});
+
+scenario('links in a circle and to everywhere are three files (R07)', async (t) => {
+  const projectDir = t.keep(smallProject());
+  fs.symlinkSync('.', path.join(projectDir, 'loop'));
+  fs.symlinkSync('/', path.join(projectDir, 'root'));
+  fs.mkdirSync(path.join(projectDir, 'd'));
+  fs.symlinkSync('../d', path.join(projectDir, 'd/up'));
+  const started = Date.now();
+  const { editor } = await withTree(t, { projectDir });
+  assert.ok(Date.now() - started < 5000);
+  const paths = known(editor);
+  for (const link of ['loop', 'root', 'd/up']) assert.ok(paths.has(link), link);
+  assert.deepEqual([...paths].filter((p) => /^(loop|root|d\/up)\//.test(p)), []);
+});
+
+scenario('git commands beside the daemon are no news (R10)', async (t) => {
+  const { editor, dir, file } = await withTree(t);
+  for (let i = 0; i < (QUICK ? 20 : 200); i += 1) git(dir, 'status');
+  git(dir, 'commit', '-q', '--allow-empty', '-m', 'Nothing');
+  await sleep(300);
+  assert.deepEqual(updates(editor), []);
+  assert.equal(editor.of('fs:tree').length, 1);
+  fs.writeFileSync(file('README.md'), 'edited\n');
+  await told(editor, 'change README.md');
+});
+
+scenario('a checkout of thousands of files is told in a few frames and keeps nobody waiting (R11)', async (t) => {
+  const many = QUICK ? 1000 : 5000;
+  const projectDir = t.keep(smallProject());
+  const first = git(projectDir, 'rev-parse', 'HEAD');
+  writeFiles(projectDir, Object.fromEntries(Array.from({ length: many }, (_, i) => [`gen/d${i % 50}/f${i}.ts`, `export const n = ${i};\n`])));
+  git(projectDir, 'add', '-A');
+  git(projectDir, 'commit', '-q', '-m', 'Many');
+  const last = git(projectDir, 'rev-parse', 'HEAD');
+  const { editor, dir } = await withTree(t, { projectDir });
+  assert.ok(known(editor).has('gen/d1/f1.ts'));
+  const times = [];
+  let over = false;
+  const asking = (async () => {
+    while (!over) {
+      const before = performance.now();
+      await open(editor, 'README.md');
+      times.push(performance.now() - before);
+      await sleep(5);
+    }
+  })();
+  const checkout = (commit) => new Promise((resolve) => spawn('git', ['-C', dir, 'checkout', '-q', commit], { stdio: 'ignore' }).once('exit', resolve));
+  const frames = () => editor.of('fs:tree').length - 1 + updates(editor).length;
+  const whole = (there) => until('the tree after the checkout', () => [...known(editor)].filter((p) => p.startsWith('gen/d') && p.endsWith('.ts')).length === there, { every: 50 });
+  await checkout(first);
+  await whole(0);
+  await checkout(last);
+  await whole(many);
+  over = true;
+  await asking;
+  await sleep(500);
+  assert.ok(frames() <= 20, `${frames()} frames`);
+  times.sort((a, b) => a - b);
+  assert.ok(times[Math.floor(times.length * 0.9)] < 200, `slowest of ${times.length}: ${times.slice(-5)} ms`);
+});
+
+scenario('names are bytes: composed and decomposed are two files, others do no harm (R12)', async (t) => {
+  const { daemon, editor, dir } = await withTree(t);
+  const names = ['\u00e9.ts', 'e\u0301.ts'];
+  fs.writeFileSync(Buffer.concat([Buffer.from(`${dir}/bad`), Buffer.from([0xff]), Buffer.from('.ts')]), 'x');
+  for (const [i, name] of names.entries()) assert.equal((await save(editor, name, `content ${i}`)).type, 'fs:save_ack');
+  for (const [i, name] of names.entries()) assert.equal((await open(editor, name)).payload.content, `content ${i}`);
+  for (const name of names) await told(editor, `add ${name}`);
+  await told(editor, 'add bad\ufffd.ts');
+  fs.unlinkSync(path.join(dir, names[0]));
+  await told(editor, `unlink ${names[0]}`);
+  assert.equal((await open(editor, names[0])).type, 'connection:error');
+  assert.equal((await open(editor, names[1])).type, 'fs:content');
+  const other = await t.editor(daemon);
+  await other.next('fs:tree');
+  assert.ok(known(other).has(names[1]) && !known(other).has(names[0]) && known(other).has('bad\ufffd.ts'));
+});
+
+scenario('a project that is itself a link is known by both names (R17, R18)', async (t) => {
+  const projectDir = t.keep(smallProject());
+  const link = path.join(t.directory('link'), 'project');
+  fs.symlinkSync(projectDir, link);
+  const { daemon, editor, file } = await withTree(t, { projectDir: link });
+  assert.equal(editor.of('fs:tree')[0].payload.root.name, 'project');
+  for (const spelling of ['README.md', path.join(link, 'README.md'), path.join(projectDir, 'README.md'), '../project/README.md']) {
+    assert.deepEqual((await open(editor, spelling)).payload.path, 'README.md', spelling);
+  }
+  fs.symlinkSync('src/greet.ts', file('b.ts'));
+  fs.symlinkSync(path.join(projectDir, 'src'), file('absolute'));
+  assert.equal((await open(editor, 'absolute/greet.ts')).type, 'fs:content');
+  assert.equal((await save(editor, 'b.ts', 'through the link\n')).type, 'fs:save_ack');
+  assert.equal(fs.readFileSync(file('src/greet.ts'), 'utf8'), 'through the link\n');
+  assert.ok(fs.lstatSync(file('b.ts')).isSymbolicLink());
+  const mcp = await t.mcp(daemon);
+  assert.deepEqual((await mcp.ok('paige_get_open_files')).files, ['README.md', 'absolute/greet.ts']);
+});
+
+scenario('files in other encodings are text, and stay what they are (R48)', async (t) => {
+  const utf16 = Buffer.from('const ž = "🦄";\n', 'utf16le');
+  const zero = Buffer.alloc(10000, 'x');
+  zero[9000] = 0;
+  const { editor, file } = await withTree(t);
+  const files = {
+    'mark16.ts': Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]),
+    'plain16.ts': Buffer.from('let plain = 1;\n', 'utf16le'),
+    'wide.ts': Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0, 0x0a, 0, 0, 0]),
+    'latin.ts': Buffer.from('// café au lait\n', 'latin1'),
+    'mark8.ts': Buffer.from('\ufeffmarked\n'),
+    'zero.ts': zero,
+  };
+  for (const [name, bytes] of Object.entries(files)) fs.writeFileSync(file(name), bytes);
+  const content = async (name) => (await open(editor, name)).payload;
+  assert.equal((await content('mark16.ts')).content, 'const ž = "🦄";\n');
+  assert.equal((await content('plain16.ts')).content, 'let plain = 1;\n');
+  assert.equal((await content('wide.ts')).content, 'a\n');
+  assert.equal((await content('latin.ts')).content, '// café au lait\n');
+  assert.equal((await content('mark8.ts')).content, '\ufeffmarked\n');
+  const binary = await content('zero.ts');
+  assert.deepEqual([binary.content, binary.language, binary.binary], ['', 'binary', true]);
+  await save(editor, 'mark16.ts', 'const ž = "🦄";\n');
+  assert.deepEqual(fs.readFileSync(file('mark16.ts')), files['mark16.ts']);
+  await save(editor, 'latin.ts', '// déjà vu\n');
+  assert.deepEqual(fs.readFileSync(file('latin.ts')), Buffer.from('// déjà vu\n', 'latin1'));
+  await save(editor, 'mark8.ts', 'mark dropped by the client\n');
+  assert.deepEqual(fs.readFileSync(file('mark8.ts')), Buffer.from('\ufeffmark dropped by the client\n'));
+});
+
+scenario('what is asked right after a save sees the save; an edit during it stays unsaved', async (t) => {
+  const { daemon, editor, file } = await withTree(t);
+  const mcp = await t.mcp(daemon);
+  for (let i = 0; i < 50; i += 1) {
+    editor.send('file:save', { path: 'race.ts', content: `save ${i}\n` });
+    editor.send('file:open', { path: 'race.ts' });
+    assert.equal((await editor.next('fs:content')).payload.content, `save ${i}\n`);
+    await editor.next('fs:save_ack');
+  }
+  for (let i = 0; i < 20; i += 1) {
+    const cursorPosition = { line: 1, column: 1 };
+    editor.send('buffer:update', { path: 'race.ts', content: `before ${i}`, cursorPosition });
+    editor.send('file:save', { path: 'race.ts', content: `before ${i}` });
+    editor.send('buffer:update', { path: 'race.ts', content: `after ${i}`, cursorPosition });
+    await editor.next('fs:save_ack');
+    const buffer = await until('the later edit', async () => {
+      const entry = await mcp.ok('paige_get_buffer', { path: 'race.ts' });
+      return entry.content === `after ${i}` && entry;
+    });
+    assert.equal(buffer.dirty, true);
+    assert.equal(fs.readFileSync(file('race.ts'), 'utf8'), `before ${i}`);
+  }
+});
+
+scenario('with a session end its files and buffers, also when the file worker missed it (P6.21)', async (t) => {
+  const { daemon, editor } = await withTree(t);
+  const mcp = await t.mcp(daemon);
+  const begin = async (issueNumber) => {
+    editor.send('session:start', { issueNumber });
+    await editor.next('session:started');
+    await editor.next('fs:tree');
+    await open(editor, 'README.md');
+    editor.send('buffer:update', { path: 'README.md', content: 'unsaved', cursorPosition: { line: 1, column: 1 } });
+    await until('the buffer', async () => (await mcp.ok('paige_get_buffer', { path: 'README.md' }))?.dirty);
+  };
+  const cleared = () => until('nothing open and no buffer', async () =>
+    (await mcp.ok('paige_get_open_files')).files.length === 0 && (await mcp.ok('paige_get_buffer', { path: 'README.md' })) === null);
+  await begin(1);
+  editor.send('session:end');
+  await editor.next('session:ended');
+  await cleared();
+  await begin(2);
+  const old = await daemon.kill9('fswatch');
+  editor.send('session:end');
+  await editor.next('session:ended');
+  await daemon.replaced('fswatch', old);
+  await cleared();
+});
+
+scenario('a project that is removed is missed, and one that comes in its place is taken up', async (t) => {
+  const { daemon, editor, dir } = await withTree(t);
+  const degraded = () => until('/health says degraded', async () => (await daemon.get('/health')).json.status === 'degraded');
+  const parked = `${dir}-parked`;
+  fs.renameSync(dir, t.keep(parked));
+  await degraded();
+  fs.renameSync(parked, dir);
+  await daemon.healthy();
+  assert.equal((await open(editor, 'README.md')).type, 'fs:content');
+  fs.rmSync(dir, { recursive: true });
+  await degraded();
+  assert.equal((await open(editor, 'README.md')).type, 'connection:error');
+  fs.mkdirSync(dir);
+  fs.writeFileSync(path.join(dir, 'other.md'), 'another project\n');
+  await until('the other project to be served', async () => (await open(editor, 'other.md'))?.type === 'fs:content', { every: 200 });
+  fs.writeFileSync(path.join(dir, 'watched.md'), 'x');
+  await told(editor, 'add watched.md');
+});
+
+scenario('a full disk: the old file stays, the edit stays, and the reason is told', async (t) => {
+  const small = t.directory('small');
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'paige-test', small], { stdio: 'ignore' });
+  } catch {
+    return; // needs root
+  }
+  try {
+    fs.writeFileSync(path.join(small, 'a.txt'), 'old\n');
+    const { daemon, editor } = await withTree(t, { projectDir: small });
+    const mcp = await t.mcp(daemon);
+    const big = 'x'.repeat(400 * 1024);
+    editor.send('buffer:update', { path: 'a.txt', content: big, cursorPosition: { line: 1, column: 1 } });
+    const refused = await save(editor, 'a.txt', big);
+    assert.equal(refused.type, 'fs:save_error');
+    assert.match(refused.payload.error, /disk is full/);
+    assert.equal(fs.readFileSync(path.join(small, 'a.txt'), 'utf8'), 'old\n');
+    assert.deepEqual(fs.readdirSync(small), ['a.txt']);
+    const buffer = await mcp.ok('paige_get_buffer', { path: 'a.txt' });
+    assert.deepEqual([buffer.dirty, buffer.content.length], [true, big.length]);
+    assert.equal((await save(editor, 'a.txt', 'fits\n')).type, 'fs:save_ack');
+    await t.release(daemon, editor, mcp);
+  } finally {
+    execFileSync('umount', ['-l', small]);
+  }
+});
