@@ -1,0 +1,91 @@
+// The tools as official clients see them: the TypeScript SDK's client, which checks every structured result against the
+// schema that the tool promised, and the Inspector's command line in both eras.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { scenario } from './lib/scenario.mjs';
+
+const MCP_TESTS = fileURLToPath(new URL('../mcp/node_modules', import.meta.url));
+
+/** Arguments that every tool takes, and what the answer has. The last two need Claude, who is not there. */
+const CALLS = {
+  paige_get_buffer: [{ path: 'README.md' }],
+  paige_get_open_files: [{}],
+  paige_get_diff: [{}],
+  paige_get_session_state: [{ include: ['open_files', 'session'] }],
+  paige_open_file: [{ path: 'README.md' }],
+  paige_highlight_lines: [{ path: 'README.md', start: 1, end: 1, style: 'hint' }],
+  paige_clear_highlights: [{}],
+  paige_hint_files: [{ hints: [{ path: 'README.md', style: 'subtle' }] }],
+  paige_clear_hints: [{}],
+  paige_update_phase: [{ phase: 1, status: 'active' }, 'plan'],
+  paige_show_message: [{ message: 'm', type: 'info' }],
+  paige_show_issue_context: [{ title: 't', summary: 's' }],
+  paige_run_coaching_pipeline: [{ planText: 'p', issueSummary: 'i' }, 'Claude'],
+  paige_end_session: [{ sessionTranscript: 't' }, 'Claude'],
+};
+
+scenario('the SDK lists and calls every tool; structured results are what their schema says', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  editor.send('session:start', { issueNumber: 1 });
+  await editor.next('session:started');
+  const mcp = await t.mcp(daemon);
+  const { tools } = await mcp.client.listTools();
+  assert.deepEqual(tools.map((tool) => tool.name).sort(), Object.keys(CALLS).sort());
+  for (const tool of tools) {
+    const [args, missing] = CALLS[tool.name];
+    const result = await mcp.client.callTool({ name: tool.name, arguments: args }, undefined, { timeout: 30000 });
+    assert.equal(result.content.length, 1, tool.name);
+    if (missing && result.isError) {
+      assert.ok(result.content[0].text.length > 10, tool.name);
+      assert.equal(result.structuredContent, undefined, `${tool.name}: no structure on an error`);
+      continue;
+    }
+    assert.notEqual(result.isError, true, `${tool.name}: ${result.content[0].text}`);
+    const json = JSON.parse(result.content[0].text);
+    if (json !== null) assert.deepEqual(result.structuredContent, json, `${tool.name}: the text mirrors the structure`);
+    if (tool.outputSchema) assert.ok(result.structuredContent, tool.name);
+    assert.equal(tool.annotations.destructiveHint, false, `${tool.name} destroys nothing`);
+  }
+});
+
+scenario('wrong arguments come back as words that a model can act on', async (t) => {
+  const daemon = await t.daemon();
+  const mcp = await t.mcp(daemon);
+  const text = async (name, args) => {
+    const result = await mcp.client.callTool({ name, arguments: args });
+    assert.equal(result.isError, true, `${name} ${JSON.stringify(args)}`);
+    return result.content[0].text;
+  };
+  assert.match(await text('paige_open_file', {}), /arguments\.path: expected a string/);
+  assert.match(await text('paige_open_file', { path: 5 }), /arguments\.path: expected a string/);
+  assert.match(await text('paige_open_file', { path: 'a', paht: 'b' }), /paht.*path/);
+  assert.match(await text('paige_highlight_lines', { path: 'a', start: 1, end: 1, style: 'neon' }), /style.*hint/);
+  assert.match(await text('paige_highlight_lines', { path: 'a', start: '1', end: 1, style: 'hint' }), /arguments\.start/);
+  await assert.rejects(mcp.client.callTool({ name: 'paige_open_fiel', arguments: {} }), /Unknown tool: paige_open_fiel.*paige_open_file/);
+});
+
+const inspector = path.join(MCP_TESTS, '.bin', 'mcp-inspector');
+const inspect = fs.existsSync(inspector) ? scenario : () => {}; // scripts/setup --test installs it
+inspect('the Inspector lists in both eras, finds no schema error, and calls twenty at a time', async (t) => {
+  const daemon = await t.daemon();
+  const run = (...args) =>
+    new Promise((resolve) => {
+      execFile(path.join(MCP_TESTS, '.bin', 'node'), [inspector, '--cli', `${daemon.url}/mcp`, '--transport', 'http', ...args], { timeout: 60000 }, (error, stdout, stderr) => resolve({ code: error ? error.code : 0, stdout, stderr }));
+    });
+  for (const era of ['legacy', 'auto', 'modern']) {
+    const { code, stdout, stderr } = await run('--method', 'tools/list', '--protocol-era', era);
+    assert.equal(code, 0, `${era}: ${stderr}`);
+    assert.equal(JSON.parse(stdout).tools.length, Object.keys(CALLS).length);
+  }
+  const strict = await run('--method', 'tools/list', '--strict');
+  assert.equal(strict.code, 0, strict.stderr);
+  const called = await run('--method', 'tools/call', '--tool-name', 'paige_open_file', '--tool-args-json', '{"path":"README.md"}', '--format', 'json');
+  assert.deepEqual(JSON.parse(called.stdout).result.structuredContent, { success: true, path: 'README.md' });
+  assert.equal((await run('--method', 'tools/call', '--tool-name', 'paige_open_file', '--tool-args-json', '{"path":7}')).code, 5);
+  const load = await run('--method', 'tools/call', '--tool-name', 'paige_get_open_files', '--tool-args-json', '{}', '--load', '--load-concurrency', '20', '--load-requests', '500');
+  assert.deepEqual([JSON.parse(load.stdout).ok, JSON.parse(load.stdout).errors], [500, 0]);
+});
