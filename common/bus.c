@@ -76,6 +76,7 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
+	bus_publish_flush(arg);
 	bus_call_flush(arg);
 }
 
@@ -176,6 +177,7 @@ void bus_drain(struct bus *bus, void (*done)(void *arg), void *arg)
 {
 	struct timeval look = bus_timeval(DRAIN_LOOK_MS);
 
+	bus_publish_flush(bus);
 	bus->server.draining = true;
 	bus->drain.done = done;
 	bus->drain.arg = arg;

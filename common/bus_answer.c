@@ -22,6 +22,7 @@ static void send_text(struct bus_batch *batch, struct str text)
 	struct nng_msg *message;
 	char *to;
 
+	bus_publish_flush(batch->bus);
 	message = bus_message_new(text.len, &to);
 	memcpy(to, text.ptr, text.len);
 	batch->place = NULL;

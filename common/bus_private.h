@@ -145,7 +145,8 @@ struct bus_server {
 struct bus_publisher {
 	struct bus_listener listener;
 	uint64_t seq;
-	bool quiet; /* a beacon was sent since the last event */
+	bool quiet;	    /* a beacon was sent since the last event */
+	struct buf waiting; /* events of this turn, as they will travel */
 };
 
 struct bus_subscription {
@@ -267,6 +268,8 @@ void bus_answer_late(struct bus_request *request);
 /* bus_publish.c */
 int bus_publish_open(struct bus *bus);
 void bus_publish_tick(struct bus *bus);
+/* Sends the events that wait. Before answers and calls that were made after them. */
+void bus_publish_flush(struct bus *bus);
 
 #define BUS_BEACON "bus/beacon"
 

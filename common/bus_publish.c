@@ -1,10 +1,31 @@
 /*
- * bus_publish.c - the events of this worker: numbered and handed to nng. A beacon carries
- * the last number to whoever has just connected, and follows the last event of a burst,
- * so that every loss is noticed (bus_seq.h).
+ * bus_publish.c - the events of this worker: numbered and handed to nng. Those of one
+ * turn of the loop travel together, since every message wakes every subscriber. A beacon
+ * carries the last number to whoever has just connected, and follows the last event of a
+ * burst, so that every loss is noticed (bus_seq.h).
  */
 #include "common/bus_private.h"
 #include "common/log.h"
+
+/* What waits is sent when it passes this. */
+#define WAITING_SOFT_BYTES (64u * 1024)
+
+void bus_publish_flush(struct bus *bus)
+{
+	struct buf *waiting = &bus->publisher.waiting;
+	struct nng_msg *message;
+	char *to;
+
+	if (waiting->len == 0)
+		return;
+	message = bus_message_new(waiting->len, &to);
+	memcpy(to, waiting->data, waiting->len);
+	if (waiting->cap > 4 * WAITING_SOFT_BYTES)
+		buf_free(waiting);
+	else
+		buf_clear(waiting);
+	bus_listener_publish(&bus->publisher.listener, message);
+}
 
 static void publish(struct bus *bus, struct str topic, struct str body)
 {
@@ -14,16 +35,16 @@ static void publish(struct bus *bus, struct str topic, struct str body)
 		.seq = bus->publisher.seq,
 		.body = body,
 	};
+	struct buf *waiting = &bus->publisher.waiting;
 	char line[BUS_LINE_MAX];
 	size_t n = bus_event_format(&record, line);
-	struct nng_msg *message;
-	char *to;
 
-	message = bus_message_new(n + body.len, &to);
-	memcpy(to, line, n);
-	if (body.len)
-		memcpy(to + n, body.ptr, body.len);
-	bus_listener_publish(&bus->publisher.listener, message);
+	/* A large event travels alone, so that messages stay below BUS_RECEIVE_MAX. */
+	if (waiting->len + body.len > WAITING_SOFT_BYTES)
+		bus_publish_flush(bus);
+	buf_add(waiting, line, n);
+	buf_add_str(waiting, body);
+	bus_call_ask_flush(bus);
 }
 
 void bus_publish(struct bus *bus, const char *topic, struct str body)
@@ -48,6 +69,7 @@ static void beacon(struct bus *bus)
 {
 	bus->publisher.quiet = true;
 	publish(bus, STR_LIT(BUS_BEACON), (struct str){"", 0});
+	bus_publish_flush(bus);
 }
 
 static void on_connected(struct bus_note *note)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Events per turn of the loop and publisher. */
-#define EVENTS_PER_TURN 64
+/* Events per turn of the loop and publisher, but for the rest of the last message. */
+#define EVENTS_PER_TURN 256
 #define REDIAL_MS 1000
 
 /* ---- one event ---- */
@@ -41,29 +41,37 @@ static void tell_event(struct bus_feed *feed, const struct bus_event_record *rec
 			s->fn(s->arg, &event);
 }
 
-static void take(struct bus_feed *feed, struct nng_msg *message)
+static void take(struct bus_feed *feed, const struct bus_event_record *record)
+{
+	struct bus_seq_verdict verdict;
+
+	if (str_is(record->topic, BUS_BEACON))
+		verdict = bus_seq_beacon(&feed->seq, record->incarnation, record->seq);
+	else
+		verdict = bus_seq_event(&feed->seq, record->incarnation, record->seq);
+	if (verdict.gap)
+		tell_gap(feed, &verdict);
+	if (verdict.deliver)
+		tell_event(feed, record);
+}
+
+/* The number of events in it. */
+static int take_all(struct bus_feed *feed, struct nng_msg *message)
 {
 	struct str text = bus_message_text(message);
 	struct bus_event_record record;
-	struct bus_seq_verdict verdict;
+	int result, count = 0;
 
 	if (bus_message_pipe(message) != feed->heard_pipe) {
 		feed->heard_pipe = bus_message_pipe(message);
 		bus_seq_connected(&feed->seq);
 	}
-	if (bus_event_parse(&text, &record) != 1) {
+	for (; (result = bus_event_parse(&text, &record)) == 1; count++)
+		take(feed, &record);
+	if (result < 0)
 		log_error("event that cannot be read", "from", "%s",
 			worker_infos[feed->from].name, NULL);
-		return;
-	}
-	if (str_is(record.topic, BUS_BEACON))
-		verdict = bus_seq_beacon(&feed->seq, record.incarnation, record.seq);
-	else
-		verdict = bus_seq_event(&feed->seq, record.incarnation, record.seq);
-	if (verdict.gap)
-		tell_gap(feed, &verdict);
-	if (verdict.deliver)
-		tell_event(feed, &record);
+	return count;
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -73,11 +81,12 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	for (int i = 0; i < EVENTS_PER_TURN; i++) {
+	for (int events = 0; events < EVENTS_PER_TURN;) {
 		message = bus_dialer_event(&feed->dialer);
 		if (!message)
 			return;
-		take(feed, message);
+		/* One without any is a turn, too. */
+		events += take_all(feed, message) + 1;
 		bus_message_free(message);
 	}
 }

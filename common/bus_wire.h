@@ -2,7 +2,7 @@
  * bus_wire.h - how messages of the bus are framed. Pure; used by the other bus_*.c only.
  *
  * A request message is a head and call records, a reply message a reply head and reply
- * records, an event message one event. Heads and records begin with a line of text:
+ * records, an event message one or more events. Heads and records begin with a line of text:
  *
  *   head        "B <epoch> <caller> <incarnation> <base> <seq> <part> <sent us>\n"
  *   call        "C <id> <method> <deadline ms left> <key or -> <body bytes>\n" body
