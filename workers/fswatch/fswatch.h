@@ -53,7 +53,6 @@ struct fswatch {
 	/* serve_tree.c */
 	struct bus_request *tree_waiters[FSWATCH_MAX_TREE_WAITERS];
 	size_t tree_waiter_count;
-	struct event *trim_timer;
 	/* session.c */
 	char session_id[FSWATCH_SESSION_SIZE]; /* of the active session; "": none */
 	uint64_t session_changes;

@@ -6,12 +6,18 @@
 #include "common/worker.h"
 #include "workers/fswatch/fswatch.h"
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* How long the action log may take for the last rows when the daemon stops; what it does
  * not take stays in the journal. */
 #define STOP_PATIENCE_MS 1500
+
+/* A long burst of edits must not give memory back and fetch it again for each of them;
+ * what is big is given back at once, the rest when the burst is over (turn.c). */
+#define MMAP_BYTES (4 * 1024 * 1024)
+#define TRIM_BYTES (16 * 1024 * 1024)
 
 /* ---- start ---- */
 
@@ -117,6 +123,8 @@ static int init(struct worker *w)
 
 	if (!fs)
 		abort();
+	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
+	mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
 	w->state = fs;
 	fs->worker = w;
 	fs->bus = w->bus;

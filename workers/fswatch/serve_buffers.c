@@ -119,6 +119,7 @@ static void serve_update(void *arg, struct bus_request *request, const void *mes
 	log_edit(fs, buffer);
 	buffers_changed(&fs->buffers, buffer);
 	tell_edit(fs, path);
+	fs->turn.bytes += in->content.len;
 	answer_text(fs, request, "{}");
 }
 

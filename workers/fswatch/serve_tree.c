@@ -3,28 +3,6 @@
 #include "proto/errors.h"
 #include "proto/messages.h"
 #include "workers/fswatch/fswatch.h"
-#include <malloc.h>
-#include <stdlib.h>
-
-/* A big tree leaves big holes in the heap, here and in the bus. */
-#define TRIM_BYTES (1024u * 1024)
-#define TRIM_MS 500
-
-static void on_trim(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	(void)arg;
-	malloc_trim(0);
-}
-
-static void trim_after(struct fswatch *fs, size_t bytes)
-{
-	const struct timeval pause = {.tv_usec = TRIM_MS * 1000};
-
-	if (bytes >= TRIM_BYTES)
-		event_add(fs->trim_timer, &pause);
-}
 
 static void answer_tree(struct fswatch *fs, struct bus_request *request)
 {
@@ -39,7 +17,6 @@ static void answer_tree(struct fswatch *fs, struct bus_request *request)
 		buf_free(&json);
 		return;
 	}
-	trim_after(fs, json.len);
 	turn_answer(fs, request, &json);
 }
 
@@ -67,7 +44,7 @@ void fswatch_publish_tree(struct fswatch *fs)
 		return; /* who connects meanwhile asks for it */
 	tree_json(watch_tree(fs->watch), &json);
 	bus_publish(fs->bus, "ui/fs:tree", buf_str(&json));
-	trim_after(fs, json.len);
+	turn_tidy(fs);
 	buf_free(&json);
 }
 
@@ -131,9 +108,6 @@ void serve_tree_init(struct fswatch *fs)
 	const struct watch_calls calls = {
 		on_update, on_ready, on_limited, on_replaced, fs};
 
-	fs->trim_timer = evtimer_new(fs->worker->base, on_trim, fs);
-	if (!fs->trim_timer)
-		abort();
 	fs->watch = watch_new(fs->worker->base, &fs->project, &calls, 0);
 	bus_serve(fs->bus, METHOD_FS_TREE, serve_tree, fs);
 }

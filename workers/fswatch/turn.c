@@ -4,6 +4,7 @@
 #include "workers/fswatch/fswatch.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,9 @@
 /* More than this does not wait for the end of the turn. */
 #define MAX_WAITING_BYTES (16u * 1024 * 1024)
 #define SYNC_MS 1000
+/* Answers or edits of this size are worth tidying up after, when it has been quiet. */
+#define MUCH_BYTES (64u * 1024)
+#define TIDY_MS 300
 #define SYNC_MAX_BUFFERS 64
 
 struct turn_answer {
@@ -124,6 +128,23 @@ static void on_sync(evutil_socket_t fd, short what, void *arg)
 	jobs_add(fs->jobs, &sync->job);
 }
 
+/* ---- memory ---- */
+
+static void on_tidy(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	malloc_trim(0);
+}
+
+void turn_tidy(struct fswatch *fs)
+{
+	const struct timeval pause = {.tv_usec = TIDY_MS * 1000};
+
+	event_add(fs->turn.tidy_timer, &pause);
+}
+
 /* ---- the end of a turn ---- */
 
 /* What still counts is far less than what the journal holds by now. */
@@ -171,6 +192,8 @@ static void send_answers(struct fswatch *fs)
 {
 	struct turn_answer *answer = fs->turn.first;
 
+	if (fs->turn.bytes > MUCH_BYTES)
+		turn_tidy(fs);
 	fs->turn.first = fs->turn.last = NULL;
 	fs->turn.bytes = 0;
 	while (answer) {
@@ -232,6 +255,7 @@ void turn_init(struct fswatch *fs)
 {
 	fs->turn.end = event_new(fs->worker->base, -1, 0, on_end, fs);
 	fs->turn.sync_timer = evtimer_new(fs->worker->base, on_sync, fs);
-	if (!fs->turn.end || !fs->turn.sync_timer)
+	fs->turn.tidy_timer = evtimer_new(fs->worker->base, on_tidy, fs);
+	if (!fs->turn.end || !fs->turn.sync_timer || !fs->turn.tidy_timer)
 		abort();
 }

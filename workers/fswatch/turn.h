@@ -22,8 +22,9 @@ struct turn_answer;
 struct turn {
 	struct event *end;
 	struct event *sync_timer;
+	struct event *tidy_timer;
 	struct turn_answer *first, *last;
-	size_t bytes; /* of the answers that wait */
+	size_t bytes; /* of the answers that wait, and of the edits of this turn */
 	int error;    /* why the last turn could not be written; 0 */
 	bool syncing;
 };
@@ -36,6 +37,8 @@ void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *bo
 /* The same, encoding the method's reply type. */
 void turn_answer_message(
 	struct fswatch *fs, struct bus_request *request, const void *reply);
+/* Much memory was in use: what is free is given back when things have calmed down. */
+void turn_tidy(struct fswatch *fs);
 /* Ends the turn now. */
 void turn_end(struct fswatch *fs);
 

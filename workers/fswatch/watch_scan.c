@@ -254,11 +254,9 @@ static void finish(struct watch *w)
 	}
 	if (w->poll_started.us) {
 		int64_t took_us = clock_mono().us - w->poll_started.us;
-		int64_t pause_us = WATCH_POLL_MS * INT64_C(1000);
 
 		/* At most a tenth of the time goes into looking. */
-		w->poll_next.us = clock_mono().us +
-				  (took_us * 10 > pause_us ? took_us * 10 : pause_us);
+		w->poll_next.us = clock_mono().us + took_us * 10;
 		w->poll_started.us = 0;
 	}
 }
