@@ -60,7 +60,7 @@ void serve_answer(struct store *store, struct call *call)
 			STR_ARG(o->message));
 		return;
 	}
-	if (call->key.ptr)
+	if (call->key.ptr && !(call->service->flags & SERVICE_LATE))
 		keys_remember(store->keys, call->key, (int)call->method, o->answer);
 	bus_answer(request, o->answer);
 }

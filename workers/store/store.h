@@ -73,8 +73,8 @@ enum service_flags {
 	SERVICE_WRITES = 1 << 0,
 	/* More than one statement that writes: needs a savepoint of its own. */
 	SERVICE_MANY = 1 << 1,
-	/* Done even when the caller has given up waiting: log rows, which nobody waits
-	   for. */
+	/* Writes log rows alone: done even when the caller has given up waiting, since nobody
+	 * waits for them; and told from a repeat by the ids of the rows alone. */
 	SERVICE_LATE = 1 << 2,
 	/* On memory.db instead of paige.db (memory.h). */
 	SERVICE_MEMORY = 1 << 3,
