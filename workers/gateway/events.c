@@ -5,6 +5,7 @@
 #include "proto/topics.h"
 #include "proto/ws.h"
 #include "workers/gateway/gateway.h"
+#include "workers/gateway/guard_watch.h"
 #include "workers/gateway/tree.h"
 #include "workers/gateway/ws_server.h"
 
@@ -25,8 +26,11 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 		return;
 	}
 	payload = payload_new(event->body);
-	ws_broadcast(g->ws, str_of(ws_server_infos[type].name), payload, NULL,
-		(struct str){NULL, 0});
+	if (guard_watch_takes(str_of(ws_server_infos[type].name)))
+		guard_watch_tell(g->ws, str_of(ws_server_infos[type].name), payload);
+	else
+		ws_broadcast(g->ws, str_of(ws_server_infos[type].name), payload, NULL,
+			(struct str){NULL, 0});
 	payload_release(payload);
 }
 

@@ -1,14 +1,13 @@
 /* guards.c - see guards.h. */
 #include "workers/gateway/guards.h"
 #include "common/bus.h"
+#include "common/ids.h"
 #include "proto/errors.h"
 #include "proto/messages.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/http.h"
 #include "workers/gateway/json_slice.h"
 #include "workers/gateway/media_type.h"
-#include "workers/gateway/ws_message.h"
-#include "workers/gateway/ws_server.h"
 #include <stdlib.h>
 
 #define MAX_PARTS 3
@@ -239,55 +238,4 @@ void guards_handle(struct gateway *g, struct http_request *request)
 							       : (struct str){NULL, 0},
 		buf_str(&call.body), 0, on_http_reply, p);
 	buf_free(&call.body);
-}
-
-/* ---- WebSocket ---- */
-
-struct subscription {
-	struct ws_client *client;
-	struct buf ref; /* "kind":...,"id":... */
-	struct buf id;	/* of the message */
-};
-
-static void on_snapshot(void *arg, const struct bus_reply *reply)
-{
-	struct subscription *s = arg;
-	struct str cursor = json_slice_member(reply->body, "cursor"),
-		   state = json_slice_member(reply->body, "state");
-	struct str id = s->id.len ? buf_str(&s->id) : (struct str){NULL, 0};
-	struct buf out = {0};
-
-	if (reply->status == BUS_OK && cursor.ptr && state.ptr) {
-		buf_printf(&out,
-			"{%.*s,\"cursor\":%.*s,\"state\":", STR_ARG(buf_str(&s->ref)),
-			STR_ARG(cursor));
-		buf_add_str(&out, state);
-		buf_add_char(&out, '}');
-		ws_answer_text(s->client, STR_LIT("guard:state"), buf_str(&out), id);
-	} else {
-		ws_message_error(
-			s->client, "NOT_FOUND", reply->message, reply->context, id);
-	}
-	ws_client_release(s->client);
-	buf_free(&out);
-	buf_free(&s->ref);
-	buf_free(&s->id);
-	free(s);
-}
-
-void guards_on_subscribe(const struct ws_message *message)
-{
-	struct subscription *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		abort();
-	s->client = message->client;
-	buf_printf(&s->ref, "\"kind\":%.*s,\"id\":%.*s",
-		STR_ARG(json_slice_member(message->payload, "kind")),
-		STR_ARG(json_slice_member(message->payload, "id")));
-	if (message->id.ptr)
-		buf_add_str(&s->id, message->id);
-	ws_client_hold(s->client);
-	bus_call(s->client->server->gateway->bus, METHOD_GUARD_GET, (struct str){NULL, 0},
-		message->payload, 0, on_snapshot, s);
 }

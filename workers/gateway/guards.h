@@ -1,5 +1,5 @@
 /*
- * guards.h - driving the guard machines over HTTP and WebSocket (contract section 5).
+ * guards.h - driving the guard machines over HTTP (contract section 5).
  *
  * Turns a request into a call of the guard worker and its reply into an answer; knows no
  * machine.
@@ -12,13 +12,9 @@
 
 struct gateway;
 struct http_request;
-struct ws_message;
 
 /* /guards/... */
 void guards_handle(struct gateway *g, struct http_request *request);
-
-/* guard:subscribe */
-void guards_on_subscribe(const struct ws_message *message);
 
 /* A request as a call. */
 struct guards_call {

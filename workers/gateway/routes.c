@@ -4,7 +4,7 @@
 #include "common/log.h"
 #include "proto/ws.h"
 #include "workers/gateway/gateway.h"
-#include "workers/gateway/guards.h"
+#include "workers/gateway/guard_watch.h"
 #include "workers/gateway/hello.h"
 #include "workers/gateway/json_slice.h"
 #include "workers/gateway/terminal.h"

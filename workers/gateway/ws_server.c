@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "workers/gateway/gateway.h"
+#include "workers/gateway/guard_watch.h"
 #include <stdlib.h>
 
 unsigned char *ws_server_read_memory(void)
@@ -85,6 +86,7 @@ void ws_server_remove(struct ws_server *server, struct ws_client *client)
 	TAILQ_REMOVE(&server->clients, client, link);
 	server->count--;
 	server->metrics->ws_clients = server->count;
+	guard_watch_forget(client);
 	replay_note_closed(&server->replay, client->id, &client->log);
 	log_info("window disconnected", "connection", "%s", client->id, "windows", "%zu",
 		server->count, NULL);

@@ -1,0 +1,196 @@
+/* guard_watch.c - see guard_watch.h. */
+#include "workers/gateway/guard_watch.h"
+#include "common/bus.h"
+#include "common/log.h"
+#include "proto/messages.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/ws_message.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_ID_BYTES 128
+
+struct watch {
+	struct ws_client *client; /* NULL: a free place */
+	int kind;
+	char id[MAX_ID_BYTES + 1];
+	int64_t cursor; /* of the newest state that was told */
+};
+
+static struct watch watches[GUARD_WATCH_MAX];
+static size_t watch_count; /* places that were ever used */
+
+static bool concerns(const struct watch *w, int kind, struct str id)
+{
+	return w->client && w->kind == kind && str_is(id, w->id);
+}
+
+static struct watch *find(const struct ws_client *client, int kind, struct str id)
+{
+	for (size_t i = 0; i < watch_count; i++)
+		if (watches[i].client == client && concerns(&watches[i], kind, id))
+			return &watches[i];
+	return NULL;
+}
+
+/* A place for a new watch, or NULL. */
+static struct watch *free_place(void)
+{
+	for (size_t i = 0; i < watch_count; i++)
+		if (!watches[i].client)
+			return &watches[i];
+	return watch_count < GUARD_WATCH_MAX ? &watches[watch_count++] : NULL;
+}
+
+void guard_watch_forget(const struct ws_client *client)
+{
+	for (size_t i = 0; i < watch_count; i++)
+		if (watches[i].client == client)
+			watches[i].client = NULL;
+	while (watch_count > 0 && !watches[watch_count - 1].client)
+		watch_count--;
+}
+
+/* ---- subscribing ---- */
+
+/* A subscription whose first state is being fetched. */
+struct opening {
+	struct ws_client *client;
+	int kind;
+	char guard_id[MAX_ID_BYTES + 1];
+	char message_id[WS_MAX_ID_BYTES + 1]; /* JSON; empty: none */
+};
+
+static struct str message_id(const struct opening *o)
+{
+	return str_of(o->message_id[0] ? o->message_id : NULL);
+}
+
+static void send_state(struct opening *o, const struct guard_snapshot *snapshot)
+{
+	struct watch *w = find(o->client, o->kind, str_of(o->guard_id));
+	const struct guard_state state = {.kind = o->kind,
+		.has_kind = true,
+		.id = str_of(o->guard_id),
+		.cursor = snapshot->cursor,
+		.has_cursor = true,
+		.state = snapshot->state};
+	struct buf out = {0};
+
+	if (!w || w->cursor > snapshot->cursor)
+		return; /* gone, or a newer state came meanwhile */
+	w->cursor = snapshot->cursor;
+	proto_encode(guard_state_type(), &state, &out);
+	ws_answer_text(o->client, STR_LIT("guard:state"), buf_str(&out), message_id(o));
+	buf_free(&out);
+}
+
+static void fail(struct opening *o, struct str code, struct str text, struct str context)
+{
+	struct watch *w = find(o->client, o->kind, str_of(o->guard_id));
+	struct arena arena = {0};
+
+	if (w && w->cursor < 0)
+		w->client = NULL; /* there is nothing to watch */
+	ws_message_error(
+		o->client, arena_cstr(&arena, code), text, context, message_id(o));
+	arena_free(&arena);
+}
+
+static void on_snapshot(void *arg, const struct bus_reply *reply)
+{
+	struct opening *o = arg;
+	struct arena arena = {0};
+	struct guard_snapshot snapshot;
+	struct proto_error error;
+
+	if (reply->status != BUS_OK)
+		fail(o, reply->code, reply->message, reply->context);
+	else if (bus_reply_decode(METHOD_GUARD_GET, reply, &arena, &snapshot, &error) < 0)
+		fail(o, STR_LIT("INTERNAL_ERROR"), str_of(error.text),
+			(struct str){NULL, 0});
+	else
+		send_state(o, &snapshot);
+	arena_free(&arena);
+	ws_client_release(o->client);
+	free(o);
+}
+
+/* From now on its events are told, so that none is missed while the first state is
+ * fetched. */
+static bool watch(struct ws_client *client, int kind, struct str id)
+{
+	struct watch *w = find(client, kind, id);
+
+	if (w)
+		return true;
+	w = free_place();
+	if (!w)
+		return false;
+	*w = (struct watch){.client = client, .kind = kind, .cursor = -1};
+	snprintf(w->id, sizeof(w->id), "%.*s", STR_ARG(id));
+	return true;
+}
+
+void guard_watch_on_subscribe(const struct ws_message *message)
+{
+	const struct guard_ref *ref = message->decoded;
+	struct opening *o;
+
+	if (!watch(message->client, ref->kind, ref->id)) {
+		ws_message_error(message->client, "BUSY",
+			STR_LIT("Too many guard machines are watched"),
+			(struct str){NULL, 0}, message->id);
+		return;
+	}
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		abort();
+	o->client = message->client;
+	o->kind = ref->kind;
+	snprintf(o->guard_id, sizeof(o->guard_id), "%.*s", STR_ARG(ref->id));
+	snprintf(o->message_id, sizeof(o->message_id), "%.*s", STR_ARG(message->id));
+	ws_client_hold(o->client);
+	bus_call_message(o->client->server->gateway->bus, METHOD_GUARD_GET,
+		(struct str){NULL, 0}, ref, 0, on_snapshot, o);
+}
+
+/* ---- telling ---- */
+
+bool guard_watch_takes(struct str type)
+{
+	return str_is(type, "guard:state") || str_is(type, "guard:effect");
+}
+
+static void tell_watchers(
+	struct str type, struct payload *payload, int kind, struct str id, int64_t cursor)
+{
+	for (size_t i = 0; i < watch_count; i++) {
+		if (!concerns(&watches[i], kind, id))
+			continue;
+		if (cursor > watches[i].cursor)
+			watches[i].cursor = cursor;
+		ws_answer(watches[i].client, type, payload, (struct str){NULL, 0});
+	}
+}
+
+void guard_watch_tell(struct ws_server *server, struct str type, struct payload *payload)
+{
+	struct proto_error error;
+	yyjson_doc *doc = proto_parse(payload_str(payload), &error);
+	yyjson_val *root = yyjson_doc_get_root(doc);
+	yyjson_val *kind = yyjson_obj_get(root, "kind"), *id = yyjson_obj_get(root, "id");
+
+	(void)server;
+	if (yyjson_is_str(kind) && yyjson_is_str(id))
+		tell_watchers(type, payload,
+			enumeration_index(guard_kind_enumeration(),
+				(struct str){yyjson_get_str(kind), yyjson_get_len(kind)}),
+			(struct str){yyjson_get_str(id), yyjson_get_len(id)},
+			yyjson_is_int(yyjson_obj_get(root, "cursor"))
+				? yyjson_get_sint(yyjson_obj_get(root, "cursor"))
+				: -1);
+	else
+		log_error("an event of a guard machine does not name it", NULL);
+	yyjson_doc_free(doc);
+}

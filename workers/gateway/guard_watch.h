@@ -1,0 +1,28 @@
+/*
+ * guard_watch.h - windows that watch guard machines (contract section 5): guard:subscribe
+ * {kind, id}, then guard:state at once and after every change, guard:effect for each
+ * effect.
+ *
+ * Called by routes.c (a window subscribes), events.c (a machine changed) and ws_server.c
+ * (a window is gone). Others than those who subscribed hear nothing of a machine.
+ */
+#ifndef PAIGE_GATEWAY_GUARD_WATCH_H
+#define PAIGE_GATEWAY_GUARD_WATCH_H
+
+#include "workers/gateway/ws_server.h"
+
+/* Machines that all windows together may watch. */
+#define GUARD_WATCH_MAX 1024
+
+struct ws_message;
+
+void guard_watch_on_subscribe(const struct ws_message *message);
+
+/* Whether an event of this type goes to subscribers only. */
+bool guard_watch_takes(struct str type);
+/* `payload` has kind and id. `type` lives for ever. */
+void guard_watch_tell(struct ws_server *server, struct str type, struct payload *payload);
+
+void guard_watch_forget(const struct ws_client *client);
+
+#endif
