@@ -8,6 +8,7 @@
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/ws_message.h"
 #include "workers/gateway/ws_server.h"
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ static void start(void)
 {
 	if (gateway.base)
 		return;
+	signal(SIGPIPE, SIG_IGN);
 	log_init("fuzz", LOG_LEVEL_ERROR);
 	gateway.base = event_base_new();
 	gateway.ws = ws_server_new(&gateway, ws_message_take);

@@ -1,0 +1,295 @@
+/* Tests of windows on a bus that goes nowhere: routes of every kind, audiences, slow and
+ * vanished windows, congestion (workers/gateway/routes.h, ws_client.h, ws_server.h). */
+#include "common/log.h"
+#include "tests/fuzz/bus_stub.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/json_slice.h"
+#include "workers/gateway/routes.h"
+#include "workers/gateway/ws_server.h"
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct gateway gateway;
+
+/* One window and the far end of its socket. */
+struct window {
+	struct ws_client *client;
+	int fd;
+	struct buf received;
+	size_t at;
+};
+
+static void setup(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	log_init("test", LOG_LEVEL_ERROR);
+	gateway.base = event_base_new();
+	gateway.ws = ws_server_new(&gateway, ws_message_take);
+}
+
+static struct window open_window(void)
+{
+	struct window w = {0};
+	int ends[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+	w.fd = ends[1];
+	w.client = ws_client_new(gateway.ws, ends[0]);
+	ws_client_start(w.client, STR_LIT(""), STR_LIT(""));
+	return w;
+}
+
+static void turn(void)
+{
+	for (int i = 0; i < 3; i++)
+		event_base_loop(gateway.base, EVLOOP_NONBLOCK);
+}
+
+/* A text frame with a mask that changes nothing. */
+static void say(struct window *w, const char *text)
+{
+	struct buf frame = {0};
+	size_t len = strlen(text);
+
+	buf_add_char(&frame, (char)0x81);
+	buf_add_char(&frame, (char)(0x80 | 126));
+	buf_add_char(&frame, (char)(len >> 8));
+	buf_add_char(&frame, (char)len);
+	if (len < 126) {
+		frame.len -= 3;
+		buf_add_char(&frame, (char)(0x80 | len));
+	}
+	buf_add(&frame, "\0\0\0\0", 4);
+	buf_add(&frame, text, len);
+	ck_assert_int_eq(write(w->fd, frame.data, frame.len), (ssize_t)frame.len);
+	buf_free(&frame);
+	turn();
+}
+
+static void take_received(struct window *w)
+{
+	ssize_t n;
+
+	while ((n = recv(w->fd, buf_reserve(&w->received, 65536), 65536, 0)) > 0)
+		w->received.len += (size_t)n;
+}
+
+/* The payload of the next frame, or absent. */
+static struct str next_frame(struct window *w)
+{
+	const unsigned char *b;
+	size_t left, len, head = 2;
+
+	turn();
+	take_received(w);
+	b = (const unsigned char *)w->received.data + w->at;
+	left = w->received.len - w->at;
+	if (left < 2)
+		return (struct str){NULL, 0};
+	len = b[1];
+	if (len == 126) {
+		len = (size_t)b[2] << 8 | b[3];
+		head = 4;
+	} else if (len == 127) {
+		len = (size_t)b[6] << 24 | (size_t)b[7] << 16 | (size_t)b[8] << 8 | b[9];
+		head = 10;
+	}
+	if (left < head + len)
+		return (struct str){NULL, 0};
+	w->at += head + len;
+	return (struct str){(const char *)b + head, len};
+}
+
+static void expect(struct window *w, const char *member, const char *value)
+{
+	struct str frame = next_frame(w);
+	struct str found = json_slice_member(frame, member);
+
+	ck_assert_msg(found.ptr && str_is(found, value), "%s is not %s in %.*s", member,
+		value, STR_ARG(frame));
+}
+
+static void expect_nothing(struct window *w)
+{
+	struct str frame = next_frame(w);
+
+	ck_assert_msg(!frame.ptr, "unexpected: %.*s", STR_ARG(frame));
+}
+
+static void close_window(struct window *w)
+{
+	close(w->fd);
+	buf_free(&w->received);
+	turn();
+}
+
+/* FR-062: no message of the catalogue is a stub, so with one that is made up. */
+START_TEST(answers_stubs)
+{
+	static const struct route stub = {.type = "galaxy:explode", .kind = ROUTE_STUB};
+	struct window w = open_window();
+	const struct ws_message m = {.client = w.client,
+		.type = STR_LIT("galaxy:explode"),
+		.id = STR_LIT("\"g\"")};
+
+	route_message(&stub, &m);
+	expect(&w, "payload",
+		"{\"code\":\"NOT_IMPLEMENTED\",\"message\":\"Nothing answers this "
+		"message yet\","
+		"\"context\":{\"type\":\"galaxy:explode\",\"id\":\"g\"}}");
+	close_window(&w);
+}
+END_TEST
+
+START_TEST(ignores_what_is_to_be_ignored)
+{
+	struct window w = open_window();
+
+	say(&w, "{\"type\":\"editor:scroll\",\"payload\":{}}");
+	say(&w, "{\"type\":\"terminal:resize\",\"payload\":{\"cols\":80,\"rows\":24}}");
+	say(&w, "{\"type\":\"galaxy:explode\",\"payload\":{}}");
+	expect_nothing(&w);
+	ck_assert_int_eq(w.client->cols, 80);
+	ck_assert_uint_eq(stub_count, 0);
+	close_window(&w);
+}
+END_TEST
+
+START_TEST(broadcasts_answers_with_the_id_for_the_sender)
+{
+	struct window a = open_window(), b = open_window();
+
+	say(&a, "{\"type\":\"file:open\",\"payload\":{\"path\":\"x\"},\"id\":\"i\"}");
+	ck_assert_uint_eq(stub_count, 1);
+	stub_answer(true);
+	expect(&a, "id", "\"i\"");
+	a.at = 0;
+	expect(&a, "seq", "1");
+	b.at = 0;
+	expect(&b, "type", "\"fs:content\"");
+	b.at = 0;
+	ck_assert(!json_slice_member(next_frame(&b), "id").ptr);
+	close_window(&a);
+	close_window(&b);
+}
+END_TEST
+
+START_TEST(tells_everybody_of_a_file_that_cannot_be_opened)
+{
+	struct window a = open_window(), b = open_window();
+
+	say(&a, "{\"type\":\"file:open\",\"payload\":{\"path\":\"x\"}}");
+	stub_answer(false);
+	expect(&a, "type", "\"connection:error\"");
+	expect(&b, "type", "\"connection:error\"");
+	/* What is wrong in a message is the sender's alone. */
+	say(&a, "{\"type\":\"file:open\",\"payload\":{}}");
+	expect(&a, "type", "\"connection:error\"");
+	expect_nothing(&b);
+	close_window(&a);
+	close_window(&b);
+}
+END_TEST
+
+START_TEST(forgets_a_window_that_goes_before_its_answer)
+{
+	struct window a = open_window(), b = open_window();
+
+	say(&a, "{\"type\":\"file:open\",\"payload\":{\"path\":\"x\"}}");
+	close_window(&a);
+	ck_assert_uint_eq(gateway.ws->count, 1);
+	stub_answer(true);
+	expect(&b, "type", "\"fs:content\"");
+	close_window(&b);
+	ck_assert_uint_eq(gateway.ws->count, 0);
+}
+END_TEST
+
+START_TEST(closes_a_window_that_does_not_read)
+{
+	struct window slow = open_window(), quick = open_window();
+	size_t size = 1024 * 1024;
+	char *text = malloc(size);
+	struct payload *payload;
+	int n = 0;
+
+	memset(text, 'x', size);
+	text[0] = text[size - 1] = '"';
+	payload = payload_new((struct str){text, size});
+	while (slow.client->state == WS_CLIENT_OPEN && n < 100) {
+		ws_broadcast(gateway.ws, STR_LIT("fs:tree"), payload, NULL,
+			(struct str){NULL, 0});
+		turn();
+		for (int i = 0; i < 20; i++) {
+			take_received(&quick);
+			turn();
+		}
+		n++;
+	}
+	/* As much as may wait, what the kernel holds, and not much more. */
+	ck_assert_int_ge(n, 8);
+	ck_assert_int_le(n, 12);
+	ck_assert_int_eq(quick.client->state, WS_CLIENT_OPEN);
+	for (int i = 1; i <= n; i++)
+		ck_assert_msg(next_frame(&quick).len > size, "message %d", i);
+	ck_assert_uint_eq(gateway.metrics.ws_slow, 1);
+	payload_release(payload);
+	free(text);
+	close_window(&slow);
+	close_window(&quick);
+}
+END_TEST
+
+START_TEST(stops_reading_while_a_worker_has_too_much_to_do)
+{
+	struct window w = open_window();
+	size_t sent = 0, taken;
+
+	while (!w.client->reading_paused && sent < STUB_MAX_CALLS) {
+		say(&w, "{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\","
+			"\"content\":\"b\"}}");
+		sent++;
+	}
+	ck_assert_uint_eq(stub_count, STUB_MAX_CALLS / 2);
+	taken = stub_count;
+	say(&w, "{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\",\"content\":"
+		"\"c\"}}");
+	ck_assert_uint_eq(stub_count, taken);
+	stub_answer(true);
+	ws_server_relieve(gateway.ws, WORKER_STORE);
+	turn();
+	ck_assert_msg(stub_count == 0, "the relief of another worker is no relief");
+	ws_server_relieve(gateway.ws, WORKER_FSWATCH);
+	turn();
+	ck_assert_uint_eq(stub_count, 1);
+	stub_answer(true);
+	expect_nothing(&w);
+	close_window(&w);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("gateway_window");
+	TCase *tc = tcase_create("window");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, answers_stubs);
+	tcase_add_test(tc, ignores_what_is_to_be_ignored);
+	tcase_add_test(tc, broadcasts_answers_with_the_id_for_the_sender);
+	tcase_add_test(tc, tells_everybody_of_a_file_that_cannot_be_opened);
+	tcase_add_test(tc, forgets_a_window_that_goes_before_its_answer);
+	tcase_add_test(tc, closes_a_window_that_does_not_read);
+	tcase_add_test(tc, stops_reading_while_a_worker_has_too_much_to_do);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
