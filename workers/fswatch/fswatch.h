@@ -56,6 +56,7 @@ struct fswatch {
 	/* session.c */
 	char session_id[FSWATCH_SESSION_SIZE]; /* of the active session; "": none */
 	uint64_t session_changes;
+	struct wall started; /* this process */
 	struct event *summary_timer;
 	struct event *ask_timer;
 	/* main.c */

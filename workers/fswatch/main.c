@@ -127,6 +127,7 @@ static int init(struct worker *w)
 	mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
 	w->state = fs;
 	fs->worker = w;
+	fs->started = clock_wall();
 	fs->bus = w->bus;
 	fs->project.root_fd = -1;
 	fs->log_limits = (struct buffer_log_limits){

@@ -56,13 +56,13 @@ static void start_timer(struct fswatch *fs)
 
 /* ---- beginning and end ---- */
 
-/* `id` "": none is active. */
-static void set_session(struct fswatch *fs, struct str id)
+/* `id` "": none is active. False when nothing changed. */
+static bool set_session(struct fswatch *fs, struct str id)
 {
 	bool had_one = fs->session_id[0] != '\0';
 
 	if (str_is(id, fs->session_id))
-		return;
+		return false;
 	if (had_one) {
 		open_files_clear(&fs->open_files);
 		buffers_clear(&fs->buffers);
@@ -76,6 +76,7 @@ static void set_session(struct fswatch *fs, struct str id)
 	if (id.len > 0)
 		start_timer(fs);
 	turn_work(fs);
+	return true;
 }
 
 static void on_session(void *arg, const struct bus_event *event)
@@ -92,7 +93,10 @@ static void on_session(void *arg, const struct bus_event *event)
 			STR_ARG(event->topic), "reason", "%s", error.text, NULL);
 	} else {
 		fs->session_changes++;
-		if (!str_is(event->topic, "session/ended")) {
+		if (str_is(event->topic, "session/started")) {
+			if (set_session(fs, session.session_id))
+				fswatch_publish_tree(fs);
+		} else if (str_is(event->topic, "session/resumed")) {
 			set_session(fs, session.session_id);
 			fswatch_publish_tree(fs);
 		} else if (str_is(session.session_id, fs->session_id)) {
@@ -112,6 +116,15 @@ struct question {
 
 static void ask(struct fswatch *fs);
 
+/* The event of its start was missed, as happens while workers are still connecting. */
+static bool began_of_late(const struct fswatch *fs, const struct active_session *active)
+{
+	struct wall began;
+
+	return active->started_at.ptr && wall_parse(active->started_at, &began) == 0 &&
+	       began.us >= fs->started.us;
+}
+
 static void on_active(void *arg, const struct bus_reply *reply)
 {
 	struct question *q = arg;
@@ -124,8 +137,11 @@ static void on_active(void *arg, const struct bus_reply *reply)
 	if (reply->status != BUS_OK || bus_reply_decode(METHOD_SESSION_ACTIVE, reply,
 					       &arena, &active, &error) < 0)
 		event_add(fs->ask_timer, &pause);
-	else if (q->changes == fs->session_changes)
-		set_session(fs, active.session_id.ptr ? active.session_id : STR_LIT(""));
+	else if (q->changes == fs->session_changes &&
+		 set_session(
+			 fs, active.session_id.ptr ? active.session_id : STR_LIT("")) &&
+		 began_of_late(fs, &active))
+		fswatch_publish_tree(fs);
 	arena_free(&arena);
 	free(q);
 }
