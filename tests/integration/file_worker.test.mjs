@@ -299,6 +299,17 @@ scenario('with a session end its files and buffers, also when the file worker mi
   await cleared();
 });
 
+scenario('data that the daemon keeps inside the project is no part of the tree', async (t) => {
+  const projectDir = t.keep(smallProject());
+  const { editor } = await withTree(t, { projectDir, dataDir: path.join(projectDir, '.paige') });
+  for (let i = 0; i < 20; i += 1) editor.send('buffer:update', { path: 'src/main.ts', content: `edit ${i}`, cursorPosition: { line: 1, column: 1 } });
+  assert.equal((await save(editor, 'src/main.ts', 'saved')).type, 'fs:save_ack');
+  await told(editor, 'change src/main.ts');
+  await sleep(300);
+  assert.deepEqual(updates(editor), ['change src/main.ts']);
+  assert.deepEqual([...known(editor)].filter((p) => p.includes('paige')), []);
+});
+
 scenario('a project that is removed is missed, and one that comes in its place is taken up', async (t) => {
   const { daemon, editor, dir } = await withTree(t);
   const degraded = () => until('/health says degraded', async () => (await daemon.get('/health')).json.status === 'degraded');

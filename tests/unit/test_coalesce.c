@@ -309,14 +309,57 @@ START_TEST(a_checkout_is_one_tree)
 }
 END_TEST
 
+enum { FILES = 5 };
+
+static const char names[FILES][8] = {"a", "b", "d/a", "d/b", "a.tmp"};
+
+/* What a client knows that takes in one update, "10 rename a b". */
+static void follow(const char *update, bool known[FILES])
+{
+	char action[16], old[16] = "", new[16] = "";
+
+	ck_assert_int_ge(sscanf(update, "%*f %15s %15s %15s", action, old, new), 2);
+	for (int i = 0; i < FILES; i++) {
+		if (strcmp(names[i], new) == 0) {
+			ck_assert(!known[i]);
+			known[i] = true;
+		}
+		if (strcmp(names[i], old) != 0)
+			continue;
+		ck_assert_msg(
+			known[i] == (strcmp(action, "add") != 0), "%s %s", action, old);
+		known[i] = strcmp(action, "add") == 0 || strcmp(action, "change") == 0;
+	}
+}
+
+/* Does something at random to the files that are there. */
+static void happen(
+	struct coalesce *c, struct mono now, unsigned random, bool there[FILES])
+{
+	int a = random % FILES, b = (random >> 4) % FILES;
+	enum coalesce_event event = there[a] ? SEEN_REMOVE : SEEN_ADD;
+
+	if ((random >> 8) % 4 == 0)
+		event = there[b] ? SEEN_REPLACE : SEEN_RENAME;
+	else if ((random >> 8) % 4 == 1)
+		event = SEEN_CLOSE;
+
+	bool moves = event == SEEN_RENAME || event == SEEN_REPLACE;
+
+	if ((event != SEEN_ADD && !there[a]) || (moves && a == b))
+		return;
+	coalesce_see(c, now, event, str_of(names[a]),
+		moves ? str_of(names[b]) : (struct str){NULL, 0});
+	there[a] = event == SEEN_ADD || event == SEEN_CLOSE;
+	there[b] |= moves;
+}
+
 /*
  * Whatever happens to a few files, a client that follows what it is told ends with the
  * files that are there.
  */
 START_TEST(clients_end_with_the_truth)
 {
-	enum { FILES = 5 };
-	static const char names[FILES][8] = {"a", "b", "d/a", "d/b", "a.tmp"};
 	unsigned random = 99;
 
 	for (int round = 0; round < 3000; round++) {
@@ -328,51 +371,17 @@ START_TEST(clients_end_with_the_truth)
 		for (int i = 0; i < 30; i++) {
 			random = random * 1103515245 + 12345;
 
-			int a = (random >> 16) % FILES, b = (random >> 20) % FILES;
-			enum coalesce_event event = (random >> 24) % 4 == 0 ? SEEN_RENAME
-						    : (random >> 24) % 4 == 1 ? SEEN_CLOSE
-						    : there[a] ? SEEN_REMOVE
-							       : SEEN_ADD;
 			struct mono then = {now.us + (random >> 8) % 40000};
 
 			tell_until(&c, now, then);
-			now = then;
-			told_at = now;
-			if ((event == SEEN_RENAME && (!there[a] || a == b)) ||
-				(event == SEEN_CLOSE && !there[a]))
-				continue;
-			if (event == SEEN_RENAME && there[b])
-				event = SEEN_REPLACE;
-			coalesce_see(&c, now, event, str_of(names[a]),
-				event == SEEN_RENAME || event == SEEN_REPLACE
-					? str_of(names[b])
-					: (struct str){NULL, 0});
-			there[a] = event == SEEN_ADD || event == SEEN_CLOSE;
-			if (event == SEEN_RENAME || event == SEEN_REPLACE)
-				there[b] = true;
+			told_at = now = then;
+			happen(&c, now, random >> 16, there);
 		}
 		tell_until(&c, now, (struct mono){now.us + 100000000});
 		coalesce_fini(&c);
 		buf_add_char(&told, '\0');
-		for (char *word = strtok(told.data, ";"); word;
-			word = strtok(NULL, ";")) {
-			char action[16], x[16] = "", y[16] = "";
-
-			ck_assert_int_ge(
-				sscanf(word, "%*f %15s %15s %15s", action, x, y), 2);
-			for (int i = 0; i < FILES; i++) {
-				if (strcmp(names[i], y) == 0) {
-					ck_assert(!known[i]);
-					known[i] = true;
-				}
-				if (strcmp(names[i], x) != 0)
-					continue;
-				ck_assert_msg(known[i] == (strcmp(action, "add") != 0),
-					"%s %s", action, x);
-				known[i] = strcmp(action, "add") == 0 ||
-					   strcmp(action, "change") == 0;
-			}
-		}
+		for (char *word = strtok(told.data, ";"); word; word = strtok(NULL, ";"))
+			follow(word, known);
 		for (int i = 0; i < FILES; i++)
 			ck_assert_msg(
 				known[i] == there[i], "round %d, %s", round, names[i]);

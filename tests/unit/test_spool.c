@@ -1,13 +1,11 @@
 /*
- * Tests of what survives a crash: workers/fswatch/spool.h, buffers.h, journal.h and
- * open_files.h. Files are torn at every byte, and processes are killed while they write.
+ * Tests of what survives a crash: workers/fswatch/spool.h and buffers.h. Files are torn
+ * at every byte, and processes are killed while they write.
  */
 #include "common/log.h"
 #include "common/utf8.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/buffers.h"
-#include "workers/fswatch/open_files.h"
-#include <dirent.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/wait.h>
@@ -343,169 +341,6 @@ START_TEST(killed_while_it_writes)
 }
 END_TEST
 
-/* ---- the journal ---- */
-
-static struct buf records;
-
-static void on_record(void *arg, enum journal_type type, struct str data)
-{
-	(void)arg;
-	buf_printf(&records, "%d:%.*s ", (int)type, STR_ARG(data));
-}
-
-static const char *read_journal(void)
-{
-	struct journal j;
-
-	buf_clear(&records);
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
-	journal_close(&j);
-	buf_add_char(&records, '\0');
-	return records.data;
-}
-
-static void add(struct journal *j, enum journal_type type, const char *text)
-{
-	journal_add(j, type, str_of(text), STR_LIT(""));
-}
-
-START_TEST(journal_keeps_frames)
-{
-	struct journal j;
-
-	ck_assert_str_eq(read_journal(), "");
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
-	ck_assert_int_eq(journal_commit(&j), 0);
-	add(&j, JOURNAL_ROW, "one");
-	journal_add(&j, JOURNAL_ROW, STR_LIT("tw"), STR_LIT("o"));
-	add(&j, JOURNAL_CLEAR, "");
-	ck_assert_int_eq(journal_commit(&j), 0);
-	add(&j, JOURNAL_CLOSE, "lost, not committed");
-	ck_assert_str_eq(read_journal(), "4:one 4:two 3: ");
-	ck_assert_int_eq(journal_commit(&j), 0);
-	ck_assert_str_eq(read_journal(), "4:one 4:two 3: 2:lost, not committed ");
-	journal_restart(&j);
-	add(&j, JOURNAL_ROW, "all that counts");
-	ck_assert_int_eq(journal_replace(&j), 0);
-	add(&j, JOURNAL_ROW, "and more");
-	ck_assert_int_eq(journal_commit(&j), 0);
-	journal_close(&j);
-	ck_assert_str_eq(read_journal(), "4:all that counts 4:and more ");
-}
-END_TEST
-
-START_TEST(journal_torn_at_every_byte)
-{
-	struct journal j;
-	struct buf whole = {.data = NULL};
-	size_t first;
-
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
-	add(&j, JOURNAL_ROW, "one");
-	add(&j, JOURNAL_ROW, "two");
-	ck_assert_int_eq(journal_commit(&j), 0);
-	first = (size_t)j.bytes;
-	add(&j, JOURNAL_ROW, "three");
-	ck_assert_int_eq(journal_commit(&j), 0);
-	journal_close(&j);
-	scratch_read(dir, "buffers/journal", &whole);
-	for (size_t len = 0; len < whole.len; len++) {
-		scratch_write_bytes(dir, "buffers/journal", whole.data, len);
-		ck_assert_str_eq(read_journal(), len < first ? "" : "4:one 4:two ");
-		/* What was torn is gone, so that what is added now is found. */
-		ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
-		add(&j, JOURNAL_ROW, "new");
-		ck_assert_int_eq(journal_commit(&j), 0);
-		journal_close(&j);
-		ck_assert_str_eq(
-			read_journal(), len < first ? "4:new " : "4:one 4:two 4:new ");
-	}
-	for (size_t at = 0; at < whole.len; at++) {
-		whole.data[at] ^= 1;
-		scratch_write_bytes(dir, "buffers/journal", whole.data, whole.len);
-		ck_assert_str_eq(read_journal(), at < first ? "" : "4:one 4:two ");
-		whole.data[at] ^= 1;
-	}
-	buf_free(&whole);
-}
-END_TEST
-
-START_TEST(journal_on_a_full_disk)
-{
-	struct journal j;
-
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
-	add(&j, JOURNAL_ROW, "one");
-	ck_assert_int_eq(journal_commit(&j), 0);
-
-	int good = j.fd;
-
-	j.fd = open("/dev/full", O_RDWR | O_CLOEXEC);
-	add(&j, JOURNAL_ROW, "two");
-	ck_assert_int_eq(journal_commit(&j), -ENOSPC); /* and logs that it cannot truncate */
-	close(j.fd);
-	j.fd = good;
-	add(&j, JOURNAL_ROW, "three");
-	ck_assert_int_eq(journal_commit(&j), 0);
-	journal_close(&j);
-	ck_assert_str_eq(read_journal(), "4:one 4:two 4:three ");
-}
-END_TEST
-
-/* ---- open files ---- */
-
-static void on_open_record(void *arg, enum journal_type type, struct str data)
-{
-	open_files_restore(arg, type, data);
-}
-
-static const char *names_of(const struct open_files *files)
-{
-	buf_clear(&records);
-	for (const struct open_file *f = files->first; f; f = f->next)
-		buf_printf(&records, "%s:%lld ", f->text, (long long)f->chars);
-	buf_add_char(&records, '\0');
-	return records.data;
-}
-
-START_TEST(open_files_come_back)
-{
-	struct journal j;
-	struct open_files files = {.journal = &j};
-
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
-	ck_assert(open_files_add(&files, STR_LIT("a"), 1));
-	ck_assert(open_files_add(&files, STR_LIT("b"), 2));
-	ck_assert(open_files_add(&files, STR_LIT("c"), 3));
-	ck_assert(open_files_add(&files, STR_LIT("a"), 9));
-	ck_assert_str_eq(names_of(&files), "a:1 b:2 c:3 ");
-	ck_assert(open_files_remove(&files, STR_LIT("b")));
-	ck_assert(!open_files_remove(&files, STR_LIT("b")));
-	ck_assert_int_eq(journal_commit(&j), 0);
-	for (int i = 0; i < 2; i++) {
-		open_files_fini(&files);
-		journal_close(&j);
-		files = (struct open_files){.journal = &j};
-		ck_assert_int_eq(
-			journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
-		ck_assert_str_eq(names_of(&files), "a:1 c:3 ");
-		journal_restart(&j);
-		open_files_record(&files);
-		ck_assert_int_eq(journal_replace(&j), 0);
-	}
-	open_files_clear(&files);
-	ck_assert(open_files_add(&files, STR_LIT("d"), 4));
-	ck_assert_int_eq(journal_commit(&j), 0);
-	open_files_fini(&files);
-	journal_close(&j);
-	files = (struct open_files){.journal = &j};
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
-	ck_assert_str_eq(names_of(&files), "d:4 ");
-	open_files_fini(&files);
-	journal_close(&j);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("spool");
@@ -521,10 +356,6 @@ int main(void)
 	tcase_add_test(tc, slots_are_taken_by_turns);
 	tcase_add_test(tc, torn_at_every_byte);
 	tcase_add_test(tc, killed_while_it_writes);
-	tcase_add_test(tc, journal_keeps_frames);
-	tcase_add_test(tc, journal_torn_at_every_byte);
-	tcase_add_test(tc, journal_on_a_full_disk);
-	tcase_add_test(tc, open_files_come_back);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
 

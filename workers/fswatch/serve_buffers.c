@@ -12,6 +12,8 @@
 /* Edits that the Observer is told of one by one; a learner makes far fewer. */
 #define MAX_EDITS_TOLD 20
 #define EDITS_TOLD_MS 100
+/* Longest time for comparing all buffers with their files; what is over is left out. */
+#define ALL_DIFFS_MS 2000
 
 static struct str content_of(const struct buffer *buffer)
 {
@@ -230,8 +232,15 @@ static struct file_diff *all_diffs(
 	struct file_diff *diffs = arena_array(
 		&request->arena, fs->buffers.by_path.count + 1, sizeof(*diffs));
 
+	struct mono end = mono_add_ms(clock_mono(), ALL_DIFFS_MS);
+
 	*count = 0;
 	for (size_t i = 0; i < fs->buffers.by_path.count; i++) {
+		if (clock_mono().us > end.us) {
+			log_warn("only the first unsaved edits were compared", "buffers",
+				"%zu", i, "of", "%zu", fs->buffers.by_path.count, NULL);
+			break;
+		}
 		int error = add_diff(fs, request, all[i], diffs, count);
 
 		if (error)

@@ -108,6 +108,11 @@ void serve_tree_init(struct fswatch *fs)
 	const struct watch_calls calls = {
 		on_update, on_ready, on_limited, on_replaced, fs};
 
-	fs->watch = watch_new(fs->worker->base, &fs->project, &calls, 0);
+	char data_key[PATH_KEY_SIZE];
+	bool inside = paths_key(&fs->project.roots, str_of(fs->worker->settings.data_dir),
+			      data_key) == PATH_OK;
+
+	fs->watch = watch_new(fs->worker->base, &fs->project, &calls,
+		&(struct watch_options){.hidden = inside ? data_key : NULL});
 	bus_serve(fs->bus, METHOD_FS_TREE, serve_tree, fs);
 }

@@ -85,6 +85,14 @@ void watch_report(struct watch *w)
 	w->calls.limited(w->calls.arg, reason);
 }
 
+bool watch_hidden(struct watch *w, const struct tree_dir *dir, struct str name)
+{
+	if (!w->hidden || !str_eq(paths_base(str_of(w->hidden)), name))
+		return false;
+	tree_path(dir, name, &w->path);
+	return str_is(buf_str(&w->path), w->hidden);
+}
+
 /* ---- events of the loop ---- */
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -191,7 +199,7 @@ static void start_timers(struct watch *w)
 }
 
 struct watch *watch_new(struct event_base *base, const struct project *project,
-	const struct watch_calls *calls, size_t max_watches)
+	const struct watch_calls *calls, const struct watch_options *options)
 {
 	struct watch *w = calloc(1, sizeof(*w));
 
@@ -200,7 +208,8 @@ struct watch *watch_new(struct event_base *base, const struct project *project,
 	w->base = base;
 	w->project = project;
 	w->calls = *calls;
-	w->max_watches = max_watches;
+	w->max_watches = options->max_watches;
+	w->hidden = options->hidden ? strdup(options->hidden) : NULL;
 	w->git_wd = -1;
 	w->coalesce.emit = on_update;
 	w->coalesce.arg = w;
@@ -242,6 +251,7 @@ void watch_free(struct watch *w)
 		close(w->inotify_fd);
 	pathmap_fini(&w->by_wd);
 	listing_fini(&w->listing);
+	free(w->hidden);
 	buf_free(&w->path);
 	buf_free(&w->new_path);
 	free(w);

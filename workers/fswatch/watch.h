@@ -40,13 +40,19 @@ struct watch_calls {
 
 struct watch;
 
+struct watch_options {
+	/* Key of a directory that is no part of the tree, or NULL: where the daemon keeps
+	 * its own data, which changes with all that happens. */
+	const char *hidden;
+	size_t max_watches; /* for tests; 0: only the kernel limits them */
+};
+
 /*
- * Starts to scan and watch, on the next turns of the loop. Borrows the project.
- * `max_watches` limits the watches for tests; 0: only the kernel does. Never fails:
- * without inotify everything is polled.
+ * Starts to scan and watch, on the next turns of the loop. Borrows the project, copies
+ * the rest. Never fails: without inotify everything is polled.
  */
 struct watch *watch_new(struct event_base *base, const struct project *project,
-	const struct watch_calls *calls, size_t max_watches);
+	const struct watch_calls *calls, const struct watch_options *options);
 /* No more events, scans and updates; the tree stays as it is. */
 void watch_stop(struct watch *watch);
 void watch_free(struct watch *watch);

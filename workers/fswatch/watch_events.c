@@ -17,10 +17,12 @@ struct place {
 	bool is_dir;
 };
 
-/* Not part of the tree: a noise directory, or our own temporary file. */
+/* Not part of the tree: a noise directory, our own data, our own temporary file. */
 static bool ignored(const struct place *p)
 {
-	return p->is_dir ? names_noise_dir(p->name) : names_temp_owner(p->name) != 0;
+	if (!p->is_dir)
+		return names_temp_owner(p->name) != 0;
+	return names_noise_dir(p->name) || watch_hidden(p->w, p->dir, p->name);
 }
 
 /* ---- coming and going ---- */
@@ -293,6 +295,8 @@ static void understand(struct watch *w, const struct inotify_event *event)
 		tree_top(dir)->stale = true;
 		return;
 	}
+	if (event->mask & IN_UNMOUNT) /* what lies below the mount is there now */
+		watch_queue(w, dir, true, true);
 	if (name.len > 0)
 		in_dir(&(struct place){w, dir, name, (event->mask & IN_ISDIR) != 0},
 			event->mask, event->cookie);

@@ -29,6 +29,7 @@ struct watch {
 	struct watch_calls calls;
 	struct tree tree;
 	struct coalesce coalesce;
+	char *hidden;	  /* see struct watch_options */
 	bool tree_wanted; /* a fresh tree is to be told when the scan is done */
 	/* inotify */
 	int inotify_fd; /* -1: none to be had */
@@ -62,6 +63,8 @@ void watch_see(struct watch *w, enum coalesce_event event, const struct tree_dir
 	struct str name);
 void watch_see_move(struct watch *w, enum coalesce_event event, const char *old_path,
 	const struct tree_dir *dir, struct str name);
+/* True for the directory that is no part of the tree (struct watch_options). */
+bool watch_hidden(struct watch *w, const struct tree_dir *dir, struct str name);
 /* Tells clients what is due and sets the timer for the rest. */
 void watch_tell(struct watch *w);
 /* Puts into words what holds now, for `limited`. */

@@ -182,6 +182,15 @@ static void on_changed(void *arg, struct tree_dir *dir, struct str name)
 	watch_see(arg, SEEN_CLOSE, dir, name);
 }
 
+static void leave_out_hidden(struct watch *w, const struct tree_dir *dir)
+{
+	struct listing *l = &w->listing;
+
+	for (size_t i = 0; w->hidden && i < l->count; i++)
+		if (l->items[i].is_dir && watch_hidden(w, dir, str_of(l->items[i].name)))
+			l->items[i--] = l->items[--l->count];
+}
+
 /* Opens, watches, lists: in this order, so that what changes meanwhile is an event. */
 static int list(struct watch *w, struct tree_dir *dir)
 {
@@ -207,6 +216,7 @@ static int list(struct watch *w, struct tree_dir *dir)
 	error = listing_read(&w->listing, fd, dir->polled || dir->stamps);
 	if (error)
 		return error;
+	leave_out_hidden(w, dir);
 	tree_merge(
 		&w->tree, dir, w->listing.items, w->listing.count, dir->polled, &calls);
 	return 0;
@@ -219,8 +229,11 @@ static void scan_one(struct watch *w, struct tree_dir *dir)
 		dir->deep = false;
 		return;
 	}
-	if (dir->depth >= TREE_MAX_DEPTH)
+	if (dir->depth >= TREE_MAX_DEPTH) {
+		log_warn("a directory is too deep to be looked into", "name", "%s",
+			dir->name, "depth", "%u", dir->depth, NULL);
 		return;
+	}
 
 	bool deep = dir->deep;
 	int error = list(w, dir);
