@@ -22,7 +22,9 @@ struct gateway {
 	struct event_base *base;
 	struct bus *bus;
 	uint16_t port;
-	char epoch[17]; /* worker->epoch as clients see it */
+	/* As clients see it: of the daemon and of this process, since a window can resume
+	 * only what this process remembers. */
+	char epoch[40];
 	struct str token;
 	struct access_policy access;
 	int diag_fd; /* sockdiag.h; -1 when the kernel does not answer */

@@ -97,7 +97,8 @@ static int init(struct worker *w)
 	g->base = w->base;
 	g->bus = w->bus;
 	g->token = str_of(getenv("PAIGE_TOKEN"));
-	snprintf(g->epoch, sizeof(g->epoch), "%016llx", (unsigned long long)w->epoch);
+	snprintf(g->epoch, sizeof(g->epoch), "%016llx.%016llx",
+		(unsigned long long)w->epoch, (unsigned long long)w->generation);
 	if (read_listeners(g) < 0)
 		return WORKER_EXIT_USAGE;
 	if (panel_init() < 0) {

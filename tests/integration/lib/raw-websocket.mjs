@@ -31,6 +31,7 @@ export class RawWebSocket {
     const raw = new RawWebSocket();
     raw.socket = net.connect(daemon.port, '127.0.0.1');
     raw.received = Buffer.alloc(0);
+    [raw.pieces, raw.waiting, raw.wanted] = [[], 0, 0];
     raw.frames = []; // {fin, opcode, payload}
     raw.ended = false;
     raw.socket.on('data', (data) => raw.#take(data));
@@ -51,7 +52,12 @@ export class RawWebSocket {
   }
 
   #take(data) {
-    this.received = Buffer.concat([this.received, data]);
+    // Large frames come in many pieces: they are put together when there is enough.
+    this.pieces.push(data);
+    this.waiting += data.length;
+    if (this.waiting < this.wanted) return;
+    this.received = Buffer.concat([this.received, ...this.pieces]);
+    [this.pieces, this.waiting, this.wanted] = [[], 0, 0];
     if (!this.head) {
       const end = this.received.indexOf('\r\n\r\n');
       if (end < 0) return;
@@ -73,7 +79,10 @@ export class RawWebSocket {
       if (b.length < 10) return false;
       [length, at] = [Number(b.readBigUInt64BE(2)), 10];
     }
-    if (b.length < at + length) return false;
+    if (b.length < at + length) {
+      this.wanted = at + length - b.length;
+      return false;
+    }
     this.frames.push({ fin: b[0] >> 7 === 1, rsv: (b[0] >> 4) & 7, opcode: b[0] & 15, masked: b[1] >> 7 === 1, payload: Buffer.from(b.subarray(at, at + length)) });
     this.received = b.subarray(at + length);
     return true;
