@@ -2,6 +2,7 @@
 // every daemon must end with 0, leave no process behind and have reported nothing to a sanitizer.
 import fs from 'node:fs';
 import test from 'node:test';
+import { Claude } from './claude.mjs';
 import { Daemon } from './daemon.mjs';
 import { Editor } from './editor.mjs';
 import { Mcp } from './mcp.mjs';
@@ -62,6 +63,10 @@ class Context {
 
   async mcp(daemon) {
     return this.closeLater(await Mcp.connect(daemon));
+  }
+
+  async claude() {
+    return this.closeLater(await Claude.start());
   }
 
   /** Closes clients and stops a daemon before the end of the test. */
