@@ -104,6 +104,7 @@ struct store {
 	struct wall started;   /* when this process began */
 	struct serve *serve;   /* of serve.c */
 	struct upkeep *upkeep; /* of upkeep.c */
+	struct backup *backup; /* of backup.c; NULL: none is being made */
 };
 
 /* ---- for handlers ---- */
