@@ -51,7 +51,6 @@ bool outbox_full(const struct outbox *o)
 
 void outbox_add(struct outbox *o, struct str id, enum action action, const void *data)
 {
-	struct buf json = {.data = NULL}, data_json = {.data = NULL};
 	char new_id[UUID_SIZE], created_at[WALL_ISO_SIZE];
 	struct wall now = clock_wall();
 
@@ -60,20 +59,20 @@ void outbox_add(struct outbox *o, struct str id, enum action action, const void 
 		id = str_of(new_id);
 	}
 	wall_iso(now, created_at);
-	proto_encode(action_infos[action].data(), data, &data_json);
+	buf_clear(&o->data);
+	buf_clear(&o->row);
+	proto_encode(action_infos[action].data(), data, &o->data);
 
 	const struct action_row row = {
 		.id = id,
 		.type = str_of(action_infos[action].name),
-		.data = {.raw = buf_str(&data_json)},
+		.data = {.raw = buf_str(&o->data)},
 		.created_at = str_of(created_at),
 	};
 
-	proto_encode(action_row_type(), &row, &json);
-	append(o, buf_str(&json));
-	journal_add(o->journal, JOURNAL_ROW, buf_str(&json), nothing);
-	buf_free(&json);
-	buf_free(&data_json);
+	proto_encode(action_row_type(), &row, &o->row);
+	append(o, buf_str(&o->row));
+	journal_add(o->journal, JOURNAL_ROW, buf_str(&o->row), nothing);
 }
 
 /* ---- sending ---- */
@@ -197,4 +196,6 @@ void outbox_fini(struct outbox *o)
 {
 	event_free(o->retry);
 	drop(o, o->count);
+	buf_free(&o->data);
+	buf_free(&o->row);
 }

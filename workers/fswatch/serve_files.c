@@ -148,6 +148,7 @@ static void serve_open(void *arg, struct bus_request *request, const void *messa
 		.has_binary = fs->content.binary,
 	};
 
+	buf_reserve(&json, fs->content.text.len + fs->content.text.len / 16 + 256);
 	proto_encode(fs_content_type(), &reply, &json);
 	if (too_big(request, key, &json))
 		return;
