@@ -28,6 +28,12 @@
 #define FSWATCH_SESSION_SIZE 65
 
 struct save_job;
+struct waiter;
+
+/* Requests that wait, in order. */
+struct waiters {
+	struct waiter *first, *last;
+};
 
 struct fswatch {
 	struct worker *worker;
@@ -43,6 +49,8 @@ struct fswatch {
 	struct outbox outbox;
 	struct buffer_log_limits log_limits;
 	struct turn turn;
+	struct waiters behind;	     /* for room in the outbox */
+	bool catching_up;	     /* those are being served */
 	struct file_content content; /* scratch of the handler that runs */
 	/* serve_files.c */
 	struct save_job *saves; /* under way */
@@ -80,14 +88,18 @@ bool fswatch_key(struct fswatch *fs, struct bus_request *request, struct str ask
 	char key[PATH_KEY_SIZE]);
 /* Answers FILE_ERROR for what failed with a file (fault.h). */
 void fswatch_refuse(struct bus_request *request, struct str path, int error);
-/* Answers BUSY and returns true when the action log is too far behind. */
-bool fswatch_behind(struct fswatch *fs, struct bus_request *request);
+/* True when the action log is too far behind to take more rows: then `fn` serves the
+ * request once it has caught up. */
+bool fswatch_behind(struct fswatch *fs, struct bus_request *request, const void *message,
+	bus_serve_fn *fn);
+/* Rows have left the outbox: serves who waits. */
+void fswatch_caught_up(struct fswatch *fs);
 /* Tells the supervisor what is not as it should be. */
 void fswatch_report(struct fswatch *fs);
 /* Publishes the whole tree, once it is known. */
 void fswatch_publish_tree(struct fswatch *fs);
-/* True while a save of the file is under way; then `request` is served after it. */
-bool fswatch_wait_for_save(struct fswatch *fs, const char *key,
-	struct bus_request *request, const void *message);
+/* True while a save of the file is under way; then `fn` serves the request after it. */
+bool fswatch_saving(struct fswatch *fs, const char *key, struct bus_request *request,
+	const void *message, bus_serve_fn *fn);
 
 #endif

@@ -108,11 +108,13 @@ void fswatch_report(struct fswatch *fs)
 	}
 }
 
-static void on_outbox_empty(void *arg)
+static void on_rows_sent(void *arg)
 {
 	struct fswatch *fs = arg;
 
-	if (fs->stopping)
+	if (!fs->stopping)
+		fswatch_caught_up(fs);
+	else if (fs->outbox.count == 0)
 		worker_stopped(fs->worker);
 }
 
@@ -147,7 +149,7 @@ static int init(struct worker *w)
 	fs->jobs = jobs_new(w->base);
 	if (!fs->jobs)
 		return fail("the worker cannot start", w->settings.project_dir, -errno);
-	outbox_init(&fs->outbox, w->base, w->bus, &fs->journal, on_outbox_empty, fs);
+	outbox_init(&fs->outbox, w->base, w->bus, &fs->journal, on_rows_sent, fs);
 	turn_init(fs);
 	serve_files_init(fs);
 	serve_buffers_init(fs);

@@ -123,8 +123,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 			NULL);
 	sent(o);
 	outbox_send(o);
-	if (o->count == 0 && o->on_empty)
-		o->on_empty(o->arg);
+	o->on_sent(o->arg);
 }
 
 static void on_retry(evutil_socket_t fd, short what, void *arg)
@@ -181,11 +180,11 @@ void outbox_restore(struct outbox *o, enum journal_type type, struct str data)
 }
 
 void outbox_init(struct outbox *o, struct event_base *base, struct bus *bus,
-	struct journal *journal, void (*on_empty)(void *arg), void *arg)
+	struct journal *journal, void (*on_sent)(void *arg), void *arg)
 {
 	o->bus = bus;
 	o->journal = journal;
-	o->on_empty = on_empty;
+	o->on_sent = on_sent;
 	o->arg = arg;
 	o->retry = evtimer_new(base, on_retry, o);
 	if (!o->retry)

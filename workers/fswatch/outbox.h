@@ -14,9 +14,9 @@
 #include "proto/actions.h"
 #include "workers/fswatch/journal.h"
 
-/* Rows that may wait, in memory and in the journal. */
-#define OUTBOX_MAX_ROWS 100000
-#define OUTBOX_MAX_BYTES (32u * 1024 * 1024)
+/* Rows that may wait, in memory and in the journal. Above it whoever makes rows waits. */
+#define OUTBOX_MAX_ROWS 20000
+#define OUTBOX_MAX_BYTES (16u * 1024 * 1024)
 
 struct outbox_row {
 	struct outbox_row *next;
@@ -34,16 +34,16 @@ struct outbox {
 	size_t sending; /* rows of the call under way; 0: none */
 	int64_t pause_ms;
 	struct buf data, row; /* scratch */
-	void (*on_empty)(void *arg);
+	void (*on_sent)(void *arg);
 	void *arg;
 };
 
-/* Borrows bus and journal. `on_empty` (may be NULL) is told when the last row is sent. */
+/* Borrows bus and journal. `on_sent` is told whenever rows have left. */
 void outbox_init(struct outbox *outbox, struct event_base *base, struct bus *bus,
-	struct journal *journal, void (*on_empty)(void *arg), void *arg);
+	struct journal *journal, void (*on_sent)(void *arg), void *arg);
 void outbox_fini(struct outbox *outbox);
 
-/* True when so much waits that nothing more that leaves a row may be done. */
+/* True when so much waits that nothing more that leaves a row should be done. */
 bool outbox_full(const struct outbox *outbox);
 /*
  * Adds a row about now. `id`: the key of the call that made it, so that a repeated call

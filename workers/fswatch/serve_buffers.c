@@ -61,8 +61,7 @@ static void log_edit(struct fswatch *fs, struct buffer *buffer)
 {
 	struct buffer_log_change change;
 
-	if (!buffer_log_edited(&buffer->log, &fs->log_limits, buffer->chars, &change) ||
-		outbox_full(&fs->outbox))
+	if (!buffer_log_edited(&buffer->log, &fs->log_limits, buffer->chars, &change))
 		return;
 	outbox_add(&fs->outbox, (struct str){NULL, 0}, ACTION_BUFFER_SIGNIFICANT_CHANGE,
 		&(struct buffer_significant_change_data){
@@ -82,7 +81,8 @@ static void serve_update(void *arg, struct bus_request *request, const void *mes
 	const struct buffer_update *in = message;
 	char key[PATH_KEY_SIZE];
 
-	if (!fswatch_key(fs, request, in->path, key))
+	if (!fswatch_key(fs, request, in->path, key) ||
+		fswatch_behind(fs, request, message, serve_update))
 		return;
 
 	struct str path = str_of(key);

@@ -12,6 +12,7 @@
 #include "workers/fswatch/fswatch.h"
 #include "workers/fswatch/language.h"
 #include "workers/fswatch/save.h"
+#include <errno.h>
 #include <stdlib.h>
 
 #define MAX_SAVES 256
@@ -60,15 +61,57 @@ bool fswatch_key(struct fswatch *fs, struct bus_request *request, struct str ask
 	return false;
 }
 
-bool fswatch_behind(struct fswatch *fs, struct bus_request *request)
+/* ---- waiting ---- */
+
+/* Lives in the arena of its request. */
+struct waiter {
+	struct waiter *next;
+	struct bus_request *request;
+	const void *message;
+	bus_serve_fn *fn;
+};
+
+static void wait_in(struct waiters *waiters, struct bus_request *request,
+	const void *message, bus_serve_fn *fn)
 {
-	if (!outbox_full(&fs->outbox))
+	struct waiter *waiter = arena_alloc(&request->arena, sizeof(*waiter));
+
+	*waiter = (struct waiter){.request = request, .message = message, .fn = fn};
+	*(waiters->last ? &waiters->last->next : &waiters->first) = waiter;
+	waiters->last = waiter;
+}
+
+/* Serves the first that waits. What its caller has given up must not be done. */
+static void serve_first(struct fswatch *fs, struct waiters *waiters)
+{
+	struct waiter waiter = *waiters->first;
+
+	waiters->first = waiter.next;
+	if (!waiters->first)
+		waiters->last = NULL;
+	if (clock_mono().us < waiter.request->deadline.us)
+		waiter.fn(fs, waiter.request, waiter.message);
+	else
+		bus_answer_error(waiter.request, error_code_infos[ERROR_TIMEOUT].name,
+			(struct str){NULL, 0}, "The file worker was too far behind");
+}
+
+bool fswatch_behind(struct fswatch *fs, struct bus_request *request, const void *message,
+	bus_serve_fn *fn)
+{
+	/* Who comes later waits behind those who wait. */
+	if (fs->catching_up || (!outbox_full(&fs->outbox) && !fs->behind.first))
 		return false;
-	bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
-		(struct str){NULL, 0},
-		"The action log is %zu rows behind; try again in a moment",
-		fs->outbox.count);
+	wait_in(&fs->behind, request, message, fn);
 	return true;
+}
+
+void fswatch_caught_up(struct fswatch *fs)
+{
+	fs->catching_up = true;
+	while (fs->behind.first && !outbox_full(&fs->outbox))
+		serve_first(fs, &fs->behind);
+	fs->catching_up = false;
 }
 
 /* ---- opening ---- */
@@ -132,8 +175,9 @@ static void serve_open(void *arg, struct bus_request *request, const void *messa
 	char key[PATH_KEY_SIZE];
 	struct buf json = {.data = NULL};
 
-	if (!fswatch_key(fs, request, in->path, key) || fswatch_behind(fs, request) ||
-		fswatch_wait_for_save(fs, key, request, message) ||
+	if (!fswatch_key(fs, request, in->path, key) ||
+		fswatch_behind(fs, request, message, serve_open) ||
+		fswatch_saving(fs, key, request, message, serve_open) ||
 		!read_for(fs, request, key))
 		return;
 
@@ -169,7 +213,7 @@ static void serve_show(void *arg, struct bus_request *request, const void *messa
 	struct buf json = {.data = NULL};
 
 	if (!fswatch_key(fs, request, in->path, key) ||
-		fswatch_wait_for_save(fs, key, request, message) ||
+		fswatch_saving(fs, key, request, message, serve_show) ||
 		!read_for(fs, request, key))
 		return;
 
@@ -202,8 +246,9 @@ static void serve_close(void *arg, struct bus_request *request, const void *mess
 	const struct file_close *in = message;
 	char key[PATH_KEY_SIZE];
 
-	if (!fswatch_key(fs, request, in->path, key) || fswatch_behind(fs, request) ||
-		fswatch_wait_for_save(fs, key, request, message))
+	if (!fswatch_key(fs, request, in->path, key) ||
+		fswatch_behind(fs, request, message, serve_close) ||
+		fswatch_saving(fs, key, request, message, serve_close))
 		return;
 
 	struct str path = str_of(key);
@@ -227,12 +272,6 @@ static void serve_close(void *arg, struct bus_request *request, const void *mess
 
 /* ---- saving ---- */
 
-struct waiter {
-	struct waiter *next;
-	struct bus_request *request;
-	const void *message;
-};
-
 struct save_job {
 	struct job job;
 	struct save_job *next; /* under way */
@@ -242,7 +281,7 @@ struct save_job {
 	char key[PATH_KEY_SIZE];
 	uint64_t serial; /* of the latest edit when the save was asked for; 0: none */
 	int error;
-	struct waiter *first, *last; /* asked for after it, in order */
+	struct waiters after; /* asked for since */
 };
 
 static struct save_job *save_under_way(const struct fswatch *fs, const char *key)
@@ -254,20 +293,15 @@ static struct save_job *save_under_way(const struct fswatch *fs, const char *key
 	return job;
 }
 
-bool fswatch_wait_for_save(struct fswatch *fs, const char *key,
-	struct bus_request *request, const void *message)
+bool fswatch_saving(struct fswatch *fs, const char *key, struct bus_request *request,
+	const void *message, bus_serve_fn *fn)
 {
 	/* The newest save of the file is first in the list. */
 	struct save_job *job = save_under_way(fs, key);
 
 	if (!job)
 		return false;
-
-	struct waiter *waiter = arena_alloc(&request->arena, sizeof(*waiter));
-
-	*waiter = (struct waiter){.request = request, .message = message};
-	*(job->last ? &job->last->next : &job->first) = waiter;
-	job->last = waiter;
+	wait_in(&job->after, request, message, fn);
 	return true;
 }
 
@@ -275,7 +309,11 @@ static void run_save(struct job *arg)
 {
 	struct save_job *job = (struct save_job *)arg;
 
-	job->error = save_file(&job->fs->project, &job->save);
+	/* Whoever asked has been told that it failed. */
+	if (clock_mono().us >= job->request->deadline.us)
+		job->error = -ETIMEDOUT;
+	else
+		job->error = save_file(&job->fs->project, &job->save);
 }
 
 /* The editor and the disk agree now, unless there was an edit meanwhile (P3.5). */
@@ -345,23 +383,6 @@ static void take_out(struct save_job *job)
 	job->fs->save_count--;
 }
 
-static void serve_again(
-	struct fswatch *fs, struct bus_request *request, const void *message)
-{
-	static const struct {
-		enum method method;
-		bus_serve_fn *fn;
-	} served[] = {
-		{METHOD_FS_OPEN, serve_open},
-		{METHOD_FS_SHOW, serve_show},
-		{METHOD_FS_CLOSE, serve_close},
-	};
-
-	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
-		if (served[i].method == request->method)
-			served[i].fn(fs, request, message);
-}
-
 static void done_save(struct job *arg)
 {
 	struct save_job *job = (struct save_job *)arg;
@@ -374,10 +395,8 @@ static void done_save(struct job *arg)
 		answer_conflict(job);
 	else
 		fswatch_refuse(job->request, str_of(job->key), job->error);
-	for (struct waiter *w = job->first, *next; w; w = next) {
-		next = w->next; /* it lives as long as its request */
-		serve_again(fs, w->request, w->message);
-	}
+	while (job->after.first)
+		serve_first(fs, &job->after);
 	free(job);
 }
 
@@ -387,7 +406,8 @@ static void serve_save(void *arg, struct bus_request *request, const void *messa
 	const struct file_save *in = message;
 	char key[PATH_KEY_SIZE];
 
-	if (!fswatch_key(fs, request, in->path, key) || fswatch_behind(fs, request))
+	if (!fswatch_key(fs, request, in->path, key) ||
+		fswatch_behind(fs, request, message, serve_save))
 		return;
 	if (fs->save_count >= MAX_SAVES) {
 		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
