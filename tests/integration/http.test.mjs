@@ -104,6 +104,26 @@ scenario('many idle and many slow connections leave room for the rest', async (t
   for (const socket of sockets) socket.destroy();
 });
 
+scenario('requests that are never completed hold a bounded amount of memory together', async (t) => {
+  const daemon = await t.daemon();
+  const size = 10 * 1024 * 1024;
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = net.connect(daemon.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(`POST /mcp HTTP/1.1\r\nHost: evil.example\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`);
+    socket.write(Buffer.alloc(size - 1, 0x20));
+    return socket;
+  });
+  const metric = async (name) => Number((await exchange(daemon, request(daemon, 'GET', '/metrics'))).body.match(new RegExp(`^${name} (\\d+)$`, 'm'))[1]);
+  await until('the last ones are cut', async () => (await metric('paige_http_slow_total')) >= 7);
+  await sleep(200);
+  assert.ok((await metric('paige_http_connections')) >= 11, 'the others are not');
+  const fs = await import('node:fs');
+  const memory = Number(fs.readFileSync(`/proc/${daemon.worker('gateway').pid}/status`, 'utf8').match(/^VmRSS:\s*(\d+)/m)[1]);
+  assert.ok(memory < 250 * 1024 || process.env.ASAN_OPTIONS, `${memory} KB`);
+  for (const socket of sockets) socket.destroy();
+});
+
 const slowly = process.env.PAIGE_QUICK ? () => {} : scenario; // takes most of a minute
 slowly('a request that drips in is cut after its time, however steady it drips', async (t) => {
   const daemon = await t.daemon();

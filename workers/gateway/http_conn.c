@@ -27,14 +27,24 @@ struct http_conns {
 	bool paused;
 	struct evconnlistener *listeners[MAX_LISTENERS];
 	size_t listener_count;
+	size_t held; /* of all connections */
 	uint64_t *connections;
 	uint64_t *slow;
 };
+
+/* The request is gone from memory. */
+static void let_go(struct http_conns *conns, struct http_conn *conn)
+{
+	conns->held -= conn->held;
+	conn->held = 0;
+}
 
 static void cut(struct http_conns *conns, struct http_conn *conn)
 {
 	++*conns->slow;
 	conn->reading = false;
+	conn->serving = true; /* whatever still comes is not looked at */
+	let_go(conns, conn);
 	shutdown(conn->fd, SHUT_RDWR);
 }
 
@@ -107,6 +117,7 @@ static void pause_accepting(struct http_conns *conns)
 
 static void forget(struct http_conns *conns, struct http_conn *conn)
 {
+	let_go(conns, conn);
 	conns->by_fd[conn->fd] = NULL;
 	LIST_REMOVE(conn, link);
 	--*conns->connections;
@@ -183,10 +194,12 @@ static void on_input(
 		conn = attach(conns, bev, fd);
 	if (!conn || conn->serving)
 		return;
+	conn->held += info->n_added;
+	conns->held += info->n_added;
 	if (!conn->reading) {
 		conn->reading = true;
 		conn->reading_since = clock_mono();
-	} else if (overdue(conn)) {
+	} else if (overdue(conn) || conns->held > HTTP_MAX_HELD_BYTES) {
 		cut(conns, conn);
 	}
 }
@@ -243,6 +256,7 @@ static void on_answered(struct evhttp_request *request, void *arg)
 	conn->on_close = NULL;
 	if (conn->streaming)
 		set_streaming(conn, false);
+	let_go(arg, conn);
 	conn->reading = evbuffer_get_length(input) > 0;
 	conn->reading_since = clock_mono();
 }

@@ -23,6 +23,9 @@
 #define HTTP_IDLE_SECONDS 120
 /* How long a client of a stream may not read. */
 #define HTTP_STALL_SECONDS 60
+/* Bytes of all requests together that are being received or answered: who may connect is
+ * judged when a request is complete, and until then anybody may send one. */
+#define HTTP_MAX_HELD_BYTES (128u * 1024 * 1024)
 
 struct http_conn {
 	LIST_ENTRY(http_conn) link;
@@ -32,6 +35,7 @@ struct http_conn {
 	bool serving;	/* a request is complete and not answered */
 	bool streaming; /* its answer is a stream */
 	struct mono reading_since;
+	size_t held; /* bytes of the request that is being received or answered */
 	bool loopback;
 	enum access_owner owner;     /* asked once */
 	void (*on_close)(void *arg); /* told once, from within evhttp's own freeing */
