@@ -94,17 +94,17 @@ static void note(struct script *s, int64_t at_ms, int64_t wall_ms)
 	int64_t deadline = s->stream.machine->deadline(s->stream.state);
 
 	for (int i = 0; i < r->row_count; i++) {
-		const struct guard_stream_event *e = &r->rows[i];
+		const struct stream_row *e = &r->rows[i];
 		struct script_row row = {e->seq, e->at, keep_text(s, e->actor),
-			keep_text(s, e->type), keep_text(s, e->payload.raw), e->actor.len,
-			e->type.len, e->payload.raw.len};
+			keep_text(s, e->type), keep_text(s, e->payload), e->actor.len,
+			e->type.len, e->payload.len};
 
 		buf_add(&s->list, &row, sizeof(row));
 		if (!s->quiet)
 			buf_printf(&s->out,
 				"  row %" PRId64 " +%" PRId64 " %.*s %.*s %.*s\n", e->seq,
 				e->at - SCRIPT_START_MS, STR_ARG(e->actor),
-				STR_ARG(e->type), STR_ARG(e->payload.raw));
+				STR_ARG(e->type), STR_ARG(e->payload));
 	}
 	if (s->quiet)
 		return;
@@ -257,17 +257,17 @@ size_t script_row_count(const struct script *s)
 	return s->list.len / sizeof(struct script_row);
 }
 
-struct guard_stream_event script_row_at(const struct script *s, size_t i)
+struct stream_row script_row_at(const struct script *s, size_t i)
 {
 	const struct script_row *row =
 		(const struct script_row *)(const void *)s->list.data + i;
 
-	return (struct guard_stream_event){
+	return (struct stream_row){
 		.seq = row->seq,
 		.at = row->at,
 		.actor = {s->rows.data + row->actor, row->actor_len},
 		.type = {s->rows.data + row->type, row->type_len},
-		.payload.raw = {s->rows.data + row->payload, row->payload_len},
+		.payload = {s->rows.data + row->payload, row->payload_len},
 	};
 }
 
@@ -288,7 +288,7 @@ static void assert_same(const struct buf *a, const struct buf *b, const char *wh
 }
 
 /* Folds rows from..count; returns how often a step was taken. */
-static void fold_rest(struct stream *stream, const struct guard_stream_event *rows,
+static void fold_rest(struct stream *stream, const struct stream_row *rows,
 	size_t from, size_t count)
 {
 	struct stream_result r = {0};
@@ -309,7 +309,7 @@ static void fold_rest(struct stream *stream, const struct guard_stream_event *ro
 
 /* A snapshot after row `at`, read back, must go on like the original. */
 static void check_snapshot(const struct stream *original,
-	const struct guard_stream_event *rows, size_t at, size_t count,
+	const struct stream_row *rows, size_t at, size_t count,
 	const struct buf *end)
 {
 	struct stream copy = {.machine = original->machine,
@@ -346,7 +346,7 @@ static void check_snapshot(const struct stream *original,
 void script_check_replay(const struct script *s)
 {
 	size_t count = script_row_count(s), at = 0;
-	struct guard_stream_event *rows = calloc(count, sizeof(*rows));
+	struct stream_row *rows = calloc(count, sizeof(*rows));
 	struct stream stream = {.machine = s->stream.machine,
 		.state = calloc(1, s->stream.machine->state_size)};
 	struct stream_result r = {0};

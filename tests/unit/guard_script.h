@@ -54,7 +54,7 @@ void script_until(struct script *s, int64_t at_ms, int64_t wall_ms);
 void script_run(struct script *s, const char *text, struct buf *transcript);
 
 size_t script_row_count(const struct script *s);
-struct guard_stream_event script_row_at(const struct script *s, size_t i);
+struct stream_row script_row_at(const struct script *s, size_t i);
 
 /*
  * Checks that hold for every stream: folded from its rows it gives the same rows and the

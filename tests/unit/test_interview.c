@@ -313,7 +313,7 @@ static yyjson_doc *bundle(
 	const struct script *s, enum guard_bundle_for reader, int64_t now_ms)
 {
 	size_t count = script_row_count(s);
-	struct guard_stream_event *rows = calloc(count, sizeof(*rows));
+	struct stream_row *rows = calloc(count, sizeof(*rows));
 	struct buf text = {0}, again = {0};
 	struct proto_error error;
 	yyjson_doc *doc;
@@ -500,9 +500,9 @@ static void check_prompts(const struct script *s)
 	int id_count = 0, end_count = 0;
 
 	for (size_t i = 0; i < script_row_count(s); i++) {
-		struct guard_stream_event row = script_row_at(s, i);
+		struct stream_row row = script_row_at(s, i);
 		struct proto_error error;
-		yyjson_doc *doc = proto_parse(row.payload.raw, &error);
+		yyjson_doc *doc = proto_parse(row.payload, &error);
 		yyjson_val *payload = yyjson_doc_get_root(doc);
 		const char *id = yyjson_get_str(yyjson_obj_get(payload, "prompt_id"));
 		const char *section =

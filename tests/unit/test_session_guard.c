@@ -26,7 +26,7 @@ static const struct session_guard *state_of(const struct script *s)
 static int64_t first_row(const struct script *s, const char *type)
 {
 	for (size_t i = 0; i < script_row_count(s); i++) {
-		struct guard_stream_event row = script_row_at(s, i);
+		struct stream_row row = script_row_at(s, i);
 
 		if (str_is(row.type, type))
 			return row.at - SCRIPT_START_MS;

@@ -6,7 +6,7 @@
 
 struct bundle {
 	const struct interview *state;
-	const struct guard_stream_event *rows;
+	const struct stream_row *rows;
 	yyjson_val **payloads; /* of the rows */
 	size_t count;
 	int64_t now_ms;
@@ -351,7 +351,7 @@ static void write(const struct bundle *b, struct buf *out)
 }
 
 void artifacts_bundle(enum guard_bundle_for reader, const struct interview *state,
-	struct str interview_id, int64_t now_ms, const struct guard_stream_event *rows,
+	struct str interview_id, int64_t now_ms, const struct stream_row *rows,
 	size_t count, struct buf *out)
 {
 	struct arena arena = {0};
@@ -364,7 +364,7 @@ void artifacts_bundle(enum guard_bundle_for reader, const struct interview *stat
 	for (size_t i = 0; i < count; i++) {
 		struct proto_error error;
 
-		docs[i] = proto_parse(rows[i].payload.raw, &error);
+		docs[i] = proto_parse(rows[i].payload, &error);
 		b.payloads[i] = yyjson_doc_get_root(docs[i]);
 	}
 	b.doc = yyjson_mut_doc_new(NULL);

@@ -19,7 +19,7 @@
 /* Appends the bundle as a JSON object. `rows` are all rows of the stream, `state` the
  * state after them. */
 void artifacts_bundle(enum guard_bundle_for reader, const struct interview *state,
-	struct str interview_id, int64_t now_ms, const struct guard_stream_event *rows,
+	struct str interview_id, int64_t now_ms, const struct stream_row *rows,
 	size_t count, struct buf *out);
 
 #endif

@@ -65,7 +65,8 @@ struct breakloop {
 	int64_t entered_at_ms;
 	int left_app;
 	int64_t left_at_ms;
-	enum breakloop_phase cleared_phase; /* what the last exit cleared; IDLE: nothing */
+	enum breakloop_phase
+		cleared_phase; /* what the last exit cleared; IDLE: nothing */
 
 	int app_count;
 	struct breakloop_app apps[BREAKLOOP_MAX_APPS];

@@ -20,6 +20,14 @@ static void result_clear(struct stream_result *r)
 	r->refusal = NULL;
 }
 
+/* When it was, and the window that it was in: what a view of the state needs. */
+static void note_event(struct stream_result *r, const struct machine_event *event)
+{
+	r->at_ms = event->at_ms;
+	r->facts = event->facts;
+	r->facts.verdict = (struct str){0};
+}
+
 /* ---- writing ---- */
 
 /* A piece of r->text; its place is known only when all is written. */
@@ -74,7 +82,7 @@ static void write_result(struct stream *s, const struct machine_out *out, int64_
 		if (info->effect)
 			effects[r->effect_count++] =
 				write_effect(info->effect, payloads[i], &r->text);
-		r->rows[i] = (struct guard_stream_event){
+		r->rows[i] = (struct stream_row){
 			.seq = s->cursor + 1 + i,
 			.at = at_ms,
 			.actor = str_of(info->actor),
@@ -89,7 +97,7 @@ static void write_result(struct stream *s, const struct machine_out *out, int64_
 	}
 	r->row_count = out->count;
 	for (int i = 0; i < r->row_count; i++)
-		r->rows[i].payload.raw = piece_str(r, payloads[i]);
+		r->rows[i].payload = piece_str(r, payloads[i]);
 	for (int i = 0; i < r->effect_count; i++)
 		r->effects[i] = piece_str(r, effects[i]);
 	s->cursor += out->count;
@@ -134,6 +142,7 @@ static void open_at(
 	/* Nothing has happened yet that could stand against it. */
 	assert(err == 0);
 	result_clear(r);
+	note_event(r, created);
 	out->count = 0;
 	machine_add_ref(out, ITEM_CREATED, &row);
 	write_result(s, out, created->at_ms, r);
@@ -236,6 +245,7 @@ static int take(struct stream *s, struct machine_event *event, struct stream_res
 	if (!out)
 		abort();
 	result_clear(r);
+	note_event(r, event);
 	event->seq = s->cursor + 1;
 	err = machine_step(s->machine, s->state, event, out);
 	if (err == 0)
@@ -274,7 +284,7 @@ static int row_facts(yyjson_val *payload, struct arena *arena, struct guard_fact
 		arena, facts, error);
 }
 
-static int fold_created(struct stream *s, const struct guard_stream_event *row,
+static int fold_created(struct stream *s, const struct stream_row *row,
 	yyjson_val *payload, struct arena *arena, struct stream_result *r,
 	struct proto_error *error)
 {
@@ -301,7 +311,7 @@ static int fold_created(struct stream *s, const struct guard_stream_event *row,
 
 /* The event whose own row this is; the payload holds its fields and the facts that went
  * with it. */
-static int row_event(const struct stream *s, const struct guard_stream_event *row,
+static int row_event(const struct stream *s, const struct stream_row *row,
 	yyjson_val *payload, struct arena *arena, struct machine_event *event,
 	struct proto_error *error)
 {
@@ -317,49 +327,81 @@ static int row_event(const struct stream *s, const struct guard_stream_event *ro
 	return 0;
 }
 
-static int compare(const struct guard_stream_event *rows, size_t count,
+static int compare(const struct stream_row *rows, size_t count,
 	const struct stream_result *r, struct proto_error *error)
 {
 	if ((size_t)r->row_count > count)
-		return fail(error, rows[0].seq, "the rows of its step are not all there");
+		return -EAGAIN;
 	for (int i = 0; i < r->row_count; i++) {
-		const struct guard_stream_event *is = &rows[i], *was = &r->rows[i];
+		const struct stream_row *is = &rows[i], *was = &r->rows[i];
 
 		if (is->seq != was->seq || is->at != was->at ||
 			!str_eq(is->type, was->type) || !str_eq(is->actor, was->actor) ||
-			!str_eq(is->payload.raw, was->payload.raw))
+			!str_eq(is->payload, was->payload))
 			return fail(error, is->seq,
 				"the rules give another row than the one that is stored");
 	}
 	return r->row_count;
 }
 
-int stream_fold(struct stream *s, const struct guard_stream_event *rows, size_t count,
-	struct arena *arena, struct stream_result *r, struct proto_error *error)
+/* Nothing happened then, and nothing does now; only why is kept. */
+static int fold_refused(struct stream *s, const struct stream_row *row,
+	yyjson_val *payload, struct stream_result *r)
+{
+	yyjson_val *reason = yyjson_obj_get(payload, "reason");
+
+	result_clear(r);
+	r->at_ms = row->at;
+	buf_add_str(
+		&r->text, (struct str){yyjson_get_str(reason), yyjson_get_len(reason)});
+	buf_add_char(&r->text, '\0');
+	r->refusal = r->text.data;
+	s->cursor = row->seq;
+	return 1;
+}
+
+static int fold_step(struct stream *s, const struct stream_row *rows, size_t count,
+	yyjson_val *payload, struct arena *arena, struct stream_result *r,
+	struct proto_error *error)
 {
 	struct machine_event event;
-	yyjson_doc *doc = proto_parse(rows[0].payload.raw, error);
-	yyjson_val *payload;
 	int err;
 
-	if (!doc)
-		return -EBADMSG;
-	payload = yyjson_doc_get_root(doc);
 	if (s->cursor == 0) {
 		err = fold_created(s, &rows[0], payload, arena, r, error);
 	} else if (str_is(rows[0].type, s->machine->items[ITEM_REFUSED].row)) {
-		/* Nothing happened then, and nothing does now. */
-		result_clear(r);
-		s->cursor = rows[0].seq;
-		yyjson_doc_free(doc);
-		return 1;
+		return fold_refused(s, &rows[0], payload, r);
 	} else {
 		err = row_event(s, &rows[0], payload, arena, &event, error);
 		if (err == 0 && take(s, &event, r) != 0)
 			err = fail(error, rows[0].seq, "the rules do not allow it");
 	}
-	if (err >= 0)
-		err = compare(rows, count, r, error);
+	return err < 0 ? err : compare(rows, count, r, error);
+}
+
+int stream_fold(struct stream *s, const struct stream_row *rows, size_t count,
+	struct arena *arena, struct stream_result *r, struct proto_error *error)
+{
+	yyjson_doc *doc = proto_parse(rows[0].payload, error);
+	int64_t cursor = s->cursor;
+	void *before = NULL;
+	int err;
+
+	if (!doc)
+		return -EBADMSG;
+	/* Only near the end of what is given rows can be missing. */
+	if (count < MACHINE_MAX_ITEMS) {
+		before = malloc(s->machine->state_size);
+		if (!before)
+			abort();
+		memcpy(before, s->state, s->machine->state_size);
+	}
+	err = fold_step(s, rows, count, yyjson_doc_get_root(doc), arena, r, error);
+	if (err == -EAGAIN) {
+		memcpy(s->state, before, s->machine->state_size);
+		s->cursor = cursor;
+	}
+	free(before);
 	yyjson_doc_free(doc);
 	return err;
 }
@@ -371,12 +413,11 @@ void stream_save(const struct stream *s, struct buf *out)
 	s->machine->save(s->state, out);
 }
 
-int stream_load(struct stream *s, const struct guard_stream_event *created,
-	yyjson_val *snapshot, int64_t cursor, struct arena *arena,
-	struct proto_error *error)
+int stream_load(struct stream *s, const struct stream_row *created, yyjson_val *snapshot,
+	int64_t cursor, struct arena *arena, struct proto_error *error)
 {
 	struct machine_base *base = s->state;
-	yyjson_doc *doc = proto_parse(created->payload.raw, error);
+	yyjson_doc *doc = proto_parse(created->payload, error);
 	int rules, err;
 
 	if (!doc)

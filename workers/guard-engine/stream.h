@@ -20,11 +20,13 @@ struct stream {
 /* What one event caused, as JSON. Zero is empty; reused from event to event. */
 struct stream_result {
 	int row_count;
-	struct guard_stream_event rows[MACHINE_MAX_ITEMS]; /* payload.raw is set */
+	struct stream_row rows[MACHINE_MAX_ITEMS];
 	int effect_count;
 	struct str effects[MACHINE_MAX_ITEMS]; /* {"type": …} */
 	struct str decision;		       /* {"action", "reason"} or absent */
-	const char *refusal;		       /* why the event was refused; static */
+	const char *refusal;		       /* why the event was refused */
+	int64_t at_ms;			       /* of the event */
+	struct guard_facts facts;	       /* of the event, numbers only */
 	struct buf text;		       /* what the rest points into */
 };
 
@@ -72,11 +74,11 @@ int stream_apply(struct stream *s, struct machine_event *event, struct stream_re
 
 /*
  * Folds the step that begins with rows[0] of `count` stored rows: the same step is taken
- * again and its rows are compared. Returns how many rows it has; -EBADMSG with *error
- * when they do not agree, the rows end too early or were written by newer rules. `r` has
- * what the step caused.
+ * again and its rows are compared. Returns how many rows it has; -EAGAIN with an
+ * unchanged stream when they are not all given; -EBADMSG with *error when they do not
+ * agree or were written by newer rules. `r` has what the step caused.
  */
-int stream_fold(struct stream *s, const struct guard_stream_event *rows, size_t count,
+int stream_fold(struct stream *s, const struct stream_row *rows, size_t count,
 	struct arena *arena, struct stream_result *r, struct proto_error *error)
 	__attribute__((warn_unused_result));
 
@@ -86,8 +88,8 @@ void stream_save(const struct stream *s, struct buf *out);
  * Starts from the first row and a snapshot that was taken at `cursor`. 0, or -EBADMSG
  * with *error: then fold from the beginning.
  */
-int stream_load(struct stream *s, const struct guard_stream_event *created,
-	yyjson_val *snapshot, int64_t cursor, struct arena *arena,
-	struct proto_error *error) __attribute__((warn_unused_result));
+int stream_load(struct stream *s, const struct stream_row *created, yyjson_val *snapshot,
+	int64_t cursor, struct arena *arena, struct proto_error *error)
+	__attribute__((warn_unused_result));
 
 #endif

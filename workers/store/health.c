@@ -25,6 +25,10 @@ enum worker_condition health_condition(const struct health *health, const char *
 		*reason = health->memory_pin.text;
 		return WORKER_DEGRADED;
 	}
+	if (health->streams_away) {
+		*reason = health->streams.text;
+		return WORKER_DEGRADED;
+	}
 	*reason = NULL;
 	return WORKER_FINE;
 }

@@ -23,6 +23,8 @@ struct health {
 	struct problem memory;	/* why */
 	bool memory_pinned;	/* its log is over its limit */
 	struct problem memory_pin;
+	bool streams_away;	/* guard.db cannot be used or kept short */
+	struct problem streams; /* why */
 };
 
 /* `damaged` and `misplaced` forbid all writing: it would make things worse, or be lost.

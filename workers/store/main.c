@@ -1,12 +1,12 @@
 /*
- * main.c - paige-store, the worker that owns paige.db: its methods, its start and its
- * end.
+ * main.c - paige-store, the worker that owns the databases: its methods, its start and
+ * its end.
  */
 #include "common/log.h"
 #include "common/worker.h"
-#include "workers/store/backup.h"
 #include "workers/store/serve.h"
 #include "workers/store/store.h"
+#include "workers/store/streams.h"
 #include "workers/store/upkeep.h"
 #include <errno.h>
 #include <limits.h>
@@ -60,6 +60,7 @@ static int open_store(void)
 		return result;
 	}
 	memory_open(&store, store.worker->settings.data_dir);
+	streams_open(store.streams, store.worker->settings.data_dir);
 	upkeep_start(&store);
 	log_info("database opened", "path", "%s", path, "ms", "%lld",
 		(long long)mono_diff_ms(clock_mono(), start), "session", "%s",
@@ -106,10 +107,10 @@ static int init(struct worker *w)
 		.keys = keys_new(),
 		.started = clock_wall(),
 	};
+	store.streams = streams_new(&store);
 	open_timer = evtimer_new(w->base, on_open_timer, NULL);
 	if (!open_timer)
 		return WORKER_EXIT_INTERNAL;
-	backup_sweep(w->settings.data_dir);
 	result = open_calls_load(&store.open_calls, w->settings.data_dir);
 	if (result < 0)
 		log_warn("calls to Claude that never ended are not known any more",
@@ -137,7 +138,8 @@ static void confine(struct worker *w, struct confinement *c)
 static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct timeval pause = {0, STOP_LOOK_MS * 1000};
-	size_t waiting = store.group.waiting + store.memory.queue.waiting;
+	size_t waiting = store.group.waiting + store.memory.queue.waiting +
+			 store.streams->group.waiting;
 
 	(void)fd;
 	(void)what;
@@ -149,6 +151,8 @@ static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 	if (waiting > 0)
 		log_warn("calls are left undone", "waiting", "%zu", waiting, NULL);
 	serve_close(&store);
+	serve_close(store.streams);
+	streams_close(store.streams);
 	if (store.db.handle) {
 		memory_close(&store);
 		upkeep_stop(&store);

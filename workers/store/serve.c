@@ -3,6 +3,7 @@
 #include "common/log.h"
 #include "common/worker.h"
 #include "workers/store/store.h"
+#include "workers/store/streams.h"
 #include "workers/store/upkeep.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -155,6 +156,11 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 			request, "UNAVAILABLE", (struct str){0}, "The store is stopping");
 		return;
 	}
+	if (store->beside && !streams_ready(store)) {
+		bus_answer_error(request, "STORAGE_FAILED", (struct str){0},
+			"Guards are unavailable: %s", store->health.problem.text);
+		return;
+	}
 	if ((flags & METHOD_KEYED) && !uuid_valid(request->key)) {
 		bus_answer_error(request, "INVALID_MESSAGE", (struct str){0},
 			"%s needs a UUID as its key", method_infos[request->method].name);
@@ -191,20 +197,32 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 		schedule(store->serve, 0);
 }
 
-void serve_open(struct store *store)
+static void open_one(struct store *store)
 {
 	struct serve *serve = calloc(1, sizeof(*serve));
-	struct served *served =
-		calloc(services_count, sizeof(*served)); /* for the life of the process */
 
-	if (!serve || !served)
+	if (!serve)
 		abort();
 	store->serve = serve;
 	serve->turn = evtimer_new(store->worker->base, on_turn, store);
 	if (!serve->turn)
 		abort();
+}
+
+void serve_open(struct store *store)
+{
+	struct served *served =
+		calloc(services_count, sizeof(*served)); /* for the life of the process */
+
+	if (!served)
+		abort();
+	open_one(store);
+	open_one(store->streams);
 	for (size_t i = 0; i < services_count; i++) {
-		served[i] = (struct served){.store = store, .service = &services[i]};
+		bool on_streams = services[i].flags & SERVICE_STREAMS;
+
+		served[i] = (struct served){.store = on_streams ? store->streams : store,
+			.service = &services[i]};
 		bus_serve(store->bus, services[i].method, on_request, &served[i]);
 	}
 }

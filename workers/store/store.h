@@ -78,6 +78,8 @@ enum service_flags {
 	SERVICE_LATE = 1 << 2,
 	/* On memory.db instead of paige.db (memory.h). */
 	SERVICE_MEMORY = 1 << 3,
+	/* On guard.db: the handler gets the store of streams.h. */
+	SERVICE_STREAMS = 1 << 4,
 };
 
 struct service {
@@ -102,9 +104,12 @@ struct store {
 	struct memory memory;
 	struct open_calls open_calls;
 	struct wall started;   /* when this process began */
+	/* guard.db is a store beside this one (streams.h); it knows this one. */
+	struct store *streams, *beside;
+	char *path;		  /* of a store beside another one */
+	struct mono reopen_after; /* while its file cannot be used */
 	struct serve *serve;   /* of serve.c */
 	struct upkeep *upkeep; /* of upkeep.c */
-	struct backup *backup; /* of backup.c; NULL: none is being made */
 };
 
 /* ---- for handlers ---- */

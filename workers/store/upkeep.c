@@ -30,12 +30,28 @@ static struct upkeep *upkeep_of(struct store *store)
 
 /* ---- health and status ---- */
 
+/* What ails a store beside this one does not stop this one. */
+static void tell_beside(struct store *streams)
+{
+	struct store *main = streams->beside;
+	const char *reason;
+
+	main->health.streams_away =
+		health_condition(&streams->health, &reason) != WORKER_FINE;
+	problem_set(&main->health.streams, "%s", reason ? reason : "");
+	upkeep_tell(main);
+}
+
 void upkeep_tell(struct store *store)
 {
 	struct upkeep *u = upkeep_of(store);
 	const char *reason;
 	enum worker_condition condition;
 
+	if (store->beside) {
+		tell_beside(store);
+		return;
+	}
 	if (!u)
 		return;
 	condition = health_condition(&store->health, &reason);

@@ -1,0 +1,180 @@
+/*
+ * engine.h - what surrounds the machines: instances, their streams in the store, timers,
+ * clients, models.
+ *
+ * An event is applied to a copy of the state; its rows go to the store; when they are
+ * durable the copy becomes the state, effects are published and the answer leaves. One
+ * event of an instance is on its way at a time, others wait in order; instances do not
+ * wait for each other. Whatever is in memory can be made again from the streams: after a
+ * crash nothing is asked or shown twice, because what was not durable was not seen by
+ * anybody.
+ */
+#ifndef PAIGE_GUARD_ENGINE_ENGINE_H
+#define PAIGE_GUARD_ENGINE_ENGINE_H
+
+#include "common/worker.h"
+#include "workers/guard-engine/clocks.h"
+#include "workers/guard-engine/stream.h"
+#include "workers/guard-engine/zones.h"
+
+/* States kept in memory; the ones that were not used for the longest time leave first. */
+#define ENGINE_MAX_LOADED 12288
+/* Streams that are read from the store at the same time. */
+#define ENGINE_MAX_LOADING 64
+/* Calls that may wait for one instance. */
+#define ENGINE_MAX_WAITING 1000
+/* Rows between two snapshots. */
+#define ENGINE_SNAPSHOT_ROWS 64
+/* A longer stream takes no events of clients any more, only what ends it. */
+#define ENGINE_MAX_ROWS 100000
+/* Refused events are written down as long as the stream is shorter than this. */
+#define ENGINE_MAX_ROWS_FOR_REFUSALS 50000
+/* Pause before a store that failed is asked again. */
+#define ENGINE_RETRY_MS 500
+
+#define ENGINE_ID_SIZE 129
+
+struct engine;
+struct instance;
+
+/* Something that an instance is to do. */
+struct op {
+	struct op *next;
+	struct bus_request *request; /* of a client; NULL: of the engine */
+	yyjson_doc *doc;	     /* of the engine: holds `event` */
+	yyjson_val *event;	     /* NULL: only a look at the state */
+	struct str client_event_id;
+	bool has_expected;
+	int64_t expected_cursor;
+	int64_t request_seq; /* of the engine: the request to a model that this answers */
+	struct moment came;
+};
+
+enum instance_phase {
+	INSTANCE_KNOWN,	  /* not in memory; perhaps with an alarm */
+	INSTANCE_LOADING, /* waits for the store */
+	INSTANCE_READY,
+	INSTANCE_BROKEN, /* its stream does not replay: see `problem` */
+};
+
+/* A request to a model that is under way. */
+struct asked {
+	struct machine_request request;
+	bool used;
+};
+
+struct instance {
+	struct instance *next;		/* in its bucket */
+	struct instance *newer, *older; /* loaded ones, by use */
+	struct engine *engine;
+	enum guard_kind kind;
+	char id[ENGINE_ID_SIZE];
+	enum instance_phase phase;
+	char *problem;
+	struct alarm alarm;
+	struct timeline timeline;
+	struct stream stream; /* state NULL unless READY */
+	int64_t snapshot_cursor;
+	bool asking; /* a model had to be asked when it was stored last */
+
+	struct op *first, **last; /* what waits */
+	size_t waiting;
+
+	/* the step on its way to the store */
+	bool appending;
+	bool creating;		   /* it is the first one */
+	struct op *current;	   /* NULL: a tick */
+	struct stream next_stream; /* the copy; state NULL unless appending */
+	struct stream_result result;
+	struct arena arena; /* of its event */
+
+	struct asked asked[MACHINE_MAX_REQUESTS];
+	int asked_count;
+};
+
+struct engine {
+	struct worker *worker;
+	struct bus *bus;
+	struct clocks clocks;
+	struct machine_defaults defaults;
+	char timezone[ZONES_NAME_SIZE];
+	struct instance **buckets;
+	size_t bucket_count, instance_count;
+	struct instance newest; /* head of the ring of loaded ones */
+	size_t loaded;
+	size_t loading;
+	struct instance **to_load; /* waits for ENGINE_MAX_LOADING */
+	size_t to_load_count, to_load_room;
+	size_t appending;
+	bool stopping;
+};
+
+/* ---- instances.c: which there are in memory ---- */
+
+/* The instance, or NULL when it is not in memory. */
+struct instance *instances_find(struct engine *e, enum guard_kind kind, struct str id);
+/* Makes one in phase KNOWN; it must not be there. */
+struct instance *instances_add(struct engine *e, enum guard_kind kind, struct str id);
+/* Forgets one that nothing waits for. */
+void instances_drop(struct instance *i);
+/* It was used just now; makes room when too many are loaded. */
+void instances_touch(struct instance *i);
+/* Gives its memory back, the alarm excepted. */
+void instances_unload(struct instance *i);
+void instances_fini(struct engine *e);
+
+/* ---- load.c: from the store ---- */
+
+/* Reads the stream, now or when others are done; then the instance goes on. */
+void load_start(struct instance *i);
+/* Reads it again: what is in memory may not be what is stored. */
+void load_again(struct instance *i);
+
+/* ---- apply.c: events ---- */
+
+/* Queues an op and goes on; BUSY is answered when too many wait. */
+void apply_enqueue(struct instance *i, struct op *op);
+/* An op of a client; `event` borrows the request. */
+struct op *apply_op_new(struct engine *e, enum guard_kind kind,
+	struct bus_request *request, yyjson_val *event);
+void apply_op_free(struct op *op);
+/* Does what can be done now: ticks that are due, the next op. */
+void apply_go_on(struct instance *i);
+/* Answers everything that waits with an error, the step on its way excepted. */
+void apply_fail_waiting(struct instance *i, const char *code, const char *message);
+/* The first row of a new instance. `op` is its creation. */
+void apply_create(struct instance *i, struct op *op, const struct guard_facts *facts);
+/* What the wall clock and the zone say at a time of the instance; false when the zone is
+ * not known. */
+bool apply_facts(const struct instance *i, const struct stream *s,
+	const struct machine_event *event, int64_t at_ms, struct guard_facts *facts);
+/* The time of the instance. */
+int64_t apply_now(const struct instance *i);
+/* Sets the alarm for the next tick. */
+void apply_set_alarm(struct instance *i);
+
+/* ---- answers.c: what clients are told ---- */
+
+/* {cursor, duplicate, decision?, effects, state} for guard.event. */
+void answers_event(const struct stream *s, struct str id, const struct stream_result *r,
+	bool duplicate, struct bus_request *request);
+/* {id, kind, cursor, state} for guard.create. */
+void answers_created(const struct instance *i, struct bus_request *request);
+/* {state, cursor, serverNow, nextDeadline} for guard.get. */
+void answers_look(const struct instance *i, struct bus_request *request);
+/* Effects and the new state, for those that watch. */
+void answers_publish(const struct instance *i, const struct stream_result *r);
+/* The state at a time, as JSON. */
+void answers_state(const struct stream *s, struct str id, int64_t at_ms,
+	const struct guard_facts *facts, struct buf *out);
+
+/* ---- requests.c: models ---- */
+
+/* Asks what the machine wants to know and nobody asks yet. */
+void requests_sync(struct instance *i);
+
+/* ---- serve.c ---- */
+
+void serve_init(struct engine *e);
+
+#endif

@@ -1,0 +1,162 @@
+/* instances.c - which instances are in memory (engine.h): a hash table, and a ring by
+ * use. */
+#include "workers/guard-engine/engine.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FIRST_BUCKETS 1024
+
+static size_t hash(enum guard_kind kind, struct str id)
+{
+	uint64_t h = 1469598103934665603u + (uint64_t)kind;
+
+	for (size_t i = 0; i < id.len; i++)
+		h = (h ^ (unsigned char)id.ptr[i]) * 1099511628211u;
+	return (size_t)(h ^ h >> 32);
+}
+
+static struct instance **bucket(
+	const struct engine *e, enum guard_kind kind, struct str id)
+{
+	return &e->buckets[hash(kind, id) % e->bucket_count];
+}
+
+struct instance *instances_find(struct engine *e, enum guard_kind kind, struct str id)
+{
+	struct instance *i = e->bucket_count ? *bucket(e, kind, id) : NULL;
+
+	while (i && (i->kind != kind || !str_is(id, i->id)))
+		i = i->next;
+	return i;
+}
+
+static void grow(struct engine *e)
+{
+	size_t old_count = e->bucket_count;
+	struct instance **old = e->buckets;
+
+	e->bucket_count = old_count ? old_count * 4 : FIRST_BUCKETS;
+	e->buckets = calloc(e->bucket_count, sizeof(struct instance *));
+	if (!e->buckets)
+		abort();
+	for (size_t b = 0; b < old_count; b++) {
+		while (old[b]) {
+			struct instance *i = old[b],
+					**to = bucket(e, i->kind, str_of(i->id));
+
+			old[b] = i->next;
+			i->next = *to;
+			*to = i;
+		}
+	}
+	free(old);
+}
+
+struct instance *instances_add(struct engine *e, enum guard_kind kind, struct str id)
+{
+	struct instance *i = calloc(1, sizeof(*i)), **to;
+
+	if (!i)
+		abort();
+	if (e->instance_count >= e->bucket_count)
+		grow(e);
+	i->engine = e;
+	i->kind = kind;
+	i->stream.machine = i->next_stream.machine = machine_of(kind);
+	i->last = &i->first;
+	snprintf(i->id, sizeof(i->id), "%.*s", STR_ARG(id));
+	to = bucket(e, kind, id);
+	i->next = *to;
+	*to = i;
+	e->instance_count++;
+	return i;
+}
+
+static void leave_ring(struct instance *i)
+{
+	if (!i->newer)
+		return;
+	i->newer->older = i->older;
+	i->older->newer = i->newer;
+	i->newer = i->older = NULL;
+	i->engine->loaded--;
+}
+
+void instances_unload(struct instance *i)
+{
+	leave_ring(i);
+	free(i->stream.state);
+	free(i->next_stream.state);
+	i->stream.state = i->next_stream.state = NULL;
+	stream_result_free(&i->result);
+	arena_free(&i->arena);
+	free(i->problem);
+	i->problem = NULL;
+	i->phase = INSTANCE_KNOWN;
+}
+
+void instances_drop(struct instance *i)
+{
+	struct engine *e = i->engine;
+	struct instance **link = bucket(e, i->kind, str_of(i->id));
+
+	while (*link != i)
+		link = &(*link)->next;
+	*link = i->next;
+	e->instance_count--;
+	clocks_set(&e->clocks, i->stream.machine->clock, &i->alarm, MACHINE_NEVER);
+	instances_unload(i);
+	free(i);
+}
+
+/* Nothing of it is under way: its memory can go, and it itself too, when no timer wants
+ * it. */
+static bool is_at_rest(const struct instance *i)
+{
+	return (i->phase == INSTANCE_READY || i->phase == INSTANCE_BROKEN) && !i->first &&
+	       !i->appending && i->asked_count == 0;
+}
+
+static void make_room(struct engine *e)
+{
+	struct instance *i = e->newest.newer;
+
+	/* The ring's head stands between the newest and the oldest. */
+	while (e->loaded > ENGINE_MAX_LOADED && i != &e->newest) {
+		struct instance *next = i->newer;
+
+		if (is_at_rest(i)) {
+			if (i->alarm.place)
+				instances_unload(i);
+			else
+				instances_drop(i);
+		}
+		i = next;
+	}
+}
+
+void instances_touch(struct instance *i)
+{
+	struct engine *e = i->engine;
+
+	if (!e->newest.newer)
+		e->newest.newer = e->newest.older = &e->newest;
+	leave_ring(i);
+	i->newer = &e->newest;
+	i->older = e->newest.older;
+	i->older->newer = i;
+	e->newest.older = i;
+	e->loaded++;
+	if (e->loaded > ENGINE_MAX_LOADED)
+		make_room(e);
+}
+
+void instances_fini(struct engine *e)
+{
+	for (size_t b = 0; b < e->bucket_count; b++)
+		while (e->buckets[b])
+			instances_drop(e->buckets[b]);
+	free(e->buckets);
+	e->buckets = NULL;
+	e->bucket_count = 0;
+}

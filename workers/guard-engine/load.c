@@ -1,0 +1,181 @@
+/* load.c - instances from the store (engine.h). */
+#include "common/log.h"
+#include "workers/guard-engine/folds.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *kind_name(const struct instance *i)
+{
+	return guard_kind_enumeration()->names[i->kind];
+}
+
+/* ---- whose turn it is ---- */
+
+static void begin(struct instance *i);
+
+/* One was read: the next one's turn. */
+static void next_turn(struct engine *e)
+{
+	e->loading--;
+	while (e->to_load_count && e->loading < ENGINE_MAX_LOADING)
+		begin(e->to_load[--e->to_load_count]);
+}
+
+void load_start(struct instance *i)
+{
+	struct engine *e = i->engine;
+
+	i->phase = INSTANCE_LOADING;
+	if (e->loading < ENGINE_MAX_LOADING) {
+		begin(i);
+		return;
+	}
+	if (e->to_load_count == e->to_load_room) {
+		e->to_load_room = e->to_load_room ? 2 * e->to_load_room : 256;
+		e->to_load =
+			realloc(e->to_load, e->to_load_room * sizeof(struct instance *));
+		if (!e->to_load)
+			abort();
+	}
+	e->to_load[e->to_load_count++] = i;
+}
+
+void load_again(struct instance *i)
+{
+	instances_unload(i);
+	load_start(i);
+}
+
+/* ---- how it ends ---- */
+
+static void on_retry(evutil_socket_t fd, short what, void *arg)
+{
+	struct instance *i = arg;
+
+	(void)fd;
+	(void)what;
+	if (i->phase == INSTANCE_LOADING)
+		load_start(i);
+}
+
+/* The store is away: whoever waits is told so; timers and models try again. */
+static void postpone(struct instance *i, const char *message)
+{
+	struct timeval pause = {0, ENGINE_RETRY_MS * 1000};
+
+	log_warn("a guard could not be read", "kind", "%s", kind_name(i), "id", "%s",
+		i->id, "problem", "%s", message, NULL);
+	apply_fail_waiting(
+		i, "UNAVAILABLE", "The store does not answer; try again in a moment");
+	event_base_once(i->engine->worker->base, -1, EV_TIMEOUT, on_retry, i, &pause);
+}
+
+static void not_found(struct instance *i)
+{
+	apply_fail_waiting(i, "NOT_FOUND", "There is no such guard machine");
+	instances_drop(i);
+}
+
+static void break_off(struct instance *i, const char *problem)
+{
+	log_error("the stream of a guard does not replay", "kind", "%s", kind_name(i),
+		"id", "%s", i->id, "problem", "%s", problem, NULL);
+	i->phase = INSTANCE_BROKEN;
+	free(i->problem);
+	i->problem = strdup(problem);
+	apply_fail_waiting(i, "INTERNAL_ERROR", problem);
+}
+
+static void on_folded(struct fold *f)
+{
+	struct instance *i = f->arg;
+	struct engine *e = i->engine;
+	const struct machine_base *base = f->stream.state;
+	struct moment now;
+
+	if (f->code && strcmp(f->code, "INTERNAL_ERROR") == 0) {
+		break_off(i, f->message);
+	} else if (f->code && strcmp(f->code, "NOT_FOUND") == 0) {
+		not_found(i);
+	} else if (f->code) {
+		postpone(i, f->message);
+	} else {
+		now = clocks_now(&e->clocks, f->stream.machine->clock);
+		i->timeline = timeline_resume(str_of(i->timeline.boot_id),
+			i->timeline.offset_ms, base->at_ms, &now);
+		i->stream = f->stream;
+		f->stream.state = NULL;
+		i->phase = INSTANCE_READY;
+		instances_touch(i);
+		requests_sync(i);
+		apply_go_on(i);
+	}
+	next_turn(e);
+}
+
+/* Takes the snapshot if it can be read; else the fold begins with the first row. */
+static void take_snapshot(
+	struct instance *i, struct fold *f, const struct stream_loaded *loaded)
+{
+	struct arena arena = {0};
+	struct proto_error error;
+
+	i->snapshot_cursor = 0;
+	if (!loaded->has_snapshot)
+		return;
+	if (stream_load(&f->stream, &loaded->created, loaded->snapshot.state.val,
+		    loaded->snapshot.cursor, &arena, &error) == 0) {
+		i->snapshot_cursor = loaded->snapshot.cursor;
+	} else {
+		log_warn("a snapshot of a guard cannot be read; its stream is read from "
+			 "the beginning",
+			"kind", "%s", kind_name(i), "id", "%s", i->id, "problem", "%s",
+			error.text, NULL);
+		f->stream.cursor = 0;
+	}
+	arena_free(&arena);
+}
+
+static void on_loaded(void *arg, const struct bus_reply *reply)
+{
+	struct instance *i = arg;
+	struct engine *e = i->engine;
+	struct arena arena = {0};
+	struct proto_error error;
+	struct stream_loaded loaded;
+	struct fold *f;
+
+	if (reply->status != BUS_OK && str_is(reply->code, "NOT_FOUND")) {
+		not_found(i);
+		next_turn(e);
+	} else if (reply->status != BUS_OK || bus_reply_decode(METHOD_STREAM_LOAD, reply,
+						      &arena, &loaded, &error) < 0) {
+		char *message = arena_cstr(&arena, reply->message);
+
+		postpone(i, message ? message : error.text);
+		next_turn(e);
+	} else {
+		f = fold_new(e, i->kind, str_of(i->id), on_folded);
+		f->arg = i;
+		snprintf(i->timeline.boot_id, sizeof(i->timeline.boot_id), "%.*s",
+			STR_ARG(loaded.clock.boot_id));
+		i->timeline.offset_ms = loaded.clock.offset_ms;
+		take_snapshot(i, f, &loaded);
+		if (f->stream.cursor == loaded.cursor) {
+			/* The snapshot is of the last row. */
+			fold_end(f);
+		} else {
+			fold_run(f);
+		}
+	}
+	arena_free(&arena);
+}
+
+static void begin(struct instance *i)
+{
+	struct stream_ref ref = {.kind = i->kind, .id = str_of(i->id)};
+
+	i->engine->loading++;
+	bus_call_message(i->engine->bus, METHOD_STREAM_LOAD, (struct str){0}, &ref, 0,
+		on_loaded, i);
+}

@@ -1,0 +1,95 @@
+/* zones.c - see zones.h. */
+#include "workers/guard-engine/zones.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct kept {
+	char name[ZONES_NAME_SIZE];
+	struct zone zone;
+	unsigned long used; /* when, by count */
+};
+
+static struct kept kept[ZONES_KEPT];
+static unsigned long uses;
+
+/* Reads a whole small file; its length, or -1. */
+static ssize_t read_file(const char *path, char *bytes, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return -1;
+	while (len < room && (n = read(fd, bytes + len, room - len)) > 0)
+		len += (size_t)n;
+	close(fd);
+	return n < 0 || len == room ? -1 : (ssize_t)len;
+}
+
+static bool load(struct str name, struct zone *out)
+{
+	static char bytes[ZONES_MAX_FILE];
+	char path[PATH_MAX];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), ZONES_FOLDER "/%.*s", STR_ARG(name));
+	len = read_file(path, bytes, sizeof(bytes));
+	return len >= 0 && zone_parse((struct str){bytes, (size_t)len}, out) == 0;
+}
+
+/* Its place, or that of the one that was not used for the longest time. */
+static struct kept *place_of(struct str name)
+{
+	struct kept *oldest = &kept[0];
+
+	for (int i = 0; i < ZONES_KEPT; i++) {
+		if (str_is(name, kept[i].name))
+			return &kept[i];
+		if (kept[i].used < oldest->used)
+			oldest = &kept[i];
+	}
+	return oldest;
+}
+
+const struct zone *zones_find(struct str name)
+{
+	struct kept *k;
+
+	if (!zone_name_valid(name) || name.len >= ZONES_NAME_SIZE)
+		return NULL;
+	k = place_of(name);
+	if (!str_is(name, k->name)) {
+		k->name[0] = '\0';
+		/* The one zone that needs no database. */
+		if (str_is(name, "UTC"))
+			zone_fixed(0, &k->zone);
+		else if (!load(name, &k->zone))
+			return NULL;
+		snprintf(k->name, sizeof(k->name), "%.*s", STR_ARG(name));
+	}
+	k->used = ++uses;
+	return &k->zone;
+}
+
+void zones_local(char out[ZONES_NAME_SIZE])
+{
+	const char *name = getenv("TZ");
+	char target[PATH_MAX];
+	ssize_t len;
+
+	if (name && name[0] == ':')
+		name++;
+	if (!name || !zones_find(str_of(name))) {
+		len = readlink("/etc/localtime", target, sizeof(target) - 1);
+		target[len > 0 ? len : 0] = '\0';
+		name = strstr(target, "/zoneinfo/");
+		name = name ? name + strlen("/zoneinfo/") : NULL;
+	}
+	if (!name || !zones_find(str_of(name)))
+		name = "UTC";
+	snprintf(out, ZONES_NAME_SIZE, "%s", name);
+}
