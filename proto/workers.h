@@ -17,6 +17,7 @@ struct worker_info {
 	int stop_grace_ms;         /* from STOP to KILL */
 	int stop_stage;
 	bool needs_api_key;
+	const char *needs_setting; /* runs only while this setting is not empty; NULL: always */
 	const char *does;
 };
 

@@ -160,6 +160,11 @@ static void restart(struct ctl_client *c, struct str worker)
 		answer_error(c, "there is no worker \"%.*s\"", STR_ARG(worker));
 		return;
 	}
+	if (only >= 0 && !process_wanted(&ps->workers[only])) {
+		answer_error(c, "%s is not running: %s is not set",
+			worker_infos[only].name, worker_infos[only].needs_setting);
+		return;
+	}
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		struct process *p = &ps->workers[i];
 		int64_t seconds = (worker_infos[i].start_deadline_ms +
@@ -167,7 +172,7 @@ static void restart(struct ctl_client *c, struct str worker)
 					  1000 +
 				  5;
 
-		if (only >= 0 && i != only)
+		if ((only >= 0 && i != only) || !process_wanted(p))
 			continue;
 		c->waiting[i] = true;
 		c->starts[i] = p->policy.starts;

@@ -91,16 +91,16 @@ static void on_change(void *arg)
 {
 	struct daemon *d = arg;
 	const struct process *failed = processes_failed_start(&d->processes);
-	int ready = 0;
+	int ready = 0, count = processes_count(&d->processes);
 
 	if (failed && !d->processes.shared.stopping)
 		fail_start(d, failed);
 	for (int i = 0; i < WORKER_COUNT; i++)
 		ready += d->processes.workers[i].policy.state == POLICY_READY;
-	if (!d->announced && ready == WORKER_COUNT && !d->processes.shared.stopping)
+	if (!d->announced && ready == count && !d->processes.shared.stopping)
 		say_ready(d);
 	if (!d->processes.shared.stopping)
-		notify_status("%d of %d workers are ready", ready, WORKER_COUNT);
+		notify_status("%d of %d workers are ready", ready, count);
 	if (d->ctl)
 		ctl_on_change(d->ctl);
 }

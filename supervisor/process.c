@@ -370,6 +370,26 @@ int process_init(struct process *p, enum worker_id id, struct process_shared *sh
 	return p->timer ? 0 : -ENOMEM;
 }
 
+bool process_wanted(const struct process *p)
+{
+	const char *setting = worker_infos[p->id].needs_setting;
+	struct buf value = {0};
+	bool wanted;
+
+	if (!setting)
+		return true;
+	settings_print(p->shared->settings,
+		(enum setting_id)setting_by_name(str_of(setting)), true, &value);
+	wanted = value.len > 0;
+	buf_free(&value);
+	return wanted;
+}
+
+bool process_absent(const struct process *p)
+{
+	return p->policy.state == POLICY_DOWN && !process_wanted(p);
+}
+
 void process_step(struct process *p, enum policy_event_kind event)
 {
 	step(p, (struct policy_event){.kind = event});

@@ -2,7 +2,7 @@
  * process.h - one worker as a process: does what policy.h says.
  *
  * Owns the process, its pidfd and its control socket. Decides nothing by itself: every
- * event goes through policy_step. Called by processes.c, which owns the six of them, and
+ * event goes through policy_step. Called by processes.c, which owns all of them, and
  * read by status.c; all on the one loop.
  */
 #ifndef PAIGE_SUPERVISOR_PROCESS_H
@@ -57,6 +57,10 @@ struct process {
 int process_init(struct process *p, enum worker_id id, struct process_shared *shared)
 	__attribute__((warn_unused_result));
 void process_step(struct process *p, enum policy_event_kind event);
+/* Whether the settings ask for it (workers.def). */
+bool process_wanted(const struct process *p);
+/* Neither asked for nor there: nobody is told of it. */
+bool process_absent(const struct process *p);
 /* Ends a process that is still there by force, and waits for it. */
 void process_fini(struct process *p);
 

@@ -24,12 +24,14 @@ void processes_describe(const struct processes *ps, struct buf *out)
 	struct buf scratch[WORKER_COUNT] = {0};
 	struct fleet fleet = {.started_at_ms = wall_ms(ps->started_at),
 		.has_started_at_ms = true,
-		.workers = {.items = items, .count = WORKER_COUNT}};
+		.workers = {.items = items}};
 
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		const struct process *p = &ps->workers[i];
 
-		items[i] = (struct fleet_worker){
+		if (process_absent(p))
+			continue;
+		items[fleet.workers.count++] = (struct fleet_worker){
 			.name = str_of(worker_infos[i].name),
 			.up = p->policy.state == POLICY_READY,
 			.has_up = true,
@@ -147,9 +149,19 @@ static void on_changed(evutil_socket_t fd, short what, void *arg)
 bool processes_all_ready(const struct processes *ps)
 {
 	for (int i = 0; i < WORKER_COUNT; i++)
-		if (ps->workers[i].policy.state != POLICY_READY)
+		if (ps->workers[i].policy.state != POLICY_READY &&
+			!process_absent(&ps->workers[i]))
 			return false;
 	return true;
+}
+
+int processes_count(const struct processes *ps)
+{
+	int count = 0;
+
+	for (int i = 0; i < WORKER_COUNT; i++)
+		count += !process_absent(&ps->workers[i]);
+	return count;
 }
 
 const struct process *processes_failed_start(const struct processes *ps)
@@ -163,7 +175,8 @@ const struct process *processes_failed_start(const struct processes *ps)
 void processes_start(struct processes *ps)
 {
 	for (int i = 0; i < WORKER_COUNT; i++)
-		process_step(&ps->workers[i], POLICY_WANT_UP);
+		if (process_wanted(&ps->workers[i]))
+			process_step(&ps->workers[i], POLICY_WANT_UP);
 }
 
 void processes_reload(struct processes *ps)

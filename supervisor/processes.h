@@ -40,7 +40,9 @@ void processes_stop(struct processes *ps);
 void processes_late(struct processes *ps);
 /* Takes new samples of usage; called every few seconds. */
 void processes_sample(struct processes *ps);
+/* All that the settings ask for. */
 bool processes_all_ready(const struct processes *ps);
+int processes_count(const struct processes *ps);
 /* The worker that is parked although not all were READY yet, or NULL. */
 const struct process *processes_failed_start(const struct processes *ps);
 /* Appends the fleet of proto/bus.def as JSON. */

@@ -77,7 +77,9 @@ static void apply(struct daemon *d, struct settings *now)
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		struct process *p = &d->processes.workers[i];
 
-		if (restart)
+		if (!process_wanted(p))
+			process_step(p, POLICY_WANT_DOWN);
+		else if (restart)
 			process_step(p, POLICY_RESTART);
 		else if (p->policy.state == POLICY_PARKED)
 			process_step(p, POLICY_WANT_UP);

@@ -129,14 +129,16 @@ void status_describe(const struct daemon *d, struct buf *out)
 		.session = active_session(&d->processes.workers[WORKER_STORE], &arena),
 		.log_lines_dropped = (int64_t)logs_dropped(d->logs),
 		.has_log_lines_dropped = true,
-		.workers = {.items = items, .count = WORKER_COUNT},
+		.workers = {.items = items},
 	};
 
 	if (usage_read(getpid(), &usage) == 0)
 		status.rss_bytes = usage.rss_bytes;
 	status.has_rss_bytes = true;
 	for (int i = 0; i < WORKER_COUNT; i++)
-		items[i] = describe_worker(&d->processes.workers[i], now, &arena);
+		if (!process_absent(&d->processes.workers[i]))
+			items[status.workers.count++] =
+				describe_worker(&d->processes.workers[i], now, &arena);
 	proto_encode(ctl_status_type(), &status, out);
 	arena_free(&arena);
 }

@@ -21,6 +21,13 @@ static void take_worker(struct fleet_view *view, const struct fleet_worker *w)
 	snprintf(out->state, sizeof(out->state), "%.*s", STR_ARG(w->state));
 }
 
+static void forget_optional(struct fleet_view *view)
+{
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (worker_infos[i].needs_setting)
+			view->workers[i] = (struct fleet_view_worker){0};
+}
+
 int fleet_view_update(
 	struct fleet_view *view, struct str fleet_json, struct proto_error *error)
 {
@@ -35,6 +42,7 @@ int fleet_view_update(
 		&arena, &fleet, error);
 	if (rc == 0) {
 		view->started_at_ms = fleet.started_at_ms;
+		forget_optional(view);
 		for (size_t i = 0; i < fleet.workers.count; i++)
 			take_worker(view, &fleet.workers.items[i]);
 	}
@@ -43,10 +51,15 @@ int fleet_view_update(
 	return rc;
 }
 
+bool fleet_view_counts(const struct fleet_view *view, int id)
+{
+	return view->workers[id].known || !worker_infos[id].needs_setting;
+}
+
 bool fleet_view_ready(const struct fleet_view *view)
 {
 	for (int i = 0; i < WORKER_COUNT; i++)
-		if (!view->workers[i].up)
+		if (fleet_view_counts(view, i) && !view->workers[i].up)
 			return false;
 	return true;
 }
@@ -58,7 +71,8 @@ int fleet_view_health(const struct fleet_view *view, struct wall now, struct buf
 	bool ok = true;
 
 	for (int i = 0; i < WORKER_COUNT; i++)
-		ok = ok && view->workers[i].up && view->workers[i].fine;
+		ok = ok && (!fleet_view_counts(view, i) ||
+				   (view->workers[i].up && view->workers[i].fine));
 	if (uptime_ms < 0)
 		uptime_ms = 0;
 	buf_printf(out, "{\"status\":\"%s\",\"uptime\":%lld.%03lld,\"workers\":{",
@@ -67,6 +81,8 @@ int fleet_view_health(const struct fleet_view *view, struct wall now, struct buf
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		const struct fleet_view_worker *w = &view->workers[i];
 
+		if (!fleet_view_counts(view, i))
+			continue;
 		buf_printf(out, "%s\"%s\":", i ? "," : "", worker_infos[i].name);
 		buf_add_json_string(out, str_of(w->up	    ? "up"
 						 : w->known ? w->state

@@ -32,6 +32,9 @@ struct fleet_view {
 int fleet_view_update(struct fleet_view *view, struct str fleet_json,
 	struct proto_error *error) __attribute__((warn_unused_result));
 
+/* False for a worker that the settings do not ask for: the supervisor does not name it. */
+bool fleet_view_counts(const struct fleet_view *view, int id);
+
 /* Every worker has reported ready and is still there. */
 bool fleet_view_ready(const struct fleet_view *view);
 

@@ -16,15 +16,18 @@ static void put_workers(struct buf *out, const struct fleet_view *fleet)
 	buf_add_str(out, STR_LIT("# HELP paige_worker_up Whether a worker serves.\n"
 				 "# TYPE paige_worker_up gauge\n"));
 	for (int i = 0; i < WORKER_COUNT; i++)
-		buf_printf(out, "paige_worker_up{worker=\"%s\"} %d\n",
-			worker_infos[i].name, fleet->workers[i].up);
+		if (fleet_view_counts(fleet, i))
+			buf_printf(out, "paige_worker_up{worker=\"%s\"} %d\n",
+				worker_infos[i].name, fleet->workers[i].up);
 	buf_add_str(out, STR_LIT("# HELP paige_worker_restarts_total How often a worker "
 				 "was started "
 				 "anew.\n# TYPE paige_worker_restarts_total counter\n"));
 	for (int i = 0; i < WORKER_COUNT; i++)
-		buf_printf(out,
-			"paige_worker_restarts_total{worker=\"%s\"} %" PRId64 "\n",
-			worker_infos[i].name, fleet->workers[i].restarts);
+		if (fleet_view_counts(fleet, i))
+			buf_printf(out,
+				"paige_worker_restarts_total{worker=\"%s\"} %" PRId64
+				"\n",
+				worker_infos[i].name, fleet->workers[i].restarts);
 }
 
 static void put_bus(struct buf *out, const struct bus *bus)
