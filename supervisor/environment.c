@@ -78,6 +78,8 @@ char **environment_for(
 	enum worker_id id, const struct environment_given *given, char *const *inherited)
 {
 	bool trusted = worker_infos[id].needs_api_key;
+	/* What an agent runs is told nothing that it was not meant to have. */
+	bool secrets = trusted && (id != WORKER_AGENT || given->settings->agent_api_key);
 	struct list l = {0};
 
 	for (; *inherited; inherited++)
@@ -87,7 +89,7 @@ char **environment_for(
 		const struct setting_info *info = setting_info((enum setting_id)i);
 		struct buf value = {0};
 
-		if (info->flags & SETTING_SECRET && !trusted)
+		if (info->flags & SETTING_SECRET && !secrets)
 			continue;
 		if (i == SETTING_ID_port)
 			buf_printf(&value, "%d", given->port);

@@ -168,11 +168,13 @@ START_TEST(environments_hold_no_foreign_secret)
 	ck_assert_str_eq(find(environment, "PORT"), "4711");
 	ck_assert_str_eq(find(environment, "MEMORY"), "embedded");
 	ck_assert_ptr_null(find(environment, "NOTIFY_SOCKET"));
-	if (id == WORKER_LLM) {
+	if (id == WORKER_LLM)
 		ck_assert_str_eq(find(environment, "ANTHROPIC_API_KEY"), "key");
+	else
+		ck_assert_ptr_null(find(environment, "ANTHROPIC_API_KEY"));
+	if (id == WORKER_LLM || id == WORKER_AGENT) {
 		ck_assert_str_eq(find(environment, "GH_TOKEN"), "t");
 	} else {
-		ck_assert_ptr_null(find(environment, "ANTHROPIC_API_KEY"));
 		ck_assert_ptr_null(find(environment, "GH_TOKEN"));
 		ck_assert_ptr_null(find(environment, "AWS_SECRET"));
 	}

@@ -32,6 +32,8 @@ struct gateway {
 	struct gateway_metrics metrics;
 	struct http_server *http;
 	struct ws_server *ws;
+	struct ws_server *agents; /* clients of /agent; NULL without AGENT_COMMAND */
+	bool agents_linked;	  /* what the agent worker publishes arrives */
 	struct mcp_server *mcp;
 };
 

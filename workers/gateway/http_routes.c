@@ -1,5 +1,6 @@
 /* http_routes.c - see http_routes.h. */
 #include "workers/gateway/http_routes.h"
+#include "workers/gateway/agents.h"
 #include "workers/gateway/guards.h"
 #include "workers/gateway/health.h"
 #include "workers/gateway/mcp/mcp.h"
@@ -19,6 +20,7 @@ static const struct http_route routes[] = {
 	{"/mcp", false, MCP, MCP_ALLOW, false, mcp_handle},
 	{"/mcp/", false, MCP, MCP_ALLOW, false, mcp_handle},
 	{"/ws", false, EVHTTP_REQ_GET, "GET", false, ws_upgrade},
+	{"/agent", false, EVHTTP_REQ_GET, "GET", false, agents_upgrade},
 	{"/guards/", true, EVHTTP_REQ_GET | EVHTTP_REQ_POST, "GET, POST", false,
 		guards_handle},
 	{"/", false, READ, READ_ALLOW, false, panel_answer},

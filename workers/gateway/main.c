@@ -7,6 +7,7 @@
  */
 #include "common/log.h"
 #include "common/worker.h"
+#include "workers/gateway/agents.h"
 #include "workers/gateway/events.h"
 #include "workers/gateway/fleet_view.h"
 #include "workers/gateway/gateway.h"
@@ -34,6 +35,8 @@ static void on_relief(void *arg, enum worker_id owner)
 	struct gateway *g = arg;
 
 	ws_server_relieve(g->ws, owner);
+	if (g->agents)
+		ws_server_relieve(g->agents, owner);
 }
 
 static void start_serving(struct gateway *g)
@@ -114,6 +117,7 @@ static int init(struct worker *w)
 	g->ws = ws_server_new(g, ws_message_take);
 	g->mcp = mcp_server_new(g->base, mcp_tools_service(g), &g->metrics);
 	events_subscribe(g);
+	agents_start(g);
 	bus_on_relief(g->bus, on_relief, g);
 	mcp_sessions_fetch(g, start_serving);
 	event_base_once(g->base, -1, EV_TIMEOUT, on_waited_enough, g, &wait);
@@ -127,11 +131,21 @@ static void confine(struct worker *w, struct confinement *c)
 	c->may_exec = false;
 }
 
-static void on_windows_gone(void *arg)
+static void on_agent_clients_gone(void *arg)
 {
 	struct gateway *g = arg;
 
 	worker_stopped(g->worker);
+}
+
+static void on_windows_gone(void *arg)
+{
+	struct gateway *g = arg;
+
+	if (g->agents)
+		ws_server_stop(g->agents, on_agent_clients_gone, g);
+	else
+		worker_stopped(g->worker);
 }
 
 static void stop(struct worker *w)

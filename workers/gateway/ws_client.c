@@ -104,6 +104,13 @@ void ws_client_send(
 	ws_server_want_flush(client->server, client);
 }
 
+void ws_client_send_text(struct ws_client *client, struct str text)
+{
+	put_piece(client, WSLAY_TEXT_FRAME, text.len, text);
+	client->server->metrics->ws_sent++;
+	ws_server_want_flush(client->server, client);
+}
+
 /* ---- the socket ---- */
 
 void ws_client_flush(struct ws_client *client)

@@ -84,6 +84,9 @@ struct ws_envelope {
 void ws_client_send(struct ws_client *client, const struct ws_envelope *envelope,
 	struct payload *payload);
 
+/* The same for a message that is the whole text, without an envelope. */
+void ws_client_send_text(struct ws_client *client, struct str text);
+
 /* Starts the closing handshake; what is queued is sent before. Nothing when it has begun.
  */
 void ws_client_close(struct ws_client *client, uint16_t code, const char *reason);

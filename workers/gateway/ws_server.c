@@ -65,7 +65,7 @@ void ws_server_add(struct ws_server *server, struct ws_client *client)
 	resume_start(&client->log, server->replay.last);
 	TAILQ_INSERT_TAIL(&server->clients, client, link);
 	server->count++;
-	server->metrics->ws_clients = server->count;
+	server->metrics->ws_clients++;
 }
 
 static void report_drained(struct ws_server *server)
@@ -85,9 +85,11 @@ void ws_server_remove(struct ws_server *server, struct ws_client *client)
 	}
 	TAILQ_REMOVE(&server->clients, client, link);
 	server->count--;
-	server->metrics->ws_clients = server->count;
 	guard_watch_forget(client);
+	server->metrics->ws_clients--;
 	replay_note_closed(&server->replay, client->id, &client->log);
+	if (server->on_close)
+		server->on_close(client);
 	log_info("window disconnected", "connection", "%s", client->id, "windows", "%zu",
 		server->count, NULL);
 	if (server->count == 0)

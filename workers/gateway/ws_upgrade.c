@@ -45,7 +45,8 @@ static bool list_has(struct str list, const char *word)
 }
 
 /* Answers what cannot become a window. False when it was. */
-static bool check(struct gateway *g, struct http_request *r, char accept[WS_ACCEPT_SIZE])
+static bool check(const struct ws_server *server, struct http_request *r,
+	char accept[WS_ACCEPT_SIZE])
 {
 	const struct http_headers *h = &r->headers;
 	struct evkeyvalq *out = evhttp_request_get_output_headers(r->ev);
@@ -61,7 +62,7 @@ static bool check(struct gateway *g, struct http_request *r, char accept[WS_ACCE
 	} else if (list_has(h->ws_protocol, "mcp")) {
 		http_reply_error(
 			r, 400, "MCP is served at /mcp over HTTP, not over WebSocket");
-	} else if (g->ws->stopping || g->ws->count >= WS_MAX_CLIENTS) {
+	} else if (server->stopping || server->count >= WS_MAX_CLIENTS) {
 		evhttp_add_header(out, "Retry-After", "5");
 		http_reply_error(r, 503, "Too many windows are connected");
 	} else {
@@ -95,26 +96,35 @@ static int take_socket(struct http_request *r, struct buf *input)
 	return http_take_socket(r);
 }
 
-void ws_upgrade(struct gateway *g, struct http_request *request)
+void ws_upgrade_to(struct ws_server *server, struct http_request *request,
+	void (*on_open)(struct ws_client *client, void *arg), void *arg)
 {
 	char accept[WS_ACCEPT_SIZE];
 	struct buf handshake = {0}, input = {0};
 	struct ws_client *client;
 	int fd;
 
-	if (!check(g, request, accept))
+	if (!check(server, request, accept))
 		return;
 	write_handshake(&handshake, accept,
-		access_token_protocol(&g->access, request->headers.ws_protocol));
+		access_token_protocol(
+			&server->gateway->access, request->headers.ws_protocol));
 	fd = take_socket(request, &input);
 	if (fd < 0) {
 		http_reply_error(request, 503, "Too many connections are open");
 	} else {
-		client = ws_client_new(g->ws, fd);
+		client = ws_client_new(server, fd);
 		log_info("window connected", "connection", "%s", client->id, "windows",
-			"%zu", g->ws->count, NULL);
+			"%zu", server->count, NULL);
+		if (on_open)
+			on_open(client, arg);
 		ws_client_start(client, buf_str(&handshake), buf_str(&input));
 	}
 	buf_free(&handshake);
 	buf_free(&input);
+}
+
+void ws_upgrade(struct gateway *g, struct http_request *request)
+{
+	ws_upgrade_to(g->ws, request, NULL, NULL);
 }

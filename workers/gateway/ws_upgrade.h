@@ -16,6 +16,13 @@ struct http_request;
 
 void ws_upgrade(struct gateway *g, struct http_request *request);
 
+/* The same for the windows of another server; `on_open` is told before anything is read.
+ */
+struct ws_client;
+struct ws_server;
+void ws_upgrade_to(struct ws_server *server, struct http_request *request,
+	void (*on_open)(struct ws_client *client, void *arg), void *arg);
+
 /* Pure. The value of Sec-WebSocket-Accept. 0, or -EINVAL when the key is not base64 of 16
  * bytes. */
 int ws_accept_value(struct str key, char out[WS_ACCEPT_SIZE])

@@ -1,0 +1,219 @@
+// /agent: Claude Code under supervision. A scripted program stands in for it; all else is real.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AgentClient } from './lib/agent-client.mjs';
+import { alive, descendants } from './lib/processes.mjs';
+import { scenario } from './lib/scenario.mjs';
+import { sleep, until } from './lib/wait.mjs';
+
+const FAKE = fileURLToPath(new URL('agent/fake-agent.mjs', import.meta.url));
+const WORKERS_WITHOUT = ['fswatch', 'gateway', 'guard-engine', 'llm', 'observer', 'store'];
+
+/** The seed fixes the pause between two looks at a working process. */
+const RECHECK_MS = 30000;
+
+async function daemonWithAgent(context, env = {}) {
+  const daemon = await context.daemon({ env: { AGENT_COMMAND: `${process.execPath} ${FAKE}`, ...env } });
+  for (const name of ['one', 'two']) fs.mkdirSync(path.join(daemon.projectDir, name));
+  return daemon;
+}
+
+const connect = async (context, daemon, options) => context.closeLater(await AgentClient.connect(daemon, options));
+const log = (daemon) => fs.readFileSync(path.join(daemon.dataDir, 'logs', 'agent.log'), 'utf8');
+
+/** Everything below the worker, or that has carried its mark. */
+function agents(daemon) {
+  const worker = daemon.worker('agent');
+  return worker ? descendants(worker.pid) : [];
+}
+
+/** Processes of a list of pids that are still there. */
+const left = (pids) => pids.filter((pid) => fs.existsSync(`/proc/${pid}`) && !/\) Z /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')));
+
+scenario('without AGENT_COMMAND there is no agent worker, and /agent says so', async (context) => {
+  const daemon = await context.daemon();
+  const health = await daemon.get('/health');
+  assert.deepEqual(Object.keys(health.json.workers).sort(), WORKERS_WITHOUT);
+  assert.equal(daemon.worker('agent'), undefined);
+  const answer = await daemon.get('/agent');
+  assert.equal(answer.status, 404);
+  assert.match(answer.json.error, /AGENT_COMMAND/);
+  const restart = await daemon.ctl('restart', 'agent');
+  assert.equal(restart.code, 1);
+  assert.match(restart.stderr, /AGENT_COMMAND is not set/);
+});
+
+scenario('lobby, folders, prompts, and what is refused', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const outside = context.directory('outside');
+  fs.symlinkSync(outside, path.join(daemon.projectDir, 'link'));
+  fs.mkdirSync(`${daemon.projectDir}-twin`);
+  context.keep(`${daemon.projectDir}-twin`);
+  assert.equal((await daemon.get('/health')).json.workers.agent, 'up');
+
+  const client = await connect(context, daemon);
+  await client.next('lobbyConnected');
+  const { folders } = await client.ask({ type: 'listFolders' }, 'folderList');
+  assert.deepEqual(folders.map((f) => f.name), ['one', 'src', 'two']);
+  assert.deepEqual(folders[0], { name: 'one', path: path.join(daemon.projectDir, 'one'), state: 'fresh', sessionId: null, lastActive: null, handoffPurpose: null });
+
+  const outsideText = 'Folder path must be within scan root';
+  for (const wrong of [outside, '/', '..', '../..', 'one/../../', daemon.projectDir, '.', `${daemon.projectDir}/`, `${daemon.projectDir}-twin`, 'link', '/etc/no-such', `${daemon.projectDir}/one/../..`, 'a\0b'])
+    assert.equal(await client.error({ type: 'connectFolder', path: wrong }), outsideText, wrong);
+  assert.match(await client.error({ type: 'connectFolder', path: 'no-such' }), /^Folder cannot be opened: No such file/);
+  assert.match(await client.error({ type: 'connectFolder', path: 'README.md' }), /^Folder cannot be opened: Not a directory/);
+  assert.equal(await client.error({ type: 'connectFolder' }), 'connectFolder requires a path');
+  assert.equal(await client.error({ type: 'prompt', text: 'x' }), 'Cannot prompt in lobby — send connectFolder first');
+  assert.equal(await client.error({ type: 'abort' }), 'Cannot abort in lobby — send connectFolder first');
+  assert.equal(await client.error('{'), 'Invalid JSON from client');
+  assert.equal(await client.error({ type: 'fly' }), 'Unknown message type: fly');
+  assert.match(await client.error({ kind: 'fly' }), /type/);
+  assert.deepEqual(agents(daemon), [], 'nothing runs before the first prompt');
+
+  const connected = await client.join('one');
+  assert.equal(connected.resumed, false);
+  assert.equal(await client.error({ type: 'connectFolder', path: 'two' }), 'Cannot connectFolder on an active session');
+  assert.equal(await client.error({ type: 'prompt' }), 'prompt requires a text');
+  assert.equal(await client.error({ type: 'abort' }), 'Nothing to abort: no turn is in progress');
+  const where = JSON.parse(await client.prompt('where'));
+  assert.equal(where.cwd, path.join(daemon.projectDir, 'one'));
+  assert.deepEqual(where.args.slice(-2), ['--session-id', connected.sessionId]);
+  for (const secret of ['ANTHROPIC_API_KEY', 'PAIGE_TOKEN', 'PAIGE_RUNTIME_DIR', 'DATA_DIR']) assert.ok(!where.names.includes(secret), secret);
+  assert.ok(where.names.includes('HOME'));
+  assert.equal(await client.prompt('noise'), 'noise');
+  assert.ok(!client.messages.some((m) => JSON.stringify(m).includes('this is not JSON')));
+  const blocks = await client.ask({ type: 'prompt', content: [{ type: 'text', text: 'hello' }, { type: 'text', text: 'you' }] }, 'result');
+  assert.equal(blocks.event.result, 'you said hello you');
+  assert.equal((await client.ask({ type: 'listFolders' }, 'folderList')).folders[0].state, 'active');
+
+  const crashed = client.messages.length;
+  client.send({ type: 'prompt', text: 'crash' });
+  assert.equal((await client.next('processExit', () => true, crashed)).code, 3);
+  const resumed = JSON.parse(await client.prompt('where'));
+  assert.deepEqual(resumed.args.slice(-2), ['--resume', connected.sessionId], 'the next prompt starts it again');
+  client.send({ type: 'prompt', text: '/exit' });
+  assert.equal((await client.next('sessionClosed')).deliberate, true);
+  await until('the end of the program', () => agents(daemon).length === 0);
+});
+
+scenario('a program that cannot work is told as what it is', async (context) => {
+  const daemon = await daemonWithAgent(context, { AGENT_COMMAND: '/no/such/program --fast' });
+  const client = await connect(context, daemon);
+  await client.join('one');
+  assert.match((await client.ask({ type: 'prompt', text: 'x' }, 'error')).error, /^\/no\/such\/program could not be started: No such file or directory/);
+  const other = await daemonWithAgent(context, { AGENT_COMMAND: `sh -c "echo not logged in >&2; exit 1"` });
+  const unlucky = await connect(context, other);
+  await unlucky.join('one');
+  assert.match((await unlucky.ask({ type: 'prompt', text: 'x' }, 'error')).error, /^CC process exited early \(code 1, after \d+ ms\): not logged in$/);
+});
+
+scenario('a client that comes back gets the history, in order, and then what happens', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const first = await connect(context, daemon);
+  const { sessionId } = await first.join('one');
+  for (let i = 0; i < 20; i++) await first.prompt(`hello ${i}`);
+  const seen = first.messages.filter((m) => m.source === 'cc');
+
+  const second = await connect(context, daemon, { session: sessionId });
+  assert.deepEqual(await second.next('connected'), { source: 'bridge', type: 'connected', sessionId, resumed: true });
+  await second.next('historyEnd');
+  const start = second.messages.findIndex((m) => m.type === 'historyStart');
+  const end = second.messages.findIndex((m) => m.type === 'historyEnd');
+  assert.deepEqual(second.messages.slice(start + 1, end), seen);
+  assert.deepEqual(second.messages[start], { source: 'bridge', type: 'historyStart', events: seen.length, dropped: 0 });
+  await first.prompt('hello both');
+  await second.next('result', (m) => m.event.result === 'you said hello both');
+  await first.close();
+
+  // The gateway is killed: the program lives on, and whoever comes back finds it.
+  const program = agents(daemon).find((p) => p.name !== 'paige-agent');
+  await daemon.replaced('gateway', await daemon.kill9('gateway'));
+  const third = await connect(context, daemon);
+  assert.equal((await third.join('one')).sessionId, sessionId);
+  await third.next('historyEnd');
+  assert.ok(alive(program));
+  assert.equal(await third.prompt('hello again'), 'you said hello again');
+  assert.deepEqual((await connect(context, daemon, { session: 'nonsense' })).messages.filter((m) => m.type === 'connected'), []);
+});
+
+scenario('abort interrupts a turn; a program that does not heed it is ended with all it started', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const client = await connect(context, daemon);
+  await client.join('one');
+  client.send({ type: 'prompt', text: 'work 60000' });
+  await client.next('stream_event');
+  const aborted = await client.ask({ type: 'abort' }, 'result');
+  assert.equal(aborted.event.result, 'interrupted');
+  assert.equal(await client.prompt('hello'), 'you said hello', 'the same program goes on');
+  assert.ok(!client.messages.some((m) => m.type === 'processExit'));
+
+  const pids = JSON.parse(await client.prompt('children'));
+  assert.equal(left(pids).length, 4);
+  await client.prompt('deaf');
+  client.send({ type: 'prompt', text: 'silence' });
+  await sleep(300);
+  const exit = await client.ask({ type: 'abort' }, 'processExit');
+  assert.equal(exit.signal, 'SIGKILL');
+  assert.deepEqual(left(pids), []);
+  assert.match(log(daemon), /signal=INT[^]*signal=TERM[^]*signal=KILL/);
+});
+
+scenario('kill -9 of the worker, of a keeper, and of the supervisor leave no process', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const client = await connect(context, daemon);
+  const { sessionId } = await client.join('one');
+  const pids = JSON.parse(await client.prompt('children'));
+  const family = agents(daemon).map((p) => p.pid);
+  assert.ok(family.length >= 5);
+  const old = await daemon.kill9('agent');
+  await until('the end of everything below the killed worker', () => left([...family, ...pids]).length === 0, { ms: 5000 });
+  await daemon.replaced('agent', old);
+  await until('the client is told to connect again', () => client.closed !== null);
+  assert.equal(client.closed, 1012);
+
+  const next = await connect(context, daemon, { session: sessionId });
+  assert.deepEqual(JSON.parse(await next.prompt('where')).args.slice(-2), ['--resume', sessionId]);
+  const more = JSON.parse(await next.prompt('children'));
+  const keeper = agents(daemon).find((p) => p.name === 'paige-agent' || p.name === 'exe');
+  process.kill(keeper.pid, 'SIGKILL');
+  await next.next('processExit');
+  await until('the end of everything below the killed keeper', () => left(more).length === 0, { ms: 5000 });
+
+  const last = JSON.parse(await next.prompt('children'));
+  await daemon.die();
+  await until('the end of everything below the killed supervisor', () => left(last).length === 0, { ms: 5000 });
+});
+
+scenario('without clients: kept alive in the middle of a turn, granted a grace, then ended', async (context) => {
+  const daemon = await daemonWithAgent(context, { IDLE_TIMEOUT_MS: '1500' });
+  const idle = await connect(context, daemon);
+  await idle.join('two');
+  await idle.prompt('hello');
+  const quick = agents(daemon);
+  const busy = await connect(context, daemon);
+  await busy.join('one');
+  const pids = JSON.parse(await busy.prompt('children'));
+  busy.send({ type: 'prompt', text: 'work 6000' });
+  await busy.next('stream_event');
+  const working = agents(daemon).filter((p) => !quick.some((q) => q.pid === p.pid));
+  const gone = Date.now();
+  await idle.close();
+  await busy.close();
+
+  await until('the end of the idle program', () => !quick.some(alive), { ms: 8000 });
+  assert.ok(Date.now() - gone >= 1500);
+  assert.ok(working.every(alive), 'the working one is kept');
+  await until('it was looked at', () => /is kept" session=\S+ why="kept alive by active-turn: CC is mid-turn"/.test(log(daemon)));
+  await until('its grace', () => /why="grace period — CC finished working, restarting idle countdown"/.test(log(daemon)), { ms: RECHECK_MS + 10000 });
+  assert.ok(working.every(alive), 'the grace is granted');
+  await until('the end of the working program', () => !working.some(alive), { ms: 10000 });
+  assert.ok(Date.now() - gone >= 1500 + RECHECK_MS + 1500 - 100);
+  assert.deepEqual(left(pids), []);
+  assert.equal(log(daemon).match(/why="idle timeout"/g).length, 2);
+
+  // A new client finds a new session.
+  const back = await connect(context, daemon);
+  assert.equal((await back.join('one')).resumed, false);
+});

@@ -1,0 +1,98 @@
+#!/usr/bin/env node
+// fake-agent.mjs - a program that speaks stream-json as Claude Code does, and does what its prompts say:
+//
+//   hello            one answer                     work MS      a turn of that length, writing all the while
+//   silence          a turn that writes nothing     noise        a line that is not JSON, then an answer
+//   children         leaves processes behind: one in its group, one in a session of its own, one that ignores TERM
+//   deaf             ignores INT and TERM from now on     crash  ends with 3 and a word on stderr
+//   where            answers its directory, arguments and the names in its environment
+//
+// Strict: a flag that is missing, or a message of another shape, ends it with 64.
+import { spawn } from 'node:child_process';
+import readline from 'node:readline';
+
+const args = process.argv.slice(2);
+const refuse = (why) => {
+  process.stderr.write(`fake-agent: ${why}\n`);
+  process.exit(64);
+};
+for (const flag of ['--print', '--verbose', '--include-partial-messages', '--replay-user-messages'])
+  if (!args.includes(flag)) refuse(`${flag} is missing`);
+for (const flag of ['--input-format', '--output-format'])
+  if (args[args.indexOf(flag) + 1] !== 'stream-json') refuse(`${flag} must be stream-json`);
+const [how, id] = args.slice(-2);
+if (!['--session-id', '--resume'].includes(how) || !/^[0-9a-f-]{36}$/.test(id)) refuse(`the session pair must be last: ${args.join(' ')}`);
+
+const write = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+let interrupted = null;
+let deaf = false;
+
+process.on('SIGINT', () => {
+  if (deaf) return;
+  if (!interrupted) process.exit(130);
+  interrupted();
+});
+process.on('SIGTERM', () => {
+  if (!deaf) process.exit(143);
+});
+
+function result(text, more = {}) {
+  write({ type: 'result', subtype: 'success', is_error: false, result: text, session_id: id, ...more });
+}
+
+function leaveChildren() {
+  const ignoring = "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); setInterval(() => {}, 1000)";
+  const made = [
+    spawn('sleep', ['600'], { stdio: 'ignore' }),
+    spawn('sleep', ['600'], { stdio: 'ignore', detached: true }),
+    spawn(process.execPath, ['-e', ignoring], { stdio: ['ignore', 'inherit', 'inherit'], detached: true }),
+    // Its parent ends at once: nobody but a subreaper ever hears of it again.
+    spawn('sh', ['-c', 'setsid sleep 600 & echo $!'], { stdio: ['ignore', 'pipe', 'ignore'] }),
+  ];
+  return new Promise((resolve) => {
+    made[3].stdout.once('data', (text) => resolve([...made.slice(0, 3).map((child) => child.pid), Number(text)]));
+  });
+}
+
+const until = { work: (ms) => sleep(Number(ms)), silence: () => sleep(3600_000) };
+
+async function turn(text) {
+  const [word, operand] = text.split(' ');
+  write({ type: 'system', subtype: 'init', session_id: id });
+  if (word === 'crash') {
+    process.stderr.write('something is wrong with the login\n');
+    process.exit(3);
+  } else if (word === 'work' || word === 'silence') {
+    const ticks = word === 'work' && setInterval(() => write({ type: 'stream_event', event: { type: 'content_block_delta' } }), 200);
+    const stopped = new Promise((resolve) => (interrupted = () => resolve('interrupted')));
+    const how = await Promise.race([until[word](operand).then(() => 'done'), stopped]);
+    clearInterval(ticks);
+    interrupted = null;
+    result(how, how === 'interrupted' ? { subtype: 'error_during_execution', is_error: true } : {});
+  } else if (word === 'noise') {
+    process.stdout.write('this is not JSON\n');
+    result('noise');
+  } else if (word === 'children') {
+    result(JSON.stringify(await leaveChildren()));
+  } else if (word === 'deaf') {
+    deaf = true;
+    result('deaf');
+  } else if (word === 'where') {
+    result(JSON.stringify({ cwd: process.cwd(), args, names: Object.keys(process.env) }));
+  } else {
+    result(`you said ${text}`);
+  }
+}
+
+let last = Promise.resolve();
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  const message = JSON.parse(line);
+  if (message.type !== 'user' || message.message?.role !== 'user') refuse(`not a user message: ${line}`);
+  const { content } = message.message;
+  const text = typeof content === 'string' ? content : content.map((block) => block.text).join(' ');
+  last = last.then(() => {
+    write({ type: 'user', message: message.message });
+    return turn(text);
+  });
+});

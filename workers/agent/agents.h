@@ -1,0 +1,115 @@
+/*
+ * agents.h - the agent sessions, their clients, and the bus between them: the heart of
+ * the worker (seed 003, rulings 003.1).
+ *
+ * clients.c speaks with clients, sessions.c owns sessions and their programs; requests.c
+ * does what clients ask for; main.c is the beginning and the end. One loop, nothing
+ * blocks. What a client is told goes out as bus events agent/<connectionId>, in order,
+ * many messages in one event.
+ */
+#ifndef PAIGE_AGENT_AGENTS_H
+#define PAIGE_AGENT_AGENTS_H
+
+#include "common/buf.h"
+#include "common/ids.h"
+#include "common/worker.h"
+#include "workers/agent/folders.h"
+#include "workers/agent/history.h"
+#include "workers/agent/process.h"
+#include "workers/agent/turn.h"
+#include <sys/queue.h>
+
+#define AGENTS_MAX_SESSIONS 32
+#define AGENTS_MAX_CLIENTS 512
+/* Messages to a client are published when this much waits, or at the end of the turn. */
+#define CLIENT_PARCEL_BYTES (256u * 1024)
+/* A program that ends by itself within this time failed to start (rulings 003.1). */
+#define AGENTS_EARLY_MS 2000
+
+struct agents;
+
+struct agent_session {
+	LIST_ENTRY(agent_session) link;
+	struct agents *agents;
+	char id[UUID_SIZE];
+	struct folder folder;
+	bool resume; /* the program knows the id already */
+	bool ending; /* is removed when its program has ended; nobody may join */
+	struct process *process; /* NULL: the next prompt starts it */
+	struct history history;
+	struct turn turn;
+	struct event *timer; /* turn_deadline */
+};
+
+struct agent_client {
+	LIST_ENTRY(agent_client) link;
+	struct agents *agents;
+	char id[UUID_SIZE];	       /* connectionId */
+	struct agent_session *session; /* NULL: in the lobby */
+	struct buf parcel; /* messages to publish: an array without its closing bracket */
+};
+
+LIST_HEAD(agent_clients, agent_client);
+
+struct agents {
+	struct worker *worker;
+	struct arena arena; /* of the following two */
+	char **command;
+	char **environment;
+	char *claude_dir; /* where Claude Code keeps its sessions */
+	struct folder root;
+	LIST_HEAD(, agent_session) sessions;
+	struct agent_clients clients;
+	size_t session_count, client_count, process_count;
+	char gateway[17]; /* generation of the gateway that the clients came by */
+	struct event *flush;
+	struct event *sweep; /* children that a killed keeper has left */
+	bool stopping;
+};
+
+/* ---- clients.c ---- */
+
+struct agent_client *client_of(struct agents *a, struct str id);
+/* NULL: too many. */
+struct agent_client *client_new(struct agents *a, struct str id);
+/* Leaves its session. */
+void client_free(struct agent_client *client);
+/* Queues one message, JSON text. */
+void client_send(struct agent_client *client, struct str message);
+/* Encodes a message of proto/agent.def. */
+void client_say(
+	struct agent_client *client, const struct type *type, const void *message);
+void client_say_notice(struct agent_client *client, const char *type);
+void client_say_error(struct agent_client *client, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Publishes what waits for all clients; called at the end of the turn. */
+void clients_flush(struct agents *a);
+
+/* ---- sessions.c ---- */
+
+struct agent_session *session_of(struct agents *a, struct str id);
+struct agent_session *session_in(struct agents *a, const char *folder);
+/* Takes folder->fd. NULL: too many sessions; the descriptor is closed then. */
+struct agent_session *session_new(
+	struct agents *a, const char *id, struct folder folder, bool resume);
+/* The client takes part; what happened before is told first. */
+void session_join(
+	struct agent_session *session, struct agent_client *client, bool resumed);
+void session_leave(struct agent_client *client);
+/* Hands a prompt to the program, starting it when needed. `content` is JSON: a string or
+ * an array. NULL, or why not; static text. */
+const char *session_prompt(struct agent_session *session, struct str content);
+/* Interrupts the turn. False when there is none. */
+bool session_abort(struct agent_session *session);
+/* Ends program and session; its clients are in the lobby then. */
+void session_close(struct agent_session *session);
+void sessions_stop(struct agents *a);
+
+/* ---- requests.c ---- */
+
+/* What a client has sent. */
+void request_take(struct agent_client *client, struct str text);
+/* A client came with ?session=. */
+void request_session(struct agent_client *client, struct str id);
+
+#endif

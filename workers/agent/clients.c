@@ -1,0 +1,104 @@
+/* clients.c - the clients of /agent and what they are told; see agents.h. */
+#include "proto/messages.h"
+#include "workers/agent/agents.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct agent_client *client_of(struct agents *a, struct str id)
+{
+	struct agent_client *client;
+
+	LIST_FOREACH(client, &a->clients, link)
+	if (str_is(id, client->id))
+		return client;
+	return NULL;
+}
+
+struct agent_client *client_new(struct agents *a, struct str id)
+{
+	struct agent_client *client;
+
+	if (a->client_count >= AGENTS_MAX_CLIENTS || id.len >= sizeof(client->id))
+		return NULL;
+	client = calloc(1, sizeof(*client));
+	if (!client)
+		abort();
+	client->agents = a;
+	snprintf(client->id, sizeof(client->id), "%.*s", STR_ARG(id));
+	LIST_INSERT_HEAD(&a->clients, client, link);
+	a->client_count++;
+	return client;
+}
+
+void client_free(struct agent_client *client)
+{
+	session_leave(client);
+	LIST_REMOVE(client, link);
+	client->agents->client_count--;
+	buf_free(&client->parcel);
+	free(client);
+}
+
+static void publish(struct agent_client *client)
+{
+	char topic[sizeof("agent/") + UUID_SIZE];
+
+	if (client->parcel.len == 0)
+		return;
+	snprintf(topic, sizeof(topic), "agent/%s", client->id);
+	buf_add_char(&client->parcel, ']');
+	bus_publish(client->agents->worker->bus, topic, buf_str(&client->parcel));
+	if (client->parcel.cap > CLIENT_PARCEL_BYTES * 2)
+		buf_free(&client->parcel);
+	else
+		buf_clear(&client->parcel);
+}
+
+void clients_flush(struct agents *a)
+{
+	struct agent_client *client;
+
+	LIST_FOREACH(client, &a->clients, link)
+	publish(client);
+}
+
+void client_send(struct agent_client *client, struct str message)
+{
+	if (client->parcel.len + message.len > CLIENT_PARCEL_BYTES)
+		publish(client);
+	buf_add_char(&client->parcel, client->parcel.len ? ',' : '[');
+	buf_add_str(&client->parcel, message);
+	event_active(client->agents->flush, EV_TIMEOUT, 0);
+}
+
+void client_say(struct agent_client *client, const struct type *type, const void *message)
+{
+	struct buf out = {0};
+
+	proto_encode(type, message, &out);
+	client_send(client, buf_str(&out));
+	buf_free(&out);
+}
+
+void client_say_notice(struct agent_client *client, const char *type)
+{
+	const struct agent_notice notice = {
+		.source = STR_LIT("bridge"), .type = str_of(type)};
+
+	client_say(client, agent_notice_type(), &notice);
+}
+
+void client_say_error(struct agent_client *client, const char *format, ...)
+{
+	struct arena arena = {0};
+	struct agent_error error = {
+		.source = STR_LIT("bridge"), .type = STR_LIT("error")};
+	va_list args;
+
+	va_start(args, format);
+	error.error = arena_vprintf(&arena, format, args);
+	va_end(args);
+	client_say(client, agent_error_type(), &error);
+	arena_free(&arena);
+}

@@ -1,0 +1,77 @@
+/* command.c - see command.h. */
+#include "workers/agent/command.h"
+#include <errno.h>
+
+struct splitter {
+	const char *at;
+	char *out; /* where the next character goes */
+};
+
+/* Copies one word, which ends at a blank or at the end. 0 or -EINVAL. */
+static int take_word(struct splitter *s)
+{
+	char quote = '\0';
+
+	for (; *s->at; s->at++) {
+		char c = *s->at;
+
+		if (!quote && (c == ' ' || c == '\t'))
+			break;
+		if (!quote && (c == '\'' || c == '"')) {
+			quote = c;
+		} else if (c == quote) {
+			quote = '\0';
+		} else if (c == '\\' && quote != '\'') {
+			if (!*++s->at)
+				return -EINVAL;
+			*s->out++ = *s->at;
+		} else {
+			*s->out++ = c;
+		}
+	}
+	*s->out++ = '\0';
+	return quote ? -EINVAL : 0;
+}
+
+int command_split(const char *text, struct arena *arena, char ***argv)
+{
+	struct splitter s = {.at = text, .out = arena_alloc(arena, strlen(text) + 2)};
+	char **list = arena_array(arena, COMMAND_MAX_ARGUMENTS + 1, sizeof(*list));
+	size_t count = 0;
+
+	for (;;) {
+		s.at += strspn(s.at, " \t");
+		if (!*s.at)
+			break;
+		if (count == COMMAND_MAX_ARGUMENTS)
+			return -E2BIG;
+		list[count++] = s.out;
+		if (take_word(&s) < 0)
+			return -EINVAL;
+	}
+	if (count == 0 || !*list[0])
+		return -EINVAL;
+	*argv = list;
+	return 0;
+}
+
+char **command_for_session(
+	char *const *base, const char *session_id, bool resume, struct arena *arena)
+{
+	static const char *const flags[] = {"--print", "--verbose", "--input-format",
+		"stream-json", "--output-format", "stream-json",
+		"--include-partial-messages", "--replay-user-messages"};
+	const size_t flag_count = sizeof(flags) / sizeof(flags[0]);
+	size_t n = 0;
+	char **argv;
+
+	while (base[n])
+		n++;
+	argv = arena_array(arena, n + flag_count + 3, sizeof(*argv));
+	memcpy(argv, base, n * sizeof(*argv));
+	for (size_t i = 0; i < flag_count; i++)
+		argv[n++] = arena_cstr(arena, str_of(flags[i]));
+	argv[n++] = arena_cstr(arena, str_of(resume ? "--resume" : "--session-id"));
+	argv[n] = arena_cstr(arena, str_of(session_id));
+	return argv;
+}

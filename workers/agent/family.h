@@ -1,0 +1,21 @@
+/*
+ * family.h - the children of a process that is a subreaper: everything below it that lost
+ * its own parent is among them.
+ *
+ * Called by keeper.c for what an agent leaves behind, and by processes.c for what a
+ * killed keeper leaves behind. Linux only; needs /proc.
+ */
+#ifndef PAIGE_AGENT_FAMILY_H
+#define PAIGE_AGENT_FAMILY_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Kills (SIGKILL) every child of this process but those in `keep`, and reaps the ended
+ * ones. Returns how many are still there: their own children become ours when they end,
+ * so it is called again until it gives 0.
+ */
+size_t family_end(const pid_t *keep, size_t keep_count);
+
+#endif

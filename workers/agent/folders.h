@@ -1,0 +1,53 @@
+/*
+ * folders.h - the folders that agents may work in, and the sessions that can be resumed
+ * there (rulings 003.1).
+ *
+ * Called by sessions.c. Reads directories only. A folder is what the kernel says it is
+ * (an open descriptor and its real path), so that a link or a rename cannot lead a
+ * session out of the root after it was checked.
+ */
+#ifndef PAIGE_AGENT_FOLDERS_H
+#define PAIGE_AGENT_FOLDERS_H
+
+#include "common/arena.h"
+#include "common/ids.h"
+#include "common/str.h"
+#include <limits.h>
+#include <stdint.h>
+
+#define FOLDERS_MAX 1000
+
+struct folder {
+	int fd; /* O_PATH, the owner's to close; -1: none */
+	char path[PATH_MAX];
+};
+
+/* Opens the root itself. 0 or -errno. */
+int folder_open_root(const char *root, struct folder *out)
+	__attribute__((warn_unused_result));
+
+/*
+ * Opens a folder strictly inside the root; `asked` is absolute or relative to it. 0;
+ * -EXDEV when it is not inside (the root itself, a look-alike, a way out by ".." or by a
+ * link); else -errno of opening it, told only of paths that are spelled inside.
+ */
+int folder_open(const struct folder *root, struct str asked, struct folder *out)
+	__attribute__((warn_unused_result));
+
+/* Names of the folders directly inside the root, sorted, without hidden ones. */
+struct strs_of_folders {
+	char **names;
+	size_t count;
+};
+struct strs_of_folders folder_names(const struct folder *root, struct arena *arena);
+
+/* A session that Claude Code has kept. */
+struct kept_session {
+	char id[UUID_SIZE]; /* empty: none */
+	int64_t changed_ms; /* Unix time */
+};
+
+/* The newest that was kept for a folder in `claude_dir`/projects. */
+struct kept_session folder_kept_session(const char *claude_dir, const char *folder);
+
+#endif

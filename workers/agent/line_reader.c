@@ -1,0 +1,56 @@
+/* line_reader.c - see line_reader.h. */
+#include "workers/agent/line_reader.h"
+
+/* Memory for a longer line is given back after it. */
+#define KEPT_BYTES (256u * 1024)
+
+static void give(struct line_reader *r, line_fn *fn, void *arg)
+{
+	fn(arg, r->held.len ? buf_str(&r->held) : STR_LIT(""));
+	if (r->held.cap > KEPT_BYTES)
+		buf_free(&r->held);
+	else
+		buf_clear(&r->held);
+}
+
+static void take(struct line_reader *r, struct str piece, line_fn *fn, void *arg)
+{
+	if (r->skipping)
+		return;
+	if (piece.len <= r->max - r->held.len) {
+		buf_add_str(&r->held, piece);
+		return;
+	}
+	r->skipping = true;
+	buf_free(&r->held);
+	fn(arg, (struct str){NULL, 0});
+}
+
+void line_reader_feed(struct line_reader *r, struct str bytes, line_fn *fn, void *arg)
+{
+	while (bytes.len > 0) {
+		const char *newline = memchr(bytes.ptr, '\n', bytes.len);
+		size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
+
+		take(r, (struct str){bytes.ptr, n}, fn, arg);
+		if (newline) {
+			if (!r->skipping)
+				give(r, fn, arg);
+			r->skipping = false;
+			n++;
+		}
+		bytes = (struct str){bytes.ptr + n, bytes.len - n};
+	}
+}
+
+void line_reader_end(struct line_reader *r, line_fn *fn, void *arg)
+{
+	if (r->held.len > 0 && !r->skipping)
+		give(r, fn, arg);
+	r->skipping = false;
+}
+
+void line_reader_fini(struct line_reader *r)
+{
+	buf_free(&r->held);
+}

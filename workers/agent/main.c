@@ -1,0 +1,183 @@
+/*
+ * main.c - paige-agent, the worker that runs Claude Code (AGENT_COMMAND) under
+ * supervision; and, with KEEPER_ARGUMENT, the keeper of one agent (keeper.h).
+ *
+ * Not confined: an agent may do whatever its user may, and what holds for this process
+ * would hold for it too. Strangers never talk to this process: the gateway checks who
+ * connects.
+ */
+#include "common/log.h"
+#include "proto/messages.h"
+#include "workers/agent/agents.h"
+#include "workers/agent/command.h"
+#include "workers/agent/environment.h"
+#include "workers/agent/family.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#define SWEEP_PAUSE_MS 50
+
+static struct agents agents;
+
+/* ---- what the gateway tells ---- */
+
+static void serve_gateway(void *arg, struct bus_request *request, const void *message)
+{
+	const struct agent_gateway *gateway = message;
+	struct agents *a = arg;
+
+	if (!str_is(gateway->generation, a->gateway)) {
+		snprintf(a->gateway, sizeof(a->gateway), "%.*s",
+			STR_ARG(gateway->generation));
+		while (!LIST_EMPTY(&a->clients))
+			client_free(LIST_FIRST(&a->clients));
+	}
+	bus_answer(request, STR_LIT("{}"));
+}
+
+static void serve_connect(void *arg, struct bus_request *request, const void *message)
+{
+	const struct agent_connect *connect = message;
+	struct agents *a = arg;
+	struct agent_client *client = client_of(a, connect->connection_id);
+
+	if (!client)
+		client = client_new(a, connect->connection_id);
+	if (!client) {
+		bus_answer_error(request, "BUSY", (struct str){NULL, 0},
+			"Too many clients are connected to agents");
+		return;
+	}
+	if (connect->session.ptr)
+		request_session(client, connect->session);
+	if (!client->session)
+		client_say_notice(client, "lobbyConnected");
+	bus_answer(request, STR_LIT("{}"));
+}
+
+static void serve_message(void *arg, struct bus_request *request, const void *message)
+{
+	const struct agent_message *m = message;
+	struct agent_client *client = client_of(arg, m->connection_id);
+
+	if (!client) {
+		bus_answer_error(request, "NOT_FOUND", (struct str){NULL, 0},
+			"The client is not known: connect again");
+		return;
+	}
+	request_take(client, m->text);
+	bus_answer(request, STR_LIT("{}"));
+}
+
+static void serve_disconnect(void *arg, struct bus_request *request, const void *message)
+{
+	const struct agent_disconnect *m = message;
+	struct agent_client *client = client_of(arg, m->connection_id);
+
+	if (client)
+		client_free(client);
+	bus_answer(request, STR_LIT("{}"));
+}
+
+/* ---- events ---- */
+
+static void on_flush(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	clients_flush(arg);
+}
+
+/* What a killed keeper was to look after has become ours. */
+static void on_sweep(evutil_socket_t fd, short what, void *arg)
+{
+	const struct timeval pause = {.tv_usec = SWEEP_PAUSE_MS * 1000};
+	struct agents *a = arg;
+	const struct agent_session *s;
+	pid_t keepers[AGENTS_MAX_SESSIONS];
+	size_t count = 0;
+
+	(void)fd;
+	(void)what;
+	LIST_FOREACH(s, &a->sessions, link)
+	if (s->process)
+		keepers[count++] = process_keeper(s->process);
+	if (family_end(keepers, count) > 0)
+		event_add(a->sweep, &pause);
+}
+
+/* ---- life ---- */
+
+static int read_configuration(struct agents *a)
+{
+	const struct settings *settings = &a->worker->settings;
+	const char *root =
+		settings->agent_root[0] ? settings->agent_root : settings->project_dir;
+	const char *config = getenv("CLAUDE_CONFIG_DIR"), *home = getenv("HOME");
+	int r;
+
+	if (command_split(settings->agent_command, &a->arena, &a->command) < 0) {
+		log_error("AGENT_COMMAND must be a program and its arguments, with every "
+			  "quote closed",
+			"value", "%s", settings->agent_command, NULL);
+		return -EINVAL;
+	}
+	r = folder_open_root(root, &a->root);
+	if (r < 0) {
+		log_error("the directory of the agents cannot be opened: check "
+			  "AGENT_ROOT",
+			"path", "%s", root, "error", "%s", strerror(-r), NULL);
+		return r;
+	}
+	a->environment = environment_for_agent(
+		environ, settings->agent_api_key == AGENT_KEY_PAIGE, &a->arena);
+	a->claude_dir = arena_cstr(&a->arena,
+		config && *config
+			? str_of(config)
+			: arena_printf(&a->arena, "%s/.claude", home ? home : ""));
+	return 0;
+}
+
+static int init(struct worker *w)
+{
+	struct agents *a = &agents;
+
+	w->state = a;
+	a->worker = w;
+	LIST_INIT(&a->sessions);
+	LIST_INIT(&a->clients);
+	if (read_configuration(a) < 0)
+		return WORKER_EXIT_CONFIG;
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		log_warn("not a subreaper", "error", "%s", strerror(errno), NULL);
+	a->flush = event_new(w->base, -1, 0, on_flush, a);
+	a->sweep = event_new(w->base, -1, 0, on_sweep, a);
+	if (!a->flush || !a->sweep)
+		abort();
+	bus_serve(w->bus, METHOD_AGENT_GATEWAY, serve_gateway, a);
+	bus_serve(w->bus, METHOD_AGENT_CONNECT, serve_connect, a);
+	bus_serve(w->bus, METHOD_AGENT_MESSAGE, serve_message, a);
+	bus_serve(w->bus, METHOD_AGENT_DISCONNECT, serve_disconnect, a);
+	return WORKER_EXIT_OK;
+}
+
+static void stop(struct worker *w)
+{
+	sessions_stop(w->state);
+}
+
+static const struct worker_spec spec = {
+	.id = WORKER_AGENT,
+	.init = init,
+	.stop = stop,
+};
+
+int main(int argc, char **argv)
+{
+	if (argc > 2 && strcmp(argv[1], KEEPER_ARGUMENT) == 0)
+		return keeper_main(argv + 2);
+	return worker_main(&spec, argc, argv);
+}

@@ -1,0 +1,427 @@
+/* process.c - see process.h. */
+#include "workers/agent/process.h"
+#include "common/log.h"
+#include "workers/agent/line_reader.h"
+#include <errno.h>
+#include <event2/buffer.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define READ_BYTES (64 * 1024)
+/* After the end: a pipe holds less than this many reads. */
+#define LAST_READS 64
+
+enum { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAM_COUNT };
+
+struct process {
+	struct event_base *base;
+	struct process_events events;
+	pid_t keeper;
+	int pidfd;
+	int control_fd;
+	int fds[STREAM_COUNT]; /* -1: closed */
+	struct event *readable[STREAM_COUNT];
+	struct event *writable; /* stdin */
+	struct event *ended;	/* the keeper's pidfd */
+	struct event *timer;	/* the next stage of the end */
+	struct evbuffer *input;
+	struct line_reader out, err;
+	char *errors[PROCESS_ERROR_LINES]; /* a ring */
+	size_t error_count;
+	struct mono started;
+	enum process_stage stage;
+};
+
+/* ---- streams ---- */
+
+static void close_stream(struct process *p, int stream)
+{
+	if (p->readable[stream])
+		event_free(p->readable[stream]);
+	p->readable[stream] = NULL;
+	if (p->fds[stream] >= 0)
+		close(p->fds[stream]);
+	p->fds[stream] = -1;
+}
+
+static void close_input(struct process *p)
+{
+	if (p->writable)
+		event_free(p->writable);
+	p->writable = NULL;
+	close_stream(p, STREAM_IN);
+}
+
+static void on_error_line(void *arg, struct str line)
+{
+	struct process *p = arg;
+	size_t i = p->error_count % PROCESS_ERROR_LINES;
+
+	if (!line.ptr || line.len == 0)
+		return;
+	if (line.len > PROCESS_ERROR_LINE_MAX)
+		line.len = PROCESS_ERROR_LINE_MAX;
+	log_info("agent wrote to stderr", "keeper", "%d", (int)p->keeper, "text", "%.*s",
+		STR_ARG(line), NULL);
+	free(p->errors[i]);
+	p->errors[i] = strndup(line.ptr, line.len);
+	if (!p->errors[i])
+		abort();
+	p->error_count++;
+}
+
+static void on_output_line(void *arg, struct str line)
+{
+	struct process *p = arg;
+
+	p->events.on_line(p->events.arg, line);
+}
+
+/* Reads once. False at the end of the stream, or when nothing is there. */
+static bool take(struct process *p, int stream)
+{
+	static char piece[READ_BYTES];
+	ssize_t n = read(p->fds[stream], piece, sizeof(piece));
+	struct str bytes = {piece, n > 0 ? (size_t)n : 0};
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0) {
+		close_stream(p, stream);
+		return false;
+	}
+	if (stream == STREAM_OUT)
+		line_reader_feed(&p->out, bytes, on_output_line, p);
+	else
+		line_reader_feed(&p->err, bytes, on_error_line, p);
+	return true;
+}
+
+static void on_output(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)take(arg, STREAM_OUT);
+}
+
+static void on_errors(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)take(arg, STREAM_ERR);
+}
+
+static void flush_input(struct process *p)
+{
+	while (p->fds[STREAM_IN] >= 0 && evbuffer_get_length(p->input) > 0) {
+		if (evbuffer_write(p->input, p->fds[STREAM_IN]) >= 0 || errno == EINTR)
+			continue;
+		if (errno == EAGAIN)
+			event_add(p->writable, NULL);
+		else
+			close_input(p);
+		return;
+	}
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	flush_input(arg);
+}
+
+int process_write(struct process *p, struct str line)
+{
+	if (p->fds[STREAM_IN] < 0)
+		return -EPIPE;
+	if (evbuffer_get_length(p->input) + line.len > PROCESS_INPUT_MAX)
+		return -ENOBUFS;
+	evbuffer_add(p->input, line.ptr, line.len);
+	evbuffer_add(p->input, "\n", 1);
+	flush_input(p);
+	return p->fds[STREAM_IN] < 0 ? -EPIPE : 0;
+}
+
+/* ---- the end ---- */
+
+static void arm(struct process *p, int64_t ms)
+{
+	const struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	event_add(p->timer, &tv);
+}
+
+static void tell_keeper(const struct process *p, enum keeper_command command)
+{
+	const char byte = (char)command;
+
+	(void)send(p->control_fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void process_stop(struct process *p, enum process_stage first)
+{
+	static const char *const signals[] = {"", "INT", "TERM", "KILL"};
+
+	if (first <= p->stage)
+		return;
+	p->stage = first;
+	log_info("ending the agent", "keeper", "%d", (int)p->keeper, "signal", "%s",
+		signals[first], NULL);
+	switch (first) {
+	case PROCESS_INTERRUPTED:
+		tell_keeper(p, KEEPER_INTERRUPT);
+		arm(p, PROCESS_INTERRUPT_MS);
+		break;
+	case PROCESS_TERMINATED:
+		tell_keeper(p, KEEPER_TERMINATE);
+		arm(p, PROCESS_TERMINATE_MS);
+		break;
+	case PROCESS_KILLED:
+		tell_keeper(p, KEEPER_KILL);
+		arm(p, PROCESS_TERMINATE_MS);
+		break;
+	case PROCESS_RUNNING:
+		break;
+	}
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct process *p = arg;
+
+	(void)fd;
+	(void)what;
+	if (p->stage == PROCESS_INTERRUPTED) {
+		process_stop(p, PROCESS_TERMINATED);
+	} else if (p->stage == PROCESS_TERMINATED) {
+		process_stop(p, PROCESS_KILLED);
+	} else if (p->stage == PROCESS_KILLED) {
+		log_error("the keeper of an agent hangs: killing it", "keeper", "%d",
+			(int)p->keeper, NULL);
+		(void)pidfd_send_signal(p->pidfd, SIGKILL, NULL, 0);
+	}
+}
+
+void process_go_on(struct process *p)
+{
+	if (p->stage != PROCESS_INTERRUPTED)
+		return;
+	p->stage = PROCESS_RUNNING;
+	event_del(p->timer);
+}
+
+enum process_stage process_stage_of(const struct process *p)
+{
+	return p->stage;
+}
+
+pid_t process_keeper(const struct process *p)
+{
+	return p->keeper;
+}
+
+static struct str last_errors(const struct process *p, struct buf *out)
+{
+	size_t kept = p->error_count < PROCESS_ERROR_LINES ? p->error_count
+							   : PROCESS_ERROR_LINES;
+
+	for (size_t i = p->error_count - kept; i < p->error_count; i++)
+		buf_printf(out, "%s%s", out->len ? "\n" : "",
+			p->errors[i % PROCESS_ERROR_LINES]);
+	return out->len ? buf_str(out) : STR_LIT("");
+}
+
+static void process_free(struct process *p)
+{
+	close_input(p);
+	close_stream(p, STREAM_OUT);
+	close_stream(p, STREAM_ERR);
+	if (p->ended)
+		event_free(p->ended);
+	if (p->timer)
+		event_free(p->timer);
+	if (p->input)
+		evbuffer_free(p->input);
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	if (p->control_fd >= 0)
+		close(p->control_fd);
+	line_reader_fini(&p->out);
+	line_reader_fini(&p->err);
+	for (size_t i = 0; i < PROCESS_ERROR_LINES; i++)
+		free(p->errors[i]);
+	free(p);
+}
+
+static void on_keeper_ended(evutil_socket_t fd, short what, void *arg)
+{
+	struct process *p = arg;
+	struct process_end end = {.report = {.code = -1, .signal = SIGKILL}};
+	struct keeper_report report;
+	struct buf errors = {0};
+
+	(void)fd;
+	(void)what;
+	(void)waitpid(p->keeper, NULL, 0); /* its pidfd says that it has ended */
+	if (recv(p->control_fd, &report, sizeof(report), MSG_DONTWAIT) == sizeof(report))
+		end.report = report;
+	else
+		log_warn("the keeper of an agent was killed", "keeper", "%d",
+			(int)p->keeper, NULL);
+	/* Nobody writes any more, unless the keeper was killed: soon all is read. */
+	for (int stream = STREAM_OUT; stream <= STREAM_ERR; stream++)
+		for (int i = 0; i < LAST_READS && p->fds[stream] >= 0; i++)
+			if (!take(p, stream))
+				break;
+	line_reader_end(&p->out, on_output_line, p);
+	line_reader_end(&p->err, on_error_line, p);
+	end.uptime_ms = mono_diff_ms(clock_mono(), p->started);
+	end.errors = last_errors(p, &errors);
+	p->events.on_end(p->events.arg, &end);
+	buf_free(&errors);
+	process_free(p);
+}
+
+/* ---- the beginning ---- */
+
+/* Our ends and the keeper's. */
+struct ends {
+	int ours[STREAM_COUNT + 1], theirs[STREAM_COUNT + 1];
+};
+
+static void close_all(int fds[STREAM_COUNT + 1])
+{
+	for (int i = 0; i <= STREAM_COUNT; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static int make_ends(struct ends *e)
+{
+	int pair[2];
+
+	for (int i = 0; i <= STREAM_COUNT; i++)
+		e->ours[i] = e->theirs[i] = -1;
+	for (int i = 0; i < STREAM_COUNT; i++) {
+		bool in = i == STREAM_IN;
+
+		if (pipe2(pair, O_CLOEXEC) < 0)
+			return -errno;
+		e->ours[i] = pair[in];
+		e->theirs[i] = pair[!in];
+		if (fcntl(e->ours[i], F_SETFL, O_NONBLOCK) < 0)
+			return -errno;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	e->ours[STREAM_COUNT] = pair[0];
+	e->theirs[STREAM_COUNT] = pair[1];
+	return 0;
+}
+
+/* argv behind our own program and KEEPER_ARGUMENT. */
+static char **keeper_argv(char *const *argv, struct arena *arena)
+{
+	size_t n = 0;
+	char **list;
+
+	while (argv[n])
+		n++;
+	list = arena_array(arena, n + 3, sizeof(*list));
+	list[0] = arena_cstr(arena, str_of("paige-agent"));
+	list[1] = arena_cstr(arena, str_of(KEEPER_ARGUMENT));
+	memcpy(list + 2, argv, n * sizeof(*list));
+	return list;
+}
+
+static int spawn(char *const *argv, char *const *environment, int cwd_fd,
+	const struct ends *e, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	struct arena arena = {0};
+	sigset_t all;
+	int error;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addfchdir_np(&actions, cwd_fd);
+	for (int i = 0; i <= STREAM_COUNT; i++)
+		posix_spawn_file_actions_adddup2(&actions, e->theirs[i], i);
+	posix_spawnattr_init(&attributes);
+	/* Blocked until the keeper listens to signals. */
+	sigfillset(&all);
+	posix_spawnattr_setsigmask(&attributes, &all);
+	posix_spawnattr_setflags(
+		&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+	error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes,
+		keeper_argv(argv, &arena), environment);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	arena_free(&arena);
+	return -error;
+}
+
+static void listen_to(struct process *p)
+{
+	const int in = p->fds[STREAM_IN];
+
+	p->readable[STREAM_OUT] = event_new(
+		p->base, p->fds[STREAM_OUT], EV_READ | EV_PERSIST, on_output, p);
+	p->readable[STREAM_ERR] = event_new(
+		p->base, p->fds[STREAM_ERR], EV_READ | EV_PERSIST, on_errors, p);
+	p->writable = event_new(p->base, in, EV_WRITE, on_writable, p);
+	p->ended = event_new(p->base, p->pidfd, EV_READ, on_keeper_ended, p);
+	p->timer = event_new(p->base, -1, 0, on_timer, p);
+	p->input = evbuffer_new();
+	if (!p->readable[STREAM_OUT] || !p->readable[STREAM_ERR] || !p->writable ||
+		!p->ended || !p->timer || !p->input)
+		abort();
+	event_add(p->readable[STREAM_OUT], NULL);
+	event_add(p->readable[STREAM_ERR], NULL);
+	event_add(p->ended, NULL);
+}
+
+struct process *process_new(struct event_base *base, char *const *argv,
+	char *const *environment, int cwd_fd, struct process_events events)
+{
+	struct process *p = calloc(1, sizeof(*p));
+	struct ends e;
+	int r;
+
+	if (!p)
+		abort();
+	r = make_ends(&e);
+	if (r == 0)
+		r = spawn(argv, environment, cwd_fd, &e, &p->keeper);
+	close_all(e.theirs);
+	if (r == 0) {
+		p->pidfd = pidfd_open(p->keeper, 0);
+		if (p->pidfd < 0) {
+			r = -errno;
+			kill(p->keeper, SIGKILL);
+			(void)waitpid(p->keeper, NULL, 0);
+		}
+	}
+	if (r < 0) {
+		close_all(e.ours);
+		free(p);
+		errno = -r;
+		return NULL;
+	}
+	p->base = base;
+	p->events = events;
+	memcpy(p->fds, e.ours, sizeof(p->fds));
+	p->control_fd = e.ours[STREAM_COUNT];
+	p->out.max = PROCESS_LINE_MAX;
+	p->err.max = PROCESS_LINE_MAX;
+	p->started = clock_mono();
+	listen_to(p);
+	return p;
+}

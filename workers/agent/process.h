@@ -1,0 +1,70 @@
+/*
+ * process.h - one agent as a process behind its keeper: started, written to, read from,
+ * ended by INT, TERM and KILL.
+ *
+ * Called by sessions.c; all on the worker's loop, never blocking. Knows lines, not what
+ * they mean. The callbacks may not free the process but from `on_end`.
+ */
+#ifndef PAIGE_AGENT_PROCESS_H
+#define PAIGE_AGENT_PROCESS_H
+
+#include "common/arena.h"
+#include "common/clock.h"
+#include "common/str.h"
+#include "workers/agent/keeper.h"
+#include <event2/event.h>
+#include <stdbool.h>
+
+/* A line of output; longer ones are passed over. */
+#define PROCESS_LINE_MAX (16u * 1024 * 1024)
+/* What may wait for an agent that does not read. */
+#define PROCESS_INPUT_MAX (16u * 1024 * 1024)
+/* From INT to TERM, and from TERM to KILL. */
+#define PROCESS_INTERRUPT_MS 2000
+#define PROCESS_TERMINATE_MS 3000
+#define PROCESS_ERROR_LINES 20
+#define PROCESS_ERROR_LINE_MAX 500
+
+struct process;
+
+struct process_end {
+	struct keeper_report report;
+	int64_t uptime_ms;
+	struct str errors; /* its last lines of stderr; borrowed during on_end */
+};
+
+struct process_events {
+	/* A line of stdout; absent: one that was too long. */
+	void (*on_line)(void *arg, struct str line);
+	/* It has ended, with all it had started. Frees the process afterwards. */
+	void (*on_end)(void *arg, const struct process_end *end);
+	void *arg;
+};
+
+/* Starts argv in the directory `cwd_fd`. NULL with errno. A program that cannot be
+ * executed is told by on_end. */
+struct process *process_new(struct event_base *base, char *const *argv,
+	char *const *environment, int cwd_fd, struct process_events events)
+	__attribute__((warn_unused_result));
+
+/* Writes a line. 0; -ENOBUFS: too much waits already; -EPIPE: it does not read any more.
+ */
+int process_write(struct process *p, struct str line) __attribute__((warn_unused_result));
+
+/* Ends it: INT, TERM and KILL, one after the other until it has ended. A stage that was
+ * reached is not gone back from. */
+enum process_stage {
+	PROCESS_RUNNING,
+	PROCESS_INTERRUPTED,
+	PROCESS_TERMINATED,
+	PROCESS_KILLED
+};
+void process_stop(struct process *p, enum process_stage first);
+/* What an interrupt was for has been done: it goes on. Nothing once TERM was sent. */
+void process_go_on(struct process *p);
+enum process_stage process_stage_of(const struct process *p);
+
+/* Number of the keeper's process, which is a child of this one. */
+pid_t process_keeper(const struct process *p);
+
+#endif

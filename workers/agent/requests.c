@@ -1,0 +1,225 @@
+/* requests.c - what clients of /agent ask for (rulings 003.1); see agents.h. */
+#include "common/log.h"
+#include "proto/messages.h"
+#include "workers/agent/agents.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SHOWN_TYPE_BYTES 100
+#define ENDING "The agent session here is just ending: try again in a moment"
+#define TOO_MANY "Too many agent sessions are there; end one with /exit"
+
+/* ---- the lobby ---- */
+
+static void describe_folder(
+	struct agents *a, const char *name, struct arena *arena, struct agent_folder *out)
+{
+	struct str path =
+		arena_printf(arena, "%s/%s", a->root.path[1] ? a->root.path : "", name);
+	const struct agent_session *session = session_in(a, path.ptr);
+	struct kept_session kept = folder_kept_session(a->claude_dir, path.ptr);
+	char at[WALL_ISO_SIZE];
+
+	*out = (struct agent_folder){.name = str_of(name),
+		.path = path,
+		.state = session      ? AGENT_FOLDER_ACTIVE
+			 : kept.id[0] ? AGENT_FOLDER_PAUSED
+				      : AGENT_FOLDER_FRESH,
+		.has_state = true};
+	if (session)
+		out->session_id = str_of(session->id);
+	else if (kept.id[0])
+		out->session_id = arena_str(arena, str_of(kept.id));
+	if (kept.id[0]) {
+		wall_iso((struct wall){kept.changed_ms * 1000}, at);
+		out->last_active = arena_str(arena, str_of(at));
+	}
+}
+
+static void list_folders(struct agent_client *client)
+{
+	struct agents *a = client->agents;
+	struct arena arena = {0};
+	struct strs_of_folders names = folder_names(&a->root, &arena);
+	struct agent_folder_list list = {.source = STR_LIT("bridge"),
+		.type = STR_LIT("folderList"),
+		.folders = {.items = arena_array(
+				    &arena, names.count + 1, sizeof(struct agent_folder)),
+			.count = names.count}};
+
+	for (size_t i = 0; i < names.count; i++)
+		describe_folder(a, names.names[i], &arena, &list.folders.items[i]);
+	client_say(client, agent_folder_list_type(), &list);
+	arena_free(&arena);
+}
+
+static void join_folder(struct agent_client *client, struct folder folder)
+{
+	struct agents *a = client->agents;
+	struct agent_session *session = session_in(a, folder.path);
+	struct kept_session kept;
+	char id[UUID_SIZE];
+
+	if (session) {
+		close(folder.fd);
+		if (session->ending)
+			client_say_error(client, ENDING);
+		else
+			session_join(session, client, true);
+		return;
+	}
+	kept = folder_kept_session(a->claude_dir, folder.path);
+	if (kept.id[0] && !session_of(a, str_of(kept.id)))
+		snprintf(id, sizeof(id), "%s", kept.id);
+	else
+		uuid4(id);
+	session = session_new(a, id, folder, strcmp(id, kept.id) == 0);
+	if (session)
+		session_join(session, client, strcmp(id, kept.id) == 0);
+	else
+		client_say_error(client, TOO_MANY);
+}
+
+static void connect_folder(
+	struct agent_client *client, const struct agent_request *request)
+{
+	struct folder folder;
+	int r;
+
+	if (client->session) {
+		client_say_error(client, "Cannot connectFolder on an active session");
+		return;
+	}
+	if (!request->path.len) {
+		client_say_error(client, "connectFolder requires a path");
+		return;
+	}
+	r = folder_open(&client->agents->root, request->path, &folder);
+	if (r == 0) {
+		join_folder(client, folder);
+		return;
+	}
+	log_info("folder refused", "connection", "%s", client->id, "path", "%.*s",
+		STR_ARG(request->path), "error", "%s", strerror(-r), NULL);
+	if (r == -EXDEV)
+		client_say_error(client, "Folder path must be within scan root");
+	else
+		client_say_error(client, "Folder cannot be opened: %s", strerror(-r));
+}
+
+void request_session(struct agent_client *client, struct str id)
+{
+	struct agents *a = client->agents;
+	struct agent_session *session = session_of(a, id);
+	struct folder folder;
+	char text[UUID_SIZE];
+
+	if (session && session->ending) {
+		client_say_error(client, ENDING);
+	} else if (session) {
+		session_join(session, client, true);
+	} else if (!uuid_valid(id)) {
+		client_say_error(client, "session must be the id of an agent session");
+	} else {
+		snprintf(text, sizeof(text), "%.*s", STR_ARG(id));
+		folder = a->root;
+		folder.fd = fcntl(a->root.fd, F_DUPFD_CLOEXEC, 4);
+		session = folder.fd < 0 ? NULL : session_new(a, text, folder, true);
+		if (session)
+			session_join(session, client, true);
+		else
+			client_say_error(client, TOO_MANY);
+	}
+}
+
+/* ---- in a session ---- */
+
+static bool is_goodbye(struct str text)
+{
+	while (text.len > 0 && strchr(" \t\r\n", text.ptr[text.len - 1]))
+		text.len--;
+	return str_is(text, "/exit") || str_is(text, "/quit");
+}
+
+static void prompt(struct agent_client *client, const struct agent_request *request)
+{
+	struct agent_session *session = client->session;
+	struct buf content = {0};
+	const char *problem;
+
+	if (!session) {
+		client_say_error(
+			client, "Cannot prompt in lobby — send connectFolder first");
+		return;
+	}
+	if (!request->content.val && is_goodbye(request->text)) {
+		session_close(session);
+		return;
+	}
+	if (request->content.val) {
+		char *text = yyjson_val_write(request->content.val, 0, NULL);
+
+		buf_add_str(&content, str_of(text ? text : "[]"));
+		free(text);
+	} else if (request->text.len > 0) {
+		buf_add_json_string(&content, request->text);
+	} else {
+		client_say_error(client, "prompt requires a text");
+		return;
+	}
+	problem = session_prompt(session, buf_str(&content));
+	buf_free(&content);
+	if (problem)
+		client_say_error(client, "%s", problem);
+	else
+		client_say_notice(client, "promptReceived");
+}
+
+static void abort_turn(struct agent_client *client)
+{
+	if (!client->session)
+		client_say_error(
+			client, "Cannot abort in lobby — send connectFolder first");
+	else if (!session_abort(client->session))
+		client_say_error(client, "Nothing to abort: no turn is in progress");
+}
+
+static void take_typed(struct agent_client *client, const struct agent_request *request)
+{
+	struct str type = request->type;
+
+	if (str_is(type, "listFolders")) {
+		list_folders(client);
+	} else if (str_is(type, "connectFolder")) {
+		connect_folder(client, request);
+	} else if (str_is(type, "prompt")) {
+		prompt(client, request);
+	} else if (str_is(type, "abort")) {
+		abort_turn(client);
+	} else {
+		if (type.len > SHOWN_TYPE_BYTES)
+			type.len = SHOWN_TYPE_BYTES;
+		client_say_error(client, "Unknown message type: %.*s", STR_ARG(type));
+	}
+}
+
+void request_take(struct agent_client *client, struct str text)
+{
+	struct proto_error error;
+	yyjson_doc *doc = proto_parse(text, &error);
+	struct agent_request request;
+	struct arena arena = {0};
+
+	if (!doc)
+		client_say_error(client, "Invalid JSON from client");
+	else if (proto_decode(agent_request_type(), yyjson_doc_get_root(doc), "message",
+			 DECODE_LENIENT, &arena, &request, &error) < 0)
+		client_say_error(client, "%s", error.text);
+	else
+		take_typed(client, &request);
+	arena_free(&arena);
+	yyjson_doc_free(doc);
+}

@@ -1,0 +1,427 @@
+/* sessions.c - agent sessions and their programs; see agents.h. */
+#include "common/log.h"
+#include "proto/messages.h"
+#include "workers/agent/agents.h"
+#include "workers/agent/command.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define EARLY_ERROR_BYTES 4096
+
+static int64_t now_ms(void)
+{
+	return clock_mono().us / 1000;
+}
+
+/* ---- who is there ---- */
+
+struct agent_session *session_of(struct agents *a, struct str id)
+{
+	struct agent_session *s;
+
+	LIST_FOREACH(s, &a->sessions, link)
+	if (str_is(id, s->id))
+		return s;
+	return NULL;
+}
+
+struct agent_session *session_in(struct agents *a, const char *folder)
+{
+	struct agent_session *s;
+
+	LIST_FOREACH(s, &a->sessions, link)
+	if (strcmp(s->folder.path, folder) == 0)
+		return s;
+	return NULL;
+}
+
+static void show_counts(struct agents *a)
+{
+	struct buf out = {0};
+
+	buf_printf(&out, "{\"sessions\":%zu,\"processes\":%zu}", a->session_count,
+		a->process_count);
+	worker_set_detail(a->worker, buf_str(&out));
+	buf_free(&out);
+}
+
+static void session_free(struct agent_session *s)
+{
+	struct agents *a = s->agents;
+	struct agent_client *client;
+
+	LIST_FOREACH(client, &a->clients, link)
+	if (client->session == s)
+		client->session = NULL;
+	log_info("agent session ended", "session", "%s", s->id, "folder", "%s",
+		s->folder.path, NULL);
+	LIST_REMOVE(s, link);
+	a->session_count--;
+	event_free(s->timer);
+	close(s->folder.fd);
+	history_fini(&s->history);
+	free(s);
+	show_counts(a);
+}
+
+/* ---- what the idle machine says ---- */
+
+static void remove_when_ended(struct agent_session *s)
+{
+	s->ending = true;
+	if (s->process)
+		process_stop(s->process, PROCESS_INTERRUPTED);
+	/* Without a program there is nothing to wait for, but callers may still look at
+	 * the session. */
+	else
+		event_active(s->timer, EV_TIMEOUT, 0);
+}
+
+static void heed(struct agent_session *s, const struct turn_outcome *outcome)
+{
+	if (outcome->verdict == TURN_RECHECK)
+		log_info("agent session without clients is kept", "session", "%s", s->id,
+			"why", "%s", outcome->reason, "look_again_ms", "%lld",
+			(long long)outcome->delay_ms, NULL);
+	if (outcome->verdict == TURN_KILL && !s->ending) {
+		log_info("agent session without clients is ended", "session", "%s", s->id,
+			"why", "%s", outcome->reason, NULL);
+		remove_when_ended(s);
+	}
+}
+
+static void arm(struct agent_session *s)
+{
+	int64_t deadline = turn_deadline(&s->turn), left = deadline - now_ms();
+	struct timeval tv;
+
+	if (s->ending)
+		return;
+	if (deadline == MACHINE_NEVER) {
+		event_del(s->timer);
+		return;
+	}
+	if (left < 0)
+		left = 0;
+	tv = (struct timeval){.tv_sec = left / 1000, .tv_usec = left % 1000 * 1000};
+	event_add(s->timer, &tv);
+}
+
+static void happened(struct agent_session *s, int event)
+{
+	struct turn_outcome outcome = turn_event(&s->turn, event, now_ms());
+
+	heed(s, &outcome);
+	arm(s);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct agent_session *s = arg;
+	struct turn_outcome outcome;
+
+	(void)fd;
+	(void)what;
+	if (s->ending && !s->process) {
+		session_free(s);
+		return;
+	}
+	outcome = turn_tick(&s->turn, now_ms());
+	heed(s, &outcome);
+	arm(s);
+}
+
+struct agent_session *session_new(
+	struct agents *a, const char *id, struct folder folder, bool resume)
+{
+	const struct settings *settings = &a->worker->settings;
+	const struct machine_defaults limits = {
+		.idle_timeout_ms = settings->idle_timeout_ms,
+		.max_idle_ms = settings->max_idle_ms,
+		.stale_output_ms = settings->stale_output_ms};
+	struct agent_session *s;
+
+	if (a->session_count >= AGENTS_MAX_SESSIONS) {
+		close(folder.fd);
+		return NULL;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s || turn_init(&s->turn, &limits) < 0)
+		abort(); /* the settings were checked */
+	s->agents = a;
+	s->folder = folder;
+	s->resume = resume;
+	snprintf(s->id, sizeof(s->id), "%s", id);
+	s->timer = event_new(a->worker->base, -1, 0, on_timer, s);
+	if (!s->timer)
+		abort();
+	LIST_INSERT_HEAD(&a->sessions, s, link);
+	a->session_count++;
+	log_info("agent session begins", "session", "%s", s->id, "folder", "%s",
+		s->folder.path, NULL);
+	show_counts(a);
+	return s;
+}
+
+/* ---- what happens in a session ---- */
+
+/* Tells all clients, and those that come back later. */
+static void tell(struct agent_session *s, struct str message)
+{
+	struct agent_client *client;
+
+	history_add(&s->history, message);
+	LIST_FOREACH(client, &s->agents->clients, link)
+	if (client->session == s)
+		client_send(client, message);
+}
+
+static void tell_typed(
+	struct agent_session *s, const struct type *type, const void *message)
+{
+	struct buf out = {0};
+
+	proto_encode(type, message, &out);
+	tell(s, buf_str(&out));
+	buf_free(&out);
+}
+
+__attribute__((format(printf, 2, 3))) static void tell_error(
+	struct agent_session *s, const char *format, ...)
+{
+	struct arena arena = {0};
+	struct agent_error error = {
+		.source = STR_LIT("bridge"), .type = STR_LIT("error")};
+	va_list args;
+
+	va_start(args, format);
+	error.error = arena_vprintf(&arena, format, args);
+	va_end(args);
+	tell_typed(s, agent_error_type(), &error);
+	arena_free(&arena);
+}
+
+void session_join(struct agent_session *s, struct agent_client *client, bool resumed)
+{
+	const struct agent_connected connected = {.source = STR_LIT("bridge"),
+		.type = STR_LIT("connected"),
+		.session_id = str_of(s->id),
+		.resumed = resumed,
+		.has_resumed = true};
+	const struct agent_history_start start = {.source = STR_LIT("bridge"),
+		.type = STR_LIT("historyStart"),
+		.events = (int64_t)s->history.count,
+		.has_events = true,
+		.dropped = (int64_t)s->history.dropped,
+		.has_dropped = true};
+
+	client->session = s;
+	client_say(client, agent_connected_type(), &connected);
+	if (s->history.count > 0) {
+		client_say(client, agent_history_start_type(), &start);
+		for (size_t i = 0; i < s->history.count; i++)
+			client_send(client, history_at(&s->history, i));
+		client_say_notice(client, "historyEnd");
+	}
+	log_info("client joined", "session", "%s", s->id, "connection", "%s", client->id,
+		NULL);
+	happened(s, IDLE_CLIENT_CONNECTED);
+}
+
+void session_leave(struct agent_client *client)
+{
+	struct agent_session *s = client->session;
+
+	if (!s)
+		return;
+	client->session = NULL;
+	log_info("client left", "session", "%s", s->id, "connection", "%s", client->id,
+		NULL);
+	happened(s, IDLE_CLIENT_DISCONNECTED);
+}
+
+/* ---- the program ---- */
+
+static void on_line(void *arg, struct str line)
+{
+	struct agent_session *s = arg;
+	yyjson_doc *doc;
+	struct buf message = {0};
+	bool result;
+
+	if (!line.ptr) {
+		log_warn("a line of the agent was too long", "session", "%s", s->id,
+			"limit_bytes", "%u", PROCESS_LINE_MAX, NULL);
+		tell_error(s, "A line of the agent was longer than %u MiB and is lost",
+			PROCESS_LINE_MAX / 1024 / 1024);
+		return;
+	}
+	doc = yyjson_read(line.ptr, line.len, 0);
+	if (!yyjson_is_obj(yyjson_doc_get_root(doc))) {
+		log_info("a line of the agent is not JSON", "session", "%s", s->id,
+			"bytes", "%zu", line.len, NULL);
+		yyjson_doc_free(doc);
+		return;
+	}
+	result = yyjson_equals_str(
+		yyjson_obj_get(yyjson_doc_get_root(doc), "type"), "result");
+	yyjson_doc_free(doc);
+	s->resume = true; /* it has begun a session of this id */
+	buf_add_str(&message, STR_LIT("{\"source\":\"cc\",\"event\":"));
+	buf_add_str(&message, line);
+	buf_add_char(&message, '}');
+	tell(s, buf_str(&message));
+	buf_free(&message);
+	happened(s, result ? IDLE_RESULT : IDLE_OUTPUT);
+	if (result && !s->ending && !turn_in_progress(&s->turn))
+		process_go_on(s->process);
+}
+
+static void tell_end(struct agent_session *s, const struct process_end *end)
+{
+	const struct keeper_report *r = &end->report;
+	struct agent_process_exit message = {
+		.source = STR_LIT("bridge"), .type = STR_LIT("processExit")};
+	struct str errors = end->errors;
+	char name[32];
+
+	if (r->start_error) {
+		tell_error(s, "%s could not be started: %s. Check AGENT_COMMAND",
+			s->agents->command[0], strerror(r->start_error));
+		return;
+	}
+	if (errors.len > EARLY_ERROR_BYTES)
+		errors.len = EARLY_ERROR_BYTES;
+	if (r->code > 0 && end->uptime_ms < AGENTS_EARLY_MS && !s->ending)
+		tell_error(s, "CC process exited early (code %d, after %lld ms)%s%.*s",
+			r->code, (long long)end->uptime_ms, errors.len ? ": " : "",
+			STR_ARG(errors));
+	if (r->code >= 0) {
+		message.code = r->code;
+		message.has_code = true;
+	} else {
+		snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(r->signal));
+		message.signal = str_of(name);
+	}
+	tell_typed(s, agent_process_exit_type(), &message);
+}
+
+static void on_sweep_needed(struct agents *a)
+{
+	event_active(a->sweep, EV_TIMEOUT, 0);
+}
+
+static void on_end(void *arg, const struct process_end *end)
+{
+	struct agent_session *s = arg;
+	struct agents *a = s->agents;
+
+	s->process = NULL;
+	a->process_count--;
+	log_info("agent ended", "session", "%s", s->id, "code", "%d", end->report.code,
+		"signal", "%d", end->report.signal, "start_error", "%d",
+		end->report.start_error, "uptime_ms", "%lld", (long long)end->uptime_ms,
+		NULL);
+	tell_end(s, end);
+	show_counts(a);
+	on_sweep_needed(a);
+	if (s->ending) {
+		session_free(s);
+	} else {
+		happened(s,
+			end->report.start_error ? IDLE_SPAWN_FAILED : IDLE_PROCESS_EXIT);
+	}
+	if (a->stopping && a->process_count == 0)
+		worker_stopped(a->worker);
+}
+
+static const char *start(struct agent_session *s)
+{
+	struct agents *a = s->agents;
+	const struct process_events events = {
+		.on_line = on_line, .on_end = on_end, .arg = s};
+	struct arena arena = {0};
+
+	s->process = process_new(a->worker->base,
+		command_for_session(a->command, s->id, s->resume, &arena), a->environment,
+		s->folder.fd, events);
+	arena_free(&arena);
+	if (!s->process) {
+		log_error("agent not started", "session", "%s", s->id, "error", "%s",
+			strerror(errno), NULL);
+		happened(s, IDLE_SPAWN_FAILED);
+		return "The agent could not be started; the log of the agent worker says "
+		       "why";
+	}
+	a->process_count++;
+	log_info("agent started", "session", "%s", s->id, "keeper", "%d",
+		(int)process_keeper(s->process), "resume", "%s", s->resume ? "yes" : "no",
+		NULL);
+	show_counts(a);
+	return NULL;
+}
+
+const char *session_prompt(struct agent_session *s, struct str content)
+{
+	struct buf line = {0};
+	const char *problem = NULL;
+	int r;
+
+	if (s->ending || s->agents->stopping ||
+		(s->process && process_stage_of(s->process) > PROCESS_INTERRUPTED))
+		return "The agent is just ending: try again in a moment";
+	if (!s->process)
+		problem = start(s);
+	if (problem)
+		return problem;
+	buf_add_str(&line, STR_LIT("{\"type\":\"user\",\"message\":{\"role\":\"user\","
+				   "\"content\":"));
+	buf_add_str(&line, content);
+	buf_add_str(&line, STR_LIT("}}"));
+	r = process_write(s->process, buf_str(&line));
+	buf_free(&line);
+	if (r == -ENOBUFS)
+		return "The agent does not read: too much waits for it already";
+	if (r < 0)
+		return "CC process stdin closed unexpectedly";
+	happened(s, IDLE_PROMPT_WRITTEN);
+	return NULL;
+}
+
+bool session_abort(struct agent_session *s)
+{
+	if (!s->process || !turn_in_progress(&s->turn))
+		return false;
+	process_stop(s->process, PROCESS_INTERRUPTED);
+	return true;
+}
+
+void session_close(struct agent_session *s)
+{
+	const struct agent_session_closed closed = {.source = STR_LIT("bridge"),
+		.type = STR_LIT("sessionClosed"),
+		.deliberate = true,
+		.has_deliberate = true};
+	struct agent_client *client;
+
+	tell_typed(s, agent_session_closed_type(), &closed);
+	LIST_FOREACH(client, &s->agents->clients, link)
+	if (client->session == s)
+		session_leave(client);
+	remove_when_ended(s);
+}
+
+void sessions_stop(struct agents *a)
+{
+	struct agent_session *s;
+
+	a->stopping = true;
+	LIST_FOREACH(s, &a->sessions, link)
+	if (s->process)
+		process_stop(s->process, PROCESS_TERMINATED);
+	if (a->process_count == 0)
+		worker_stopped(a->worker);
+}

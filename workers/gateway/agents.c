@@ -1,0 +1,172 @@
+/* agents.c - see agents.h. */
+#include "workers/gateway/agents.h"
+#include "common/bus.h"
+#include "common/log.h"
+#include "proto/messages.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/http.h"
+#include "workers/gateway/ws_server.h"
+#include "workers/gateway/ws_upgrade.h"
+#include <event2/keyvalq_struct.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TOPIC_PREFIX "agent/"
+#define COME_BACK "the agent worker was started anew: connect again"
+
+/* ---- to the worker ---- */
+
+/* Unless it was done, the worker and the client know different things. */
+static void on_reply(void *arg, const struct bus_reply *reply)
+{
+	struct ws_client *client = arg;
+
+	if (reply->status == BUS_TOO_BIG)
+		ws_client_close(client, WSLAY_CODE_MESSAGE_TOO_BIG, "too big");
+	else if (reply->status != BUS_OK)
+		ws_client_close(client, AGENTS_CODE_RESTART, COME_BACK);
+	ws_client_release(client);
+}
+
+static void on_message(struct ws_client *client, struct str text)
+{
+	struct bus *bus = client->server->gateway->bus;
+	const struct agent_message message = {
+		.connection_id = str_of(client->id), .text = text};
+
+	client->server->metrics->ws_received++;
+	ws_client_hold(client);
+	bus_call_message(bus, METHOD_AGENT_MESSAGE, (struct str){NULL, 0}, &message, 0,
+		on_reply, client);
+	if (bus_congested(bus, WORKER_AGENT))
+		ws_client_pause(client, WORKER_AGENT);
+}
+
+static void on_open(struct ws_client *client, void *arg)
+{
+	const struct agent_connect connect = {
+		.connection_id = str_of(client->id), .session = str_of(arg)};
+
+	ws_client_hold(client);
+	bus_call_message(client->server->gateway->bus, METHOD_AGENT_CONNECT,
+		(struct str){NULL, 0}, &connect, 0, on_reply, client);
+}
+
+static void on_close(struct ws_client *client)
+{
+	const struct agent_disconnect gone = {.connection_id = str_of(client->id)};
+	char key[UUID_SIZE];
+
+	uuid7(clock_wall(), key);
+	bus_call_message(client->server->gateway->bus, METHOD_AGENT_DISCONNECT,
+		str_of(key), &gone, 0, NULL, NULL);
+}
+
+/* ---- from the worker ---- */
+
+static struct ws_client *client_of(struct ws_server *server, struct str id)
+{
+	struct ws_client *client;
+
+	TAILQ_FOREACH(client, &server->clients, link)
+	if (str_is(id, client->id))
+		return client;
+	return NULL;
+}
+
+static void on_event(void *arg, const struct bus_event *event)
+{
+	const size_t n = sizeof(TOPIC_PREFIX) - 1;
+	struct gateway *g = arg;
+	struct ws_client *client = client_of(
+		g->agents, (struct str){event->topic.ptr + n, event->topic.len - n});
+	/* Numbers go on as they were written. */
+	yyjson_doc *doc = client ? yyjson_read(event->body.ptr, event->body.len,
+					   YYJSON_READ_NUMBER_AS_RAW)
+				 : NULL;
+	yyjson_val *message;
+	size_t i, count;
+
+	yyjson_arr_foreach(yyjson_doc_get_root(doc), i, count, message)
+	{
+		size_t len = 0;
+		char *text;
+
+		if (!ws_client_takes(client))
+			break;
+		text = yyjson_val_write(message, 0, &len);
+		if (!text)
+			abort();
+		ws_client_send_text(client, (struct str){text, len});
+		free(text);
+	}
+	yyjson_doc_free(doc);
+}
+
+static void on_gap(void *arg, enum worker_id from, uint64_t missed)
+{
+	struct gateway *g = arg;
+	struct ws_client *client, *next;
+
+	(void)from;
+	g->agents_linked = true;
+	if (missed > 0)
+		log_warn("messages of agents were missed: their clients connect again",
+			"count", "%llu", (unsigned long long)missed, NULL);
+	for (client = TAILQ_FIRST(&g->agents->clients);
+		client && (next = TAILQ_NEXT(client, link), true); client = next)
+		ws_client_close(client, AGENTS_CODE_RESTART, COME_BACK);
+}
+
+/* ---- life ---- */
+
+void agents_upgrade(struct gateway *g, struct http_request *request)
+{
+	struct evkeyvalq parameters;
+	const char *session;
+	char *query;
+
+	if (!g->agents) {
+		http_reply_error(
+			request, 404, "No agents are run here: AGENT_COMMAND is not set");
+		return;
+	}
+	if (!g->agents_linked) {
+		evhttp_add_header(evhttp_request_get_output_headers(request->ev),
+			"Retry-After", "1");
+		http_reply_error(request, 503, "The agent worker is not there yet");
+		return;
+	}
+	query = strndup(request->query.ptr ? request->query.ptr : "", request->query.len);
+	if (!query || evhttp_parse_query_str(query, &parameters) < 0) {
+		free(query);
+		http_reply_error(request, 400, "The query cannot be read");
+		return;
+	}
+	session = evhttp_find_header(&parameters, "session");
+	if (session && strlen(session) >= UUID_SIZE)
+		http_reply_error(
+			request, 400, "session must be the id of an agent session");
+	else
+		ws_upgrade_to(g->agents, request, on_open, (void *)(uintptr_t)session);
+	evhttp_clear_headers(&parameters);
+	free(query);
+}
+
+void agents_start(struct gateway *g)
+{
+	struct agent_gateway self = {.generation = {NULL, 0}};
+	char generation[17], key[UUID_SIZE];
+
+	if (!g->worker->settings.agent_command[0])
+		return;
+	g->agents = ws_server_new(g, on_message);
+	g->agents->on_close = on_close;
+	bus_subscribe(g->bus, WORKER_AGENT, TOPIC_PREFIX, on_event, g);
+	bus_on_gap(g->bus, WORKER_AGENT, on_gap, g);
+	snprintf(generation, sizeof(generation), "%016llx",
+		(unsigned long long)g->worker->generation);
+	self.generation = str_of(generation);
+	uuid7(clock_wall(), key);
+	bus_call_message(g->bus, METHOD_AGENT_GATEWAY, str_of(key), &self, 0, NULL, NULL);
+}

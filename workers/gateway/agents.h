@@ -1,0 +1,21 @@
+/*
+ * agents.h - /agent: clients of the agent worker, over WebSocket (rulings 003.1).
+ *
+ * Hands messages on unread: what a client says is a call to the worker, what it is told
+ * an event agent/<connectionId>. When events were missed, or the worker was started anew,
+ * its clients are closed with AGENTS_CODE_RESTART: a client that comes back is told what
+ * happened.
+ */
+#ifndef PAIGE_GATEWAY_AGENTS_H
+#define PAIGE_GATEWAY_AGENTS_H
+
+struct gateway;
+struct http_request;
+
+#define AGENTS_CODE_RESTART 1012
+
+/* Nothing without AGENT_COMMAND. Called by main.c before the loop runs. */
+void agents_start(struct gateway *g);
+void agents_upgrade(struct gateway *g, struct http_request *request);
+
+#endif
