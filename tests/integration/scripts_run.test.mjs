@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PAIGED } from './lib/daemon.mjs';
@@ -16,6 +17,8 @@ const RUN = fileURLToPath(new URL('../../scripts/run', import.meta.url));
 /** Starts scripts/run with a home of its own. options: env, cwd. Gives {child, said(), ended}. */
 function run(t, args, { env = {}, cwd } = {}) {
   const home = t.directory('home');
+  // What scripts/setup fetches lies there: it need not do that again.
+  fs.symlinkSync(path.join(os.homedir(), '.cache'), path.join(home, '.cache'));
   const child = spawn(RUN, args, {
     cwd: cwd ?? home,
     env: {
