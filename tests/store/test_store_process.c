@@ -7,6 +7,7 @@
 #include "proto/worker.h"
 #include "tests/store/store_process.h"
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -433,6 +434,67 @@ START_TEST(a_reader_that_stays_is_told_and_the_log_shrinks_after_it)
 }
 END_TEST
 
+static int copies_left(void)
+{
+	DIR *d = opendir(p.data_dir);
+	struct dirent *e;
+	int n = 0;
+
+	while ((e = readdir(d)))
+		n += strncmp(e->d_name, "backup-", 7) == 0;
+	closedir(d);
+	return n;
+}
+
+START_TEST(a_copy_is_made_while_rows_arrive)
+{
+	char session[UUID_SIZE], path[256] = "", *end;
+	struct bus_reply reply;
+	struct flood *f;
+	sqlite3 *copy;
+	const bool never = false;
+
+	start_session(session);
+	f = flood_new(FLOOD_MAX);
+	store_process_turn(&p, &never, 50);
+	reply = store_call(&p, METHOD_STORE_BACKUP, NULL, "{}", &arena);
+	must(reply);
+	ck_assert_int_eq(sscanf(reply.body.ptr, "{\"path\":\"%250s", path), 1);
+	end = strchr(path, '"');
+	ck_assert_ptr_nonnull(end);
+	*end = '\0';
+	ck_assert_int_eq(copies_left(), 1);
+	f->goal = f->sent;
+	ck_assert(store_process_turn(&p, &f->done, 60 * SECOND));
+	ck_assert_int_eq(f->acknowledged, f->sent);
+	ck_assert_int_eq(
+		sqlite3_open_v2(path, &copy, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	ck_assert_int_eq(
+		sqlite3_exec(copy, "SELECT count(*) FROM action_log", NULL, NULL, NULL),
+		SQLITE_OK);
+	sqlite3_close(copy);
+	strcpy(p.database, path);
+	ck_assert_int_gt(store_count(&p, "SELECT count(*) FROM action_log"), 0);
+	store_query(&p, "PRAGMA integrity_check", path);
+	ck_assert_str_eq(path, "ok");
+	store_query(&p, "PRAGMA journal_mode", path);
+	ck_assert_str_eq(path, "delete");
+	/* A copy that cannot be written leaves no piece of itself, and rows go on. */
+	turn_switch("full", true);
+	reply = store_call(&p, METHOD_STORE_BACKUP, NULL, "{}", &arena);
+	ck_assert(str_is(reply.code, "STORAGE_FAILED"));
+	turn_switch("full", false);
+	ck_assert_int_eq(copies_left(), 1);
+	must(tab_switch(1));
+	/* What nobody took is gone after the next start. */
+	store_process_kill(&p);
+	store_process_start(&p);
+	ck_assert(store_process_wait_ready(&p));
+	ck_assert_int_eq(copies_left(), 0);
+	free(f);
+}
+END_TEST
+
 START_TEST(damage_while_running_stops_all_writing)
 {
 	char session[UUID_SIZE], junk[4096];
@@ -541,6 +603,7 @@ int main(void)
 	tcase_add_test(tc, a_lock_is_waited_for_without_standing_still);
 	tcase_add_test(tc, writing_that_fails_is_told_and_recovers);
 	tcase_add_test(tc, a_reader_that_stays_is_told_and_the_log_shrinks_after_it);
+	tcase_add_test(tc, a_copy_is_made_while_rows_arrive);
 	tcase_add_test(tc, damage_while_running_stops_all_writing);
 	tcase_add_test(tc, a_file_that_is_taken_away_is_noticed);
 	tcase_add_test(tc, a_start_waits_for_a_lock);

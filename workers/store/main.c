@@ -4,6 +4,7 @@
  */
 #include "common/log.h"
 #include "common/worker.h"
+#include "workers/store/backup.h"
 #include "workers/store/serve.h"
 #include "workers/store/store.h"
 #include "workers/store/streams.h"
@@ -111,6 +112,7 @@ static int init(struct worker *w)
 	open_timer = evtimer_new(w->base, on_open_timer, NULL);
 	if (!open_timer)
 		return WORKER_EXIT_INTERNAL;
+	backup_sweep(w->settings.data_dir);
 	result = open_calls_load(&store.open_calls, w->settings.data_dir);
 	if (result < 0)
 		log_warn("calls to Claude that never ended are not known any more",

@@ -110,6 +110,7 @@ struct store {
 	struct mono reopen_after; /* while its file cannot be used */
 	struct serve *serve;   /* of serve.c */
 	struct upkeep *upkeep; /* of upkeep.c */
+	struct backup *backup; /* of backup.c; NULL: none is being made */
 };
 
 /* ---- for handlers ---- */
