@@ -204,6 +204,8 @@ static void play(const char *seen)
 		at += len + (at[len] == ';');
 	}
 	tell_until(&c, now, (struct mono){now.us + 100 * 1000000LL});
+	told_at.us += COALESCE_GAP_US;
+	ck_assert_msg(!coalesce_tell(&c, told_at, &now), "there is still more");
 	ck_assert_msg(c.entries.count == 0 && !c.first && !c.last, "entries are left");
 	coalesce_fini(&c);
 }

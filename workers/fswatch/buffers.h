@@ -32,7 +32,8 @@ struct buffer {
 	struct buffer_log log;
 	uint64_t serial; /* of the latest edit; from buffers.serial */
 	struct spool_file file;
-	char text[]; /* of the path */
+	unsigned sync_round; /* the latest in which turn.c brought it to the disk */
+	char text[];	     /* of the path */
 };
 
 struct buffers {

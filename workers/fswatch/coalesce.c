@@ -383,8 +383,10 @@ static bool tell_due(struct coalesce *c, struct mono now, struct mono *next)
 		if (e->due_us <= now.us && !pending(e))
 			drop(c, e);
 	}
+	/* Forgetting may wait until something happens. */
 	for (struct coalesce_entry *e = c->first; e; e = e->next)
-		next->us = earlier(next->us, e->due_us);
+		if (pending(e))
+			next->us = earlier(next->us, e->due_us);
 	return next->us != NEVER;
 }
 

@@ -87,8 +87,8 @@ void coalesce_lost(struct coalesce *c, struct mono now);
 void coalesce_lock(struct coalesce *c, struct mono now, bool locked);
 
 /*
- * Tells what is due. True when there is more to come, with *next the time to call again
- * at the latest.
+ * Tells what is due and forgets what was told long enough ago. True when there is more to
+ * tell, with *next the time to call again at the latest.
  */
 bool coalesce_tell(struct coalesce *c, struct mono now, struct mono *next);
 

@@ -15,7 +15,8 @@
 /* Answers or edits of this size are worth tidying up after, when it has been quiet. */
 #define MUCH_BYTES (64u * 1024)
 #define TIDY_MS 300
-#define SYNC_MAX_BUFFERS 64
+/* In one job: a save that comes meanwhile waits for no more than these. */
+#define SYNC_MAX_BUFFERS 4
 
 struct turn_answer {
 	struct turn_answer *next;
@@ -60,6 +61,8 @@ static void set_sync_timer(struct fswatch *fs)
 		event_add(fs->turn.sync_timer, &tv);
 }
 
+static void sync_more(struct fswatch *fs);
+
 static void done_sync(struct job *job)
 {
 	struct sync_job *sync = (struct sync_job *)job;
@@ -80,7 +83,9 @@ static void done_sync(struct job *job)
 	close(sync->dir_fd);
 	fs->turn.syncing = false;
 	free(sync);
-	if (full)
+	if (full) /* each buffer once in a round */
+		sync_more(fs);
+	else /* for what changed during the round */
 		set_sync_timer(fs);
 }
 
@@ -90,8 +95,10 @@ static void take_buffers(struct fswatch *fs, struct sync_job *sync)
 		b = b->next) {
 		struct synced_buffer *out = &sync->buffers[sync->count];
 
-		if (!b->file.unsynced || b->path.len >= sizeof(out->path))
+		if (!b->file.unsynced || b->sync_round == fs->turn.sync_round ||
+			b->path.len >= sizeof(out->path))
 			continue;
+		b->sync_round = fs->turn.sync_round;
 		out->fd = spool_sync_start(&fs->spool, &b->file);
 		if (out->fd < 0)
 			continue;
@@ -101,17 +108,12 @@ static void take_buffers(struct fswatch *fs, struct sync_job *sync)
 	}
 }
 
-static void on_sync(evutil_socket_t fd, short what, void *arg)
+static void sync_more(struct fswatch *fs)
 {
-	struct fswatch *fs = arg;
 	struct sync_job *sync = malloc(sizeof(*sync));
 
-	(void)fd;
-	(void)what;
 	if (!sync)
 		abort();
-	if (fs->turn.error) /* perhaps there is room by now */
-		turn_work(fs);
 	sync->job = (struct job){run_sync, done_sync, NULL};
 	sync->fs = fs;
 	sync->count = 0;
@@ -126,6 +128,18 @@ static void on_sync(evutil_socket_t fd, short what, void *arg)
 	fs->journal.unsynced = false;
 	fs->turn.syncing = true;
 	jobs_add(fs->jobs, &sync->job);
+}
+
+static void on_sync(evutil_socket_t fd, short what, void *arg)
+{
+	struct fswatch *fs = arg;
+
+	(void)fd;
+	(void)what;
+	if (fs->turn.error) /* perhaps there is room by now */
+		turn_work(fs);
+	fs->turn.sync_round++;
+	sync_more(fs);
 }
 
 /* ---- memory ---- */

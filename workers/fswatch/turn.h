@@ -27,6 +27,7 @@ struct turn {
 	size_t bytes; /* of the answers that wait, and of the edits of this turn */
 	int error;    /* why the last turn could not be written; 0 */
 	bool syncing;
+	unsigned sync_round;
 };
 
 void turn_init(struct fswatch *fs);
