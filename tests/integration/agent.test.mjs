@@ -32,6 +32,13 @@ function agents(daemon) {
 /** Processes of a list of pids that are still there. */
 const left = (pids) => pids.filter((pid) => fs.existsSync(`/proc/${pid}`) && !/\) Z /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')));
 
+/** The log of the agent worker for people: seconds since its first line, and what happened. */
+function transcript(text, pids) {
+  const lines = text.trim().split('\n').map((line) => ({ at: Date.parse(line.match(/^ts=(\S+)/)[1]), said: line.replace(/^.*? msg=/, '') }));
+  const told = lines.map(({ at, said }) => `${((at - lines[0].at) / 1000).toFixed(3).padStart(8)} s  ${said}`);
+  return [...told, `processes that it had left behind and that are still there: ${left(pids).length} of ${pids.length}`].join('\n');
+}
+
 scenario('without AGENT_COMMAND there is no agent worker, and /agent says so', async (context) => {
   const daemon = await context.daemon();
   const health = await daemon.get('/health');
@@ -212,6 +219,8 @@ scenario('without clients: kept alive in the middle of a turn, granted a grace, 
   assert.ok(Date.now() - gone >= 1500 + RECHECK_MS + 1500 - 100);
   assert.deepEqual(left(pids), []);
   assert.equal(log(daemon).match(/why="idle timeout"/g).length, 2);
+
+  if (process.env.PAIGE_TRANSCRIPT) console.log(transcript(log(daemon), pids));
 
   // A new client finds a new session.
   const back = await connect(context, daemon);

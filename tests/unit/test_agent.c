@@ -1,0 +1,436 @@
+/* Tests of what the agent worker decides by itself: workers/agent/{command,environment,
+ * folders,history,line_reader,turn}.h. */
+#include "workers/agent/command.h"
+#include "workers/agent/environment.h"
+#include "workers/agent/folders.h"
+#include "workers/agent/history.h"
+#include "workers/agent/line_reader.h"
+#include "workers/agent/turn.h"
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
+#define ID "0190b0b0-0000-7000-8000-000000000001"
+#define OTHER_ID "0190b0b0-0000-7000-8000-000000000002"
+
+/* ---- command ---- */
+
+static const struct command_case {
+	const char *text;
+	int error;
+	const char *argv[6];
+} commands[] = {
+	{"claude", 0, {"claude"}},
+	{"  claude\t--model  opus ", 0, {"claude", "--model", "opus"}},
+	{"a 'b c' \"d 'e'\" f\\ g", 0, {"a", "b c", "d 'e'", "f g"}},
+	{"a '' \"\"", 0, {"a", "", ""}},
+	{"a b'c d'e", 0, {"a", "bc de"}},
+	{"a '\\n' \"\\\"\"", 0, {"a", "\\n", "\""}},
+	{"a $HOME ~ * `id`", 0, {"a", "$HOME", "~", "*", "`id`"}},
+	{"", -EINVAL, {NULL}},
+	{" \t ", -EINVAL, {NULL}},
+	{"''", -EINVAL, {NULL}},
+	{"a 'b", -EINVAL, {NULL}},
+	{"a \"b", -EINVAL, {NULL}},
+	{"a \\", -EINVAL, {NULL}},
+	{"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 "
+	 "30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 "
+	 "56 57 58 59 60 61 62 63 64 65",
+		-E2BIG, {NULL}},
+};
+
+START_TEST(splits_commands)
+{
+	const struct command_case *c = &commands[_i];
+	struct arena arena = {0};
+	char **argv = NULL;
+
+	ck_assert_msg(command_split(c->text, &arena, &argv) == c->error, "%s", c->text);
+	for (int i = 0; c->error == 0 && i < 6; i++) {
+		if (!c->argv[i]) {
+			ck_assert_msg(!argv[i], "%s: %s", c->text, argv[i]);
+			break;
+		}
+		ck_assert_str_eq(argv[i], c->argv[i]);
+	}
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(puts_the_session_last)
+{
+	char *const base[] = {(char[]){"claude"}, (char[]){"--model"}, NULL};
+	struct arena arena = {0};
+	char **argv;
+	size_t n;
+
+	for (int resume = 0; resume < 2; resume++) {
+		argv = command_for_session(base, ID, resume, &arena);
+		for (n = 0; argv[n]; n++)
+			;
+		ck_assert_str_eq(argv[0], "claude");
+		ck_assert_str_eq(argv[1], "--model");
+		ck_assert_str_eq(argv[n - 2], resume ? "--resume" : "--session-id");
+		ck_assert_str_eq(argv[n - 1], ID);
+	}
+	arena_free(&arena);
+}
+END_TEST
+
+/* ---- environment ---- */
+
+START_TEST(keeps_what_is_paiges_from_agents)
+{
+	char *const inherited[] = {(char[]){"HOME=/h"}, (char[]){"PAIGE_TOKEN=t"},
+		(char[]){"ANTHROPIC_API_KEY=k"}, (char[]){"ANTHROPIC_BASE_URL=u"},
+		(char[]){"DATA_DIR=/d"}, (char[]){"ODD"}, NULL};
+	struct arena arena = {0};
+	char **own = environment_for_agent(inherited, false, &arena);
+	char **paiges = environment_for_agent(inherited, true, &arena);
+
+	ck_assert_str_eq(own[0], "HOME=/h");
+	ck_assert_str_eq(own[1], "ODD");
+	ck_assert_ptr_null(own[2]);
+	ck_assert_str_eq(paiges[1], "ANTHROPIC_API_KEY=k");
+	ck_assert_str_eq(paiges[2], "ANTHROPIC_BASE_URL=u");
+	ck_assert_str_eq(paiges[3], "ODD");
+	ck_assert_ptr_null(paiges[4]);
+	arena_free(&arena);
+}
+END_TEST
+
+/* ---- folders ---- */
+
+static const struct folder_case {
+	const char *asked; /* %s: the root */
+	int error;
+	const char *name; /* below the root */
+} folder_cases[] = {
+	{"one", 0, "one"},
+	{"one/", 0, "one"},
+	{"one/deep", 0, "one/deep"},
+	{"%s/one", 0, "one"},
+	{"%s/one/../two", 0, "two"},
+	{"one/../two", 0, "two"},
+	{"inner", 0, "one"},
+	{"", -EXDEV, NULL},
+	{".", -EXDEV, NULL},
+	{"%s", -EXDEV, NULL},
+	{"%s/", -EXDEV, NULL},
+	{"..", -EXDEV, NULL},
+	{"one/../..", -EXDEV, NULL},
+	{"%s-twin", -EXDEV, NULL},
+	{"/", -EXDEV, NULL},
+	{"/no/such/folder", -EXDEV, NULL},
+	{"../no-such", -EXDEV, NULL},
+	{"outer", -EXDEV, NULL},
+	{"outer/tmp", -EXDEV, NULL},
+	{"no-such", -ENOENT, NULL},
+	{"%s/no-such", -ENOENT, NULL},
+	{"file", -ENOTDIR, NULL},
+};
+
+static void make_directory(const char *root, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+static void make_tree(char root[64])
+{
+	char path[PATH_MAX];
+	int fd;
+
+	strcpy(root, "/tmp/paige-agent-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(root));
+	make_directory(root, "/two");
+	make_directory(root, "/one");
+	make_directory(root, "/one/deep");
+	make_directory(root, "/.hidden");
+	make_directory(root, "-twin");
+	snprintf(path, sizeof(path), "%s/inner", root);
+	ck_assert_int_eq(symlink("one", path), 0);
+	snprintf(path, sizeof(path), "%s/outer", root);
+	ck_assert_int_eq(symlink("/", path), 0);
+	snprintf(path, sizeof(path), "%s/file", root);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+static void remove_tree(const char *root)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "rm -r '%s' '%s-twin'", root, root);
+	ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(opens_folders_inside_the_root_only)
+{
+	char root[64], asked[PATH_MAX], wanted[PATH_MAX];
+	struct folder top, found = {.fd = -1};
+
+	make_tree(root);
+	ck_assert_int_eq(folder_open_root(root, &top), 0);
+	for (int i = 0; i < COUNT(folder_cases); i++) {
+		const struct folder_case *c = &folder_cases[i];
+		const char *mark = strstr(c->asked, "%s");
+		int r;
+
+		snprintf(asked, sizeof(asked), "%s%s", mark ? root : "",
+			mark ? mark + 2 : c->asked);
+		r = folder_open(&top, str_of(asked), &found);
+		ck_assert_msg(r == c->error, "%s: %d", asked, r);
+		if (r < 0)
+			continue;
+		snprintf(wanted, sizeof(wanted), "%s/%s", root, c->name);
+		ck_assert_str_eq(found.path, wanted);
+		close(found.fd);
+	}
+	ck_assert_int_eq(folder_open(&top, (struct str){"one\0x", 5}, &found), -EXDEV);
+	close(top.fd);
+	remove_tree(root);
+}
+END_TEST
+
+START_TEST(lists_folders_by_name)
+{
+	struct arena arena = {0};
+	struct strs_of_folders names;
+	struct folder top;
+	char root[64];
+
+	make_tree(root);
+	ck_assert_int_eq(folder_open_root(root, &top), 0);
+	names = folder_names(&top, &arena);
+	ck_assert_uint_eq(names.count, 2);
+	ck_assert_str_eq(names.names[0], "one");
+	ck_assert_str_eq(names.names[1], "two");
+	close(top.fd);
+	arena_free(&arena);
+	remove_tree(root);
+}
+END_TEST
+
+static void make_kept(const char *root, const char *name, time_t changed)
+{
+	const struct timespec times[2] = {{.tv_sec = changed}, {.tv_sec = changed}};
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/projects/-p-my-app-/%s", root, name);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(futimens(fd, times), 0);
+	close(fd);
+}
+
+START_TEST(finds_the_newest_session_that_was_kept)
+{
+	struct kept_session kept;
+	char root[64];
+
+	make_tree(root);
+	ck_assert_str_eq(folder_kept_session(root, "/p/my_app.").id, "");
+	make_directory(root, "/projects");
+	make_directory(root, "/projects/-p-my-app-");
+	make_kept(root, ID ".jsonl", 2000);
+	make_kept(root, OTHER_ID ".jsonl", 1000);
+	make_kept(root, "notes.jsonl", 3000);
+	make_kept(root, OTHER_ID ".json1x", 3000);
+	kept = folder_kept_session(root, "/p/my_app.");
+	ck_assert_str_eq(kept.id, ID);
+	ck_assert_int_eq(kept.changed_ms, 2000000);
+	remove_tree(root);
+}
+END_TEST
+
+/* ---- history ---- */
+
+START_TEST(forgets_the_oldest_beyond_the_count)
+{
+	struct history h = {0};
+	char text[32];
+
+	for (int i = 0; i < HISTORY_MAX_EVENTS + 5; i++) {
+		snprintf(text, sizeof(text), "%d", i);
+		history_add(&h, str_of(text));
+	}
+	ck_assert_uint_eq(h.count, HISTORY_MAX_EVENTS);
+	ck_assert_uint_eq(h.dropped, 5);
+	ck_assert(str_is(history_at(&h, 0), "5"));
+	ck_assert(str_is(history_at(&h, HISTORY_MAX_EVENTS - 1), text));
+	history_fini(&h);
+}
+END_TEST
+
+START_TEST(forgets_the_oldest_beyond_the_bytes)
+{
+	struct history h = {0};
+	char *large = calloc(1, HISTORY_MAX_BYTES);
+
+	history_add(&h, STR_LIT("a"));
+	history_add(&h, (struct str){large, HISTORY_MAX_BYTES - 1});
+	ck_assert_uint_eq(h.count, 2);
+	history_add(&h, STR_LIT("b"));
+	ck_assert_uint_eq(h.count, 2);
+	history_add(&h, (struct str){large, HISTORY_MAX_BYTES});
+	ck_assert_uint_eq(h.count, 1);
+	ck_assert_uint_eq(h.bytes, HISTORY_MAX_BYTES);
+	ck_assert_uint_eq(h.dropped, 3);
+	free(large);
+	history_fini(&h);
+}
+END_TEST
+
+/* ---- lines ---- */
+
+static void note_line(void *arg, struct str line)
+{
+	struct buf *out = arg;
+
+	if (line.ptr)
+		buf_printf(out, "[%.*s]", STR_ARG(line));
+	else
+		buf_add_str(out, STR_LIT("!"));
+}
+
+static const struct line_case {
+	const char *bytes, *lines;
+} line_cases[] = {
+	{"a\nbc\n", "[a][bc]"},
+	{"\n\n", "[][]"},
+	{"12345678\n", "[12345678]"},
+	{"123456789\nx\n", "![x]"},
+	{"12345678901234567890\n\n123456789\n", "![]!"},
+	{"last", "[last]"},
+	{"123456789", "!"},
+	{"", ""},
+};
+
+/* However the bytes are cut into pieces. */
+START_TEST(cuts_lines)
+{
+	const struct line_case *c = &line_cases[_i];
+	size_t len = strlen(c->bytes);
+
+	for (size_t piece = 1; piece <= len + 1; piece++) {
+		struct line_reader r = {.max = 8};
+		struct buf out = {0};
+
+		for (size_t at = 0; at < len; at += piece)
+			line_reader_feed(&r,
+				(struct str){c->bytes + at,
+					len - at < piece ? len - at : piece},
+				note_line, &out);
+		line_reader_end(&r, note_line, &out);
+		ck_assert_msg(
+			str_is(buf_str(&out), c->lines) || (out.len == 0 && !*c->lines),
+			"%s by %zu: %.*s", c->bytes, piece, STR_ARG(buf_str(&out)));
+		line_reader_fini(&r);
+		buf_free(&out);
+	}
+}
+END_TEST
+
+/* ---- turns ---- */
+
+/* Letters: C client comes, c goes, P prompt, o output, r result, x exit, . a tick; a
+ * number before it is the time in minutes. Times are kept small on purpose. */
+static const struct turn_case {
+	const char *what, *script;
+	enum turn_verdict last; /* of the last step */
+	const char *reason;
+	bool in_progress;
+} turn_cases[] = {
+	{"no client was ever there", "0P 1o 2r 99.", TURN_NOTHING, "", false},
+	{"idle", "0C 0P 1r 1c 6.", TURN_KILL, "idle timeout", false},
+	{"not yet", "0C 1c 5.", TURN_NOTHING, "", false},
+	{"working", "0C 0P 1c 5o 6.", TURN_RECHECK,
+		"kept alive by active-turn: CC is mid-turn", true},
+	{"grace", "0C 0P 1c 5o 6. 6r 7.", TURN_RECHECK,
+		"grace period — CC finished working, restarting idle countdown", false},
+	{"after the grace", "0C 0P 1c 5o 6. 6r 7. 13.", TURN_KILL, "idle timeout", false},
+	{"came back", "0C 1c 3C 9.", TURN_NOTHING, "", false},
+	{"two prompts, one result", "0C 0P 0P 1r 2.", TURN_NOTHING, "", true},
+	{"the exit ends all turns", "0C 0P 0P 1x 2.", TURN_NOTHING, "", false},
+	{"the cap", "0C 0P 1c 8o 16o 24o 31o 32.", TURN_KILL, "safety cap exceeded",
+		true},
+};
+
+static int event_of(char letter)
+{
+	switch (letter) {
+	case 'C':
+		return IDLE_CLIENT_CONNECTED;
+	case 'c':
+		return IDLE_CLIENT_DISCONNECTED;
+	case 'P':
+		return IDLE_PROMPT_WRITTEN;
+	case 'o':
+		return IDLE_OUTPUT;
+	case 'r':
+		return IDLE_RESULT;
+	default:
+		return IDLE_PROCESS_EXIT;
+	}
+}
+
+START_TEST(drives_the_idle_machine)
+{
+	const struct turn_case *c = &turn_cases[_i];
+	const struct machine_defaults limits = {.idle_timeout_ms = 300000,
+		.max_idle_ms = 1800000,
+		.stale_output_ms = 600000};
+	struct turn_outcome outcome = {0};
+	const char *at = c->script;
+	struct turn t;
+
+	ck_assert_int_eq(turn_init(&t, &limits), 0);
+	while (*at) {
+		char *end;
+		int64_t now_ms = strtol(at, &end, 10) * 60000;
+
+		outcome = *end == '.' ? turn_tick(&t, now_ms)
+				      : turn_event(&t, event_of(*end), now_ms);
+		at = end + 1 + strspn(end + 1, " ");
+	}
+	ck_assert_msg(outcome.verdict == c->last, "%s: %d", c->what, outcome.verdict);
+	ck_assert_msg(strcmp(outcome.reason, c->reason) == 0, "%s: %s", c->what,
+		outcome.reason);
+	ck_assert_msg(turn_in_progress(&t) == c->in_progress, "%s", c->what);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("agent");
+	TCase *tests = tcase_create("agent");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tests, splits_commands, 0, COUNT(commands));
+	tcase_add_test(tests, puts_the_session_last);
+	tcase_add_test(tests, keeps_what_is_paiges_from_agents);
+	tcase_add_test(tests, opens_folders_inside_the_root_only);
+	tcase_add_test(tests, lists_folders_by_name);
+	tcase_add_test(tests, finds_the_newest_session_that_was_kept);
+	tcase_add_test(tests, forgets_the_oldest_beyond_the_count);
+	tcase_add_test(tests, forgets_the_oldest_beyond_the_bytes);
+	tcase_add_loop_test(tests, cuts_lines, 0, COUNT(line_cases));
+	tcase_add_loop_test(tests, drives_the_idle_machine, 0, COUNT(turn_cases));
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
