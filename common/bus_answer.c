@@ -61,13 +61,23 @@ static void cut_part(struct bus_batch *batch)
 		buf_clear(&batch->bodies);
 		batch->bytes_sent = batch->answers_sent = batch->answer_count = 0;
 	}
-	head.more = !batch->begun || batch->answer_count > 0;
+	if (!batch->begun || batch->answer_count > 0)
+		head.kind = BUS_REPLY_MORE;
 	buf_clear(&batch->sent);
 	buf_add(&batch->sent, line, bus_reply_head_format(&head, line));
 	buf_add_str(&batch->sent, buf_str(&records));
 	buf_free(&records);
 	batch->part++;
-	batch->finished = !head.more;
+	batch->finished = head.kind == BUS_REPLY_WHOLE;
+}
+
+void bus_batch_send_back(struct bus_batch *batch)
+{
+	struct bus_reply_head head = {
+		.seq = batch->head.seq, .part = batch->part, .kind = BUS_REPLY_AGAIN};
+	char line[BUS_LINE_MAX];
+
+	send_text(batch, (struct str){line, bus_reply_head_format(&head, line)});
 }
 
 void bus_batch_repeat(struct bus_batch *batch)

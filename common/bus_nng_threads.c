@@ -3,6 +3,7 @@
 #include "common/bus_nng_threads.h"
 #include <nng/nng.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,9 +32,25 @@ static void sleep_here(void *arg)
 	pthread_mutex_unlock(&lock);
 }
 
+/*
+ * nng wakes its task thread while it holds the locks that the task needs: a thread that
+ * gets the processor at once only runs into them, twice for each message. As a batch
+ * thread it waits until the one that woke it has gone to sleep.
+ */
+static void wait_your_turn(void)
+{
+	static _Thread_local bool done;
+	const struct sched_param none = {0};
+
+	if (!done)
+		pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
+	done = true;
+}
+
 static void probed(void *arg)
 {
 	(void)arg;
+	wait_your_turn();
 	atomic_store(&probe_under_way, false);
 }
 

@@ -165,7 +165,7 @@ static void broken(struct bus_parcel *parcel)
 }
 
 /* Delivers the records of a reply. 0, or -EINVAL when it cannot be read. */
-static int deliver(struct bus_parcel *parcel, struct str text, bool *more)
+static int deliver(struct bus_parcel *parcel, struct str text, enum bus_reply_kind *kind)
 {
 	struct bus_reply_head head;
 	struct bus_reply_record record;
@@ -185,8 +185,26 @@ static int deliver(struct bus_parcel *parcel, struct str text, bool *more)
 		parcel->left--;
 		bus_call_deliver(parcel->path, call, &record);
 	}
-	*more = head.more;
+	*kind = head.kind;
 	return r;
+}
+
+static void replied(struct bus_parcel *parcel, enum bus_reply_kind kind)
+{
+	parcel->path->failures = 0;
+	switch (kind) {
+	case BUS_REPLY_WHOLE:
+		/* The owner answers all but what came too late. */
+		finish(parcel, BUS_TIMEOUT);
+		break;
+	case BUS_REPLY_MORE:
+		parcel->part++;
+		bus_parcel_send(parcel, clock_mono());
+		break;
+	case BUS_REPLY_AGAIN:
+		parcel->state = BUS_PARCEL_BROKEN;
+		break;
+	}
 }
 
 static void on_replied(struct bus_note *note)
@@ -194,28 +212,20 @@ static void on_replied(struct bus_note *note)
 	struct bus_parcel *parcel =
 		CONTAINER_OF(note, struct bus_parcel, exchange.replied);
 	struct bus_path *path = parcel->path;
+	enum bus_reply_kind kind = BUS_REPLY_WHOLE;
 	struct nng_msg *reply = NULL;
-	bool more = false;
 	int r = bus_exchange_take(&parcel->exchange, &reply);
 
 	if (r == 0) {
-		r = deliver(parcel, bus_message_text(reply), &more);
+		r = deliver(parcel, bus_message_text(reply), &kind);
 		bus_message_free(reply);
 		if (r < 0)
 			log_error("reply that cannot be read", "worker", "%s",
 				worker_infos[path->owner].name, NULL);
 	}
-	if (r < 0) {
+	if (r < 0)
 		broken(parcel);
-	} else {
-		path->failures = 0;
-		if (more) {
-			parcel->part++;
-			bus_parcel_send(parcel, clock_mono());
-		} else {
-			/* The owner answers all but what came too late. */
-			finish(parcel, BUS_TIMEOUT);
-		}
-	}
+	else
+		replied(parcel, kind);
 	bus_call_ask_flush(path->bus);
 }

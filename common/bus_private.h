@@ -98,6 +98,7 @@ struct bus_batch {
 	struct str rest;	     /* records not begun */
 	struct bus_reception *place; /* where to reply; NULL until the caller asks */
 	struct bus_batch *next;	     /* in server.tired */
+	bool held;		     /* comes after one that has not come yet */
 	bool tired;	     /* its slice of the loop is over; goes on in the next turn */
 	bool running, begun; /* in its loop; every record was begun */
 	unsigned pending;    /* begun and not answered */
@@ -138,6 +139,7 @@ struct bus_server {
 	unsigned open_requests;
 	struct bus_batch *tired, *tired_last;
 	struct event *go_on;
+	struct event *hold; /* runs while batches are held */
 };
 
 /* ---- events ---- */
@@ -261,6 +263,8 @@ void bus_batch_free(struct bus_batch *batch);
 size_t bus_answer_expect(struct bus_batch *batch, uint64_t id);
 /* Sends what is due of the reply. May free the batch. */
 void bus_batch_flush(struct bus_batch *batch);
+/* Tells the caller to send it once more. */
+void bus_batch_send_back(struct bus_batch *batch);
 /* Sends the last part once more. */
 void bus_batch_repeat(struct bus_batch *batch);
 void bus_answer_late(struct bus_request *request);

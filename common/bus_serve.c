@@ -14,6 +14,9 @@
 #define PART_BYTES (8u * 1024 * 1024)
 /* Calls of a batch are begun for so long, then the loop has its turn. */
 #define SLICE_US 4000
+/* How long a batch waits for the one before it, before the caller is asked to send it
+ * again. */
+#define HOLD_MS 20
 
 static void on_received(struct bus_note *note);
 
@@ -172,7 +175,7 @@ static void run_next(struct bus_peer *peer)
 {
 	struct bus_batch *next = peer->batches[peer->order.next % BUS_WINDOW];
 
-	if (next && next->head.seq == peer->order.next)
+	if (next && next->held && next->head.seq == peer->order.next)
 		bus_batch_run(next);
 }
 
@@ -221,6 +224,7 @@ void bus_batch_run(struct bus_batch *batch)
 
 	if (batch->tired)
 		return;
+	batch->held = false;
 	batch->running = true;
 	begin_calls(batch);
 	batch->running = false;
@@ -268,6 +272,37 @@ static void let_go(struct bus_batch **slot)
 	batch->begun = true;
 	if (batch->pending == 0 && !batch->tired)
 		bus_batch_free(batch);
+}
+
+/*
+ * What is held for long waits for a batch that never comes: it was answered by an earlier
+ * process of this worker, which the caller knows by now and did not when it sent this
+ * one.
+ */
+static void on_hold(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus *bus = arg;
+
+	(void)fd;
+	(void)what;
+	for (int i = 0; i < WORKER_COUNT * BUS_WINDOW; i++) {
+		struct bus_peer *peer = &bus->server.peers[i / BUS_WINDOW];
+		struct bus_batch **slot = &peer->batches[i % BUS_WINDOW];
+
+		if (!*slot || !(*slot)->held)
+			continue;
+		if ((*slot)->place)
+			bus_batch_send_back(*slot);
+		let_go(slot);
+	}
+}
+
+static void hold(struct bus_batch *batch)
+{
+	const struct timeval wait = {0, HOLD_MS * 1000};
+
+	batch->held = true;
+	event_add(batch->bus->server.hold, &wait);
 }
 
 static struct bus_batch *batch_new(struct bus *bus, const struct bus_head *head,
@@ -341,6 +376,10 @@ static void take_batch(struct bus *bus, const struct bus_head *head,
 	(*slot)->peer = peer;
 	if (verdict == BUS_ORDER_RUN)
 		bus_batch_run(*slot);
+	else
+		hold(*slot);
+	/* With a newer base, one that was held may be the next. */
+	run_next(peer);
 }
 
 /* ---- requests ---- */
@@ -403,7 +442,9 @@ int bus_serve_open(struct bus *bus)
 
 	if (!bus->server.go_on)
 		bus->server.go_on = evtimer_new(bus->base, on_go_on, bus);
-	if (!bus->server.go_on)
+	if (!bus->server.hold)
+		bus->server.hold = evtimer_new(bus->base, on_hold, bus);
+	if (!bus->server.go_on || !bus->server.hold)
 		return -ENOMEM;
 	bus_socket_path(bus, bus->self, "rep", path);
 	return bus_listener_open(

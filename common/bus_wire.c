@@ -31,10 +31,13 @@ size_t bus_call_format(const struct bus_call_record *c, char out[BUS_LINE_MAX])
 		c->deadline_ms, STR_ARG(key), c->body.len));
 }
 
+#define REPLY_KINDS 3
+static const char *const reply_kinds[REPLY_KINDS] = {"whole", "more", "again"};
+
 size_t bus_reply_head_format(const struct bus_reply_head *h, char out[BUS_LINE_MAX])
 {
-	return checked(snprintf(out, BUS_LINE_MAX, "A %" PRIu64 " %" PRIu32 " %d\n",
-		h->seq, h->part, h->more));
+	return checked(snprintf(out, BUS_LINE_MAX, "A %" PRIu64 " %" PRIu32 " %s\n",
+		h->seq, h->part, reply_kinds[h->kind]));
 }
 
 size_t bus_reply_format(const struct bus_reply_record *r, char out[BUS_LINE_MAX])
@@ -210,9 +213,9 @@ int bus_call_parse(struct str *rest, struct bus_call_record *out)
 
 int bus_reply_head_parse(struct str *rest, struct bus_reply_head *out)
 {
-	struct bus_reply_head h;
+	struct bus_reply_head h = {.kind = BUS_REPLY_WHOLE};
+	struct str kind;
 	struct line l;
-	uint64_t more;
 
 	if (rest->len == 0)
 		return 0;
@@ -221,10 +224,11 @@ int bus_reply_head_parse(struct str *rest, struct bus_reply_head *out)
 	expect(&l, "A");
 	h.seq = number(&l, 10);
 	h.part = small_number(&l);
-	more = number(&l, 10);
-	if (l.bad || l.rest.len != 0 || more > 1)
+	kind = word(&l, ' ');
+	while (h.kind < REPLY_KINDS && !str_is(kind, reply_kinds[h.kind]))
+		h.kind++;
+	if (l.bad || l.rest.len != 0 || h.kind == REPLY_KINDS)
 		return -EINVAL;
-	h.more = more == 1;
 	*out = h;
 	*rest = l.after;
 	return 1;

@@ -6,7 +6,7 @@
  *
  *   head        "B <epoch> <caller> <incarnation> <base> <seq> <part> <sent us>\n"
  *   call        "C <id> <method> <deadline ms left> <key or -> <body bytes>\n" body
- *   reply head  "A <seq> <part> <more>\n"
+ *   reply head  "A <seq> <part> whole|more|again\n"
  *   reply       "R <id> ok|error <body bytes>\n" body
  *   event       "<topic>|<incarnation> <seq> <body bytes>\n" body
  *
@@ -43,10 +43,17 @@ struct bus_call_record {
 	struct str body;
 };
 
+enum bus_reply_kind {
+	BUS_REPLY_WHOLE, /* this was the last part */
+	BUS_REPLY_MORE,	 /* another part has to be asked for */
+	BUS_REPLY_AGAIN, /* nothing was done: send the request once more, with what is
+			    base now */
+};
+
 struct bus_reply_head {
 	uint64_t seq;
 	uint32_t part;
-	bool more; /* another part has to be asked for */
+	enum bus_reply_kind kind;
 };
 
 struct bus_reply_record {

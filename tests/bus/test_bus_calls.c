@@ -40,8 +40,10 @@ static void check_all_ok(void)
 {
 	for (unsigned i = 0; i < rig.count; i++)
 		ck_assert_msg(rig.calls[i].done && rig.calls[i].status == BUS_OK,
-			"call %u: done %d status %d: %.*s", i, rig.calls[i].done,
-			rig.calls[i].status, STR_ARG(buf_str(&rig.calls[i].message)));
+			"call %u of %u: done %d status %d after %lld ms: %.*s", i,
+			rig.count, rig.calls[i].done, rig.calls[i].status,
+			(long long)rig.calls[i].ms,
+			STR_ARG(buf_str(&rig.calls[i].message)));
 }
 
 /* ---- the plain way ---- */
@@ -127,7 +129,7 @@ START_TEST(a_long_batch_lets_others_in)
 	lone = rig_call(&rig, READ_ALONE, 0, "{}");
 	ck_assert(rig_wait(&rig, 5000));
 	check_all_ok();
-	ck_assert_int_lt(lone->ms, 150);
+	ck_assert_int_lt(lone->ms, last_busy->ms - 50);
 	ck_assert_int_ge(last_busy->ms, 300);
 	for (unsigned i = 1; i < 100; i++)
 		ck_assert_uint_gt(rig.calls[i].order, rig.calls[i - 1].order);
@@ -283,7 +285,8 @@ START_TEST(stop_answers_what_is_in_flight)
 	kill(store, SIGTERM);
 	rig_turn(&rig, 20);
 	late = rig_call(&rig, READ_ALONE, 0, "{\"n\":99}");
-	rig_turn(&rig, 300);
+	for (int i = 0; i < 40 && rig.answered < 10; i++)
+		rig_turn(&rig, 50);
 	for (int i = 0; i < 10; i++)
 		ck_assert_msg(
 			rig.calls[i].done && rig.calls[i].status == BUS_OK, "call %d", i);

@@ -211,6 +211,19 @@ START_TEST(outside_the_window_is_refused)
 }
 END_TEST
 
+START_TEST(a_newer_base_frees_what_was_held)
+{
+	struct bus_order o = {0};
+
+	/* 40 was sent while 39 was not answered yet, waited for the connection to a new
+	 * owner, and came alone: the new owner knows nothing of 39. */
+	bus_order_meet(&o, 77, 39);
+	ck_assert_int_eq(bus_order_take(&o, 39, 40), BUS_ORDER_HOLD);
+	ck_assert_int_eq(bus_order_take(&o, 40, 41), BUS_ORDER_HOLD);
+	ck_assert_uint_eq(o.next, 40);
+}
+END_TEST
+
 START_TEST(an_older_message_behind_a_newer_one)
 {
 	struct bus_order o = {0};
@@ -242,6 +255,7 @@ int main(void)
 	tcase_add_test(tc, a_new_caller_begins_anew);
 	tcase_add_test(tc, given_up_batches_are_skipped);
 	tcase_add_test(tc, outside_the_window_is_refused);
+	tcase_add_test(tc, a_newer_base_frees_what_was_held);
 	tcase_add_test(tc, an_older_message_behind_a_newer_one);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
