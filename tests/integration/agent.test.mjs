@@ -145,6 +145,29 @@ scenario('a client that comes back gets the history, in order, and then what hap
   assert.deepEqual((await connect(context, daemon, { session: 'nonsense' })).messages.filter((m) => m.type === 'connected'), []);
 });
 
+scenario('floods and large events arrive whole and in order; the history and a line have a bound', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const client = await connect(context, daemon);
+  const { sessionId } = await client.join('one');
+  assert.equal(await client.prompt('flood 20000'), 'flood');
+  const numbers = client.messages.filter((m) => m.event?.type === 'stream_event').map((m) => m.event.n);
+  assert.deepEqual(numbers, Array.from({ length: 20000 }, (_, n) => n));
+
+  const back = await connect(context, daemon, { session: sessionId });
+  await back.next('historyEnd');
+  const start = await back.next('historyStart');
+  assert.equal(start.events, 10000);
+  assert.equal(start.dropped, client.messages.filter((m) => m.source === 'cc').length - 10000);
+  assert.equal(back.messages.filter((m) => m.source === 'cc').length, 10000);
+
+  client.send({ type: 'prompt', text: `large ${12 * 1024 * 1024}` });
+  assert.equal((await client.next('assistant')).event.text.length, 12 * 1024 * 1024);
+  client.send({ type: 'prompt', text: `large ${17 * 1024 * 1024}` });
+  assert.match((await client.next('error')).error, /longer than 16 MiB and is lost/);
+  assert.equal(await client.prompt('hello'), 'you said hello');
+  assert.equal(client.closed, null);
+});
+
 scenario('abort interrupts a turn; a program that does not heed it is ended with all it started', async (context) => {
   const daemon = await daemonWithAgent(context);
   const client = await connect(context, daemon);

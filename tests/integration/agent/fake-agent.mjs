@@ -5,6 +5,7 @@
 //   silence          a turn that writes nothing     noise        a line that is not JSON, then an answer
 //   children         leaves processes behind: one in its group, one in a session of its own, one that ignores TERM
 //   deaf             ignores INT and TERM from now on     crash  ends with 3 and a word on stderr
+//   flood N          that many events at once       large BYTES  an event of that size
 //   where            answers its directory, arguments and the names in its environment
 //
 // Strict: a flag that is missing, or a message of another shape, ends it with 64.
@@ -78,6 +79,12 @@ async function turn(text) {
   } else if (word === 'deaf') {
     deaf = true;
     result('deaf');
+  } else if (word === 'flood') {
+    process.stdout.write(Array.from({ length: Number(operand) }, (_, n) => `${JSON.stringify({ type: 'stream_event', n })}\n`).join(''));
+    result('flood');
+  } else if (word === 'large') {
+    write({ type: 'assistant', text: 'x'.repeat(Number(operand)) });
+    result('large');
   } else if (word === 'where') {
     result(JSON.stringify({ cwd: process.cwd(), args, names: Object.keys(process.env) }));
   } else {
