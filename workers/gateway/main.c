@@ -20,11 +20,20 @@
 #include "workers/gateway/ws_message.h"
 #include "workers/gateway/ws_server.h"
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* How long HTTP waits for the store. */
 #define WAIT_FOR_KEY_MS 300
+
+/*
+ * A message and its parsed form take some hundred kilobytes; below this size malloc takes
+ * them from memory that it keeps, rather than from the kernel and page by page for each
+ * message. What lies free at the end goes back.
+ */
+#define MMAP_BYTES (2 * 1024 * 1024)
+#define TRIM_BYTES (4 * 1024 * 1024)
 
 static struct gateway gateway;
 static bool serving;
@@ -95,6 +104,8 @@ static int init(struct worker *w)
 	const struct timeval wait = {.tv_usec = WAIT_FOR_KEY_MS * 1000};
 	struct gateway *g = &gateway;
 
+	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
+	mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
 	w->state = g;
 	g->worker = w;
 	g->base = w->base;
