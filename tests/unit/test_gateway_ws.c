@@ -267,7 +267,7 @@ END_TEST
 
 START_TEST(refuses_lengths_in_a_longer_form)
 {
-	static const unsigned char forms[][10] = {
+	static const unsigned char forms[][14] = {
 		{TEXT, MASKED | 126, 0, 125},
 		{TEXT, MASKED | 127, 0, 0, 0, 0, 0, 0, 0xff, 0xff},
 		{TEXT, MASKED | 127, 0x80, 0, 0, 0, 0, 1, 0, 0},
@@ -282,6 +282,41 @@ START_TEST(refuses_lengths_in_a_longer_form)
 		ck_assert_int_eq(read_one(&r, &left, 100, &item), WS_FAIL);
 		ck_assert_uint_eq(item.code, 1002);
 		ws_reader_fini(&r);
+	}
+}
+END_TEST
+
+/* Every length and every cut: what comes out is what the client meant, frame by frame. */
+START_TEST(takes_masks_off)
+{
+	static const uint8_t key[4] = {0x11, 0x22, 0x80, 0xff};
+	uint8_t text[40], in[64], out[64];
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (uint8_t)(i * 7);
+	for (size_t len = 0; len < sizeof(text); len++) {
+		for (size_t cut = 1; cut < len + 8; cut++) {
+			struct ws_unmask u = {0};
+			size_t got = 0, at = 0, total = 6 + len, used;
+
+			in[0] = BINARY;
+			in[1] = (uint8_t)(MASKED | len);
+			memcpy(in + 2, key, sizeof(key));
+			for (size_t i = 0; i < len; i++)
+				in[6 + i] = text[i] ^ key[i % 4];
+			while (at < total) {
+				size_t give = total - at < cut ? total - at : cut;
+
+				got += ws_unmask_take(&u, in + at, give, &used, out + got,
+					sizeof(out) - got);
+				ck_assert_uint_gt(used, 0);
+				at += used;
+			}
+			ck_assert_uint_eq(got, 2 + len);
+			ck_assert_uint_eq(out[1], len);
+			ck_assert_mem_eq(out + 2, text, len);
+			ck_assert(u.masked && !u.in_payload && u.have == 0);
+		}
 	}
 }
 END_TEST
@@ -406,6 +441,7 @@ int main(void)
 	tcase_add_test(tc, reads_sizes);
 	tcase_add_test(tc, bounds_the_whole_message);
 	tcase_add_test(tc, refuses_lengths_in_a_longer_form);
+	tcase_add_test(tc, takes_masks_off);
 	tcase_add_test(tc, goes_on_after_a_pause);
 	tcase_add_test(tc, knows_close_codes);
 	tcase_add_test(tc, pings_and_gives_up);

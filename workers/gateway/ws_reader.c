@@ -9,16 +9,13 @@
 static ssize_t take_input(uint8_t *out, size_t len, int flags, void *arg)
 {
 	struct ws_reader *r = arg;
+	size_t used, n;
 
 	(void)flags;
-	if (r->input_len == 0)
-		return -1;
-	if (len > r->input_len)
-		len = r->input_len;
-	memcpy(out, r->input, len);
-	r->input += len;
-	r->input_len -= len;
-	return (ssize_t)len;
+	n = ws_unmask_take(&r->unmask, r->input, r->input_len, &used, out, len);
+	r->input += used;
+	r->input_len -= used;
+	return n > 0 ? (ssize_t)n : -1;
 }
 
 int ws_reader_init(struct ws_reader *r, size_t max_message)
@@ -70,7 +67,7 @@ static const char *judge_header(
 {
 	if (frame->rsv)
 		return "reserved bits are set";
-	if (!frame->mask)
+	if (!r->unmask.masked)
 		return "a client's frame is not masked";
 	switch (frame->opcode) {
 	case WSLAY_TEXT_FRAME:

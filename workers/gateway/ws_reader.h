@@ -1,17 +1,18 @@
 /*
  * ws_reader.h - WebSocket messages out of received bytes (RFC 6455).
  *
- * wslay's frame API takes the frames apart and unmasks them; the rules between frames
+ * wslay's frame API takes the frames apart; the rules between frames
  * stand here: masking, reserved bits and opcodes, fragmentation, control frames, UTF-8,
  * close codes, sizes (contract section 4; R25 to R27). wslay's event API is not used: it
  * checks UTF-8 byte by byte, which took four fifths of the time of a large message.
  *
- * Called by ws_connection.c. Does no I/O, and is the target of the frame fuzzer.
+ * Called by ws_client.c. Does no I/O, and is the target of the frame fuzzer.
  */
 #ifndef PAIGE_GATEWAY_WS_READER_H
 #define PAIGE_GATEWAY_WS_READER_H
 
 #include "common/buf.h"
+#include "workers/gateway/ws_unmask.h"
 #include "workers/gateway/ws_utf8.h"
 #include <wslay/wslay.h>
 
@@ -37,6 +38,7 @@ struct ws_item {
 
 struct ws_reader {
 	wslay_frame_context_ptr frames;
+	struct ws_unmask unmask;
 	const uint8_t *input; /* borrowed, from ws_reader_feed */
 	size_t input_len;
 	size_t max_message;
