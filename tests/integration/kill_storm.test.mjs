@@ -186,6 +186,11 @@ async function checkLog(daemon, ledger) {
   const highlights = tally((await daemon.actions('decorations_applied')).map((row) => row.data.path));
   for (const [file, acknowledged] of ledger.highlights) exactly('decorations_applied', file, highlights.get(file) ?? 0, acknowledged);
 
+  // What a tool did is answered when its call stands in the log as well.
+  const calls = (await daemon.actions('mcp_tool_call')).filter((row) => row.data.toolName === 'paige_highlight_lines').length;
+  const acknowledgedCalls = count(ledger.highlights, Boolean);
+  assert.ok(calls >= acknowledgedCalls && calls <= ledger.highlights.size, `${calls} rows of mcp_tool_call for ${acknowledgedCalls} of ${ledger.highlights.size} calls`);
+
   const selections = tally((await daemon.actions('selection')).map((row) => row.data.textLength));
   for (const [number, arrived] of ledger.selections) exactly('selection', number, selections.get(number) ?? 0, arrived);
 

@@ -2,14 +2,38 @@
 #include "workers/gateway/mcp_tool_log.h"
 #include "common/bus.h"
 #include "common/ids.h"
+#include "common/log.h"
 #include "workers/gateway/gateway.h"
 #include <stdlib.h>
 
+struct waiter {
+	void (*on_logged)(void *arg);
+	void *arg;
+	struct waiter *next;
+};
+
 static struct {
-	struct buf rows; /* JSON objects, separated by commas */
+	struct buf rows;	/* JSON objects, separated by commas */
+	struct waiter *waiters; /* for these rows */
 	struct event *flush;
 	bool pending;
 } pending_log;
+
+static void on_written(void *arg, const struct bus_reply *reply)
+{
+	struct waiter *w = arg;
+
+	if (reply->status != BUS_OK)
+		log_warn("tool calls are missing in the action log", "why", "%.*s",
+			STR_ARG(reply->message), NULL);
+	while (w) {
+		struct waiter *next = w->next;
+
+		w->on_logged(w->arg);
+		free(w);
+		w = next;
+	}
+}
 
 static void on_flush(evutil_socket_t fd, short what, void *arg)
 {
@@ -25,8 +49,9 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 	buf_add_str(&body, STR_LIT("]}"));
 	buf_clear(&pending_log.rows);
 	uuid7(clock_wall(), key);
-	bus_call(
-		g->bus, METHOD_ACTION_APPEND, str_of(key), buf_str(&body), 0, NULL, NULL);
+	bus_call(g->bus, METHOD_ACTION_APPEND, str_of(key), buf_str(&body), 0, on_written,
+		pending_log.waiters);
+	pending_log.waiters = NULL;
 	buf_free(&body);
 }
 
@@ -42,7 +67,18 @@ static void want_flush(struct gateway *g)
 	event_active(pending_log.flush, EV_TIMEOUT, 0);
 }
 
-void mcp_tool_log(struct gateway *g, const char *tool, struct str session_id)
+static void wait_for_row(void (*on_logged)(void *arg), void *arg)
+{
+	struct waiter *w = malloc(sizeof(*w));
+
+	if (!w)
+		abort();
+	*w = (struct waiter){on_logged, arg, pending_log.waiters};
+	pending_log.waiters = w;
+}
+
+void mcp_tool_log(struct gateway *g, const char *tool, struct str session_id,
+	void (*on_logged)(void *arg), void *arg)
 {
 	struct wall now = clock_wall();
 	char id[UUID_SIZE], at[WALL_ISO_SIZE];
@@ -59,5 +95,7 @@ void mcp_tool_log(struct gateway *g, const char *tool, struct str session_id)
 	else
 		buf_add_str(&pending_log.rows, STR_LIT("null"));
 	buf_printf(&pending_log.rows, "},\"createdAt\":\"%s\"}", at);
+	if (on_logged)
+		wait_for_row(on_logged, arg);
 	want_flush(g);
 }

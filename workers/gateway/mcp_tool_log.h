@@ -2,6 +2,8 @@
  * mcp_tool_log.h - telling the store of every tool call (mcp_tool_call, FR-079).
  *
  * The calls of one turn of the loop go out together, at its end. Called by mcp_tools.c.
+ * Who must not answer before the row is safe is told when the store has it; a row that
+ * nobody waits for may be lost with a gateway that is killed at that very moment.
  */
 #ifndef PAIGE_GATEWAY_MCP_TOOL_LOG_H
 #define PAIGE_GATEWAY_MCP_TOOL_LOG_H
@@ -10,7 +12,10 @@
 
 struct gateway;
 
-/* `tool` lives for ever; `session_id` may be absent. */
-void mcp_tool_log(struct gateway *g, const char *tool, struct str session_id);
+/* `tool` lives for ever; `session_id` may be absent. `on_logged`, if any, is called once:
+ * when the row is committed, was dropped for want of a session (EC-17), or cannot be
+ * written. */
+void mcp_tool_log(struct gateway *g, const char *tool, struct str session_id,
+	void (*on_logged)(void *arg), void *arg);
 
 #endif

@@ -104,39 +104,75 @@ static void finish(struct gateway *g, struct mcp_call *call, struct str text,
 struct tool_call {
 	struct gateway *g;
 	struct mcp_call *call;
+	int awaited; /* the owner's answer; for a tool that does something also its row */
+	struct buf text; /* the answer */
+	bool is_error;
 };
+
+static void tool_call_done(void *arg)
+{
+	struct tool_call *t = arg;
+	struct str text = buf_str(&t->text);
+
+	if (--t->awaited > 0)
+		return;
+	finish(t->g, t->call, text, !t->is_error && text.len && text.ptr[0] == '{',
+		t->is_error);
+	buf_free(&t->text);
+	free(t);
+}
 
 static void on_reply(void *arg, const struct bus_reply *reply)
 {
 	struct tool_call *t = arg;
 
-	if (reply->status == BUS_OK)
-		finish(t->g, t->call, reply->body,
-			reply->body.len && reply->body.ptr[0] == '{', false);
-	else
-		finish(t->g, t->call, reply->message, false, true);
-	free(t);
+	t->is_error = reply->status != BUS_OK;
+	buf_add_str(&t->text, t->is_error ? reply->message : reply->body);
+	tool_call_done(t);
 }
 
-static void call_owner(struct gateway *g, struct mcp_call *call,
-	const struct mcp_tool_info *tool, const void *input)
+static void call_owner(
+	struct tool_call *t, const struct mcp_tool_info *tool, const void *input)
 {
 	const struct method_info *method = &method_infos[tool->method];
-	struct tool_call *t = malloc(sizeof(*t));
 	struct buf body = {0};
 	char key[UUID_SIZE];
 
-	if (!t)
-		abort();
-	*t = (struct tool_call){.g = g, .call = call};
 	if (method->deadline_ms >= LONG_METHOD_MS)
-		mcp_call_takes_long(call);
+		mcp_call_takes_long(t->call);
 	uuid7(clock_wall(), key);
 	proto_encode(tool->input(), input, &body);
-	bus_call(g->bus, tool->method,
+	bus_call(t->g->bus, tool->method,
 		method->flags & METHOD_KEYED ? str_of(key) : (struct str){NULL, 0},
 		buf_str(&body), 0, on_reply, t);
 	buf_free(&body);
+}
+
+/* Decodes the arguments and has the tool's owner do it. What a tool did is answered when
+ * its row stands in the log (FR-079); one that only reads does not wait for that. */
+static void call_tool(struct gateway *g, struct mcp_call *call,
+	const struct mcp_tool_info *tool, yyjson_val *arguments)
+{
+	struct tool_call *t = calloc(1, sizeof(*t));
+	struct arena *arena = mcp_call_arena(call);
+	void *input = arena_alloc(arena, tool->input()->size);
+	struct proto_error error;
+
+	if (!t)
+		abort();
+	t->g = g;
+	t->call = call;
+	t->awaited = tool->read_only ? 1 : 2;
+	mcp_tool_log(g, tool->name, mcp_call_session_id(call),
+		tool->read_only ? NULL : tool_call_done, t);
+	if (proto_decode(tool->input(), arguments, "arguments", DECODE_STRICT, arena,
+		    input, &error) < 0) {
+		t->is_error = true;
+		buf_add_str(&t->text, str_of(error.text));
+		tool_call_done(t);
+	} else {
+		call_owner(t, tool, input);
+	}
 }
 
 /* How alike two names are: the length of the longest run of characters that both have. */
@@ -207,9 +243,6 @@ static void handle_call(struct mcp_call *call, void *arg)
 	yyjson_val *arguments = yyjson_obj_get(params, "arguments");
 	struct str text = {yyjson_get_str(name), yyjson_get_len(name)};
 	int tool = text.ptr ? mcp_tool_by_name(text) : -1;
-	const struct mcp_tool_info *info;
-	struct proto_error error;
-	void *input;
 
 	if (!text.ptr) {
 		mcp_call_fail(call, MCP_INVALID_PARAMS, "params.name: expected a string");
@@ -219,15 +252,8 @@ static void handle_call(struct mcp_call *call, void *arg)
 		refuse_unknown(call, text);
 		return;
 	}
-	info = &mcp_tool_infos[tool];
 	g->metrics.mcp_tool_calls++;
-	mcp_tool_log(g, info->name, mcp_call_session_id(call));
-	input = arena_alloc(mcp_call_arena(call), info->input()->size);
-	if (proto_decode(info->input(), arguments ? arguments : empty_object(),
-		    "arguments", DECODE_STRICT, mcp_call_arena(call), input, &error) < 0)
-		finish(g, call, str_of(error.text), false, true);
-	else
-		call_owner(g, call, info, input);
+	call_tool(g, call, &mcp_tool_infos[tool], arguments ? arguments : empty_object());
 }
 
 /* ---- the service ---- */
