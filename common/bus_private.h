@@ -5,7 +5,8 @@
  *   bus_call.c       calls: made, refused, delivered
  *   bus_path.c       one owner: batches and lone calls under way, repeats, deadlines
  *   bus_wait.c       calls from other threads
- *   bus_serve.c      requests: received, ordered, begun
+ *   bus_place.c      where requests arrive and replies leave
+ *   bus_serve.c      requests: read, ordered, begun
  *   bus_answer.c     replies: collected, sent
  *   bus_publish.c    our events
  *   bus_subscribe.c  the events of others
@@ -246,13 +247,20 @@ struct bus_parcel *bus_parcel_get(struct bus_path *path, unsigned count);
 void bus_parcel_put(struct bus_parcel *parcel);
 void bus_parcel_send(struct bus_parcel *parcel, struct mono now);
 
+/* bus_place.c */
+void bus_serve_start(struct bus *bus);
+/* Enough places wait for requests; every second, and whenever one is taken. */
+void bus_serve_tick(struct bus *bus);
+/* Gives a place back without a reply; NULL does nothing. */
+void bus_serve_drop_place(struct bus *bus, struct bus_reception *place);
+/* nng has the reply in hand. */
+void bus_serve_answered(struct bus *bus, struct bus_reception *place);
+
 /* bus_serve.c */
 int bus_serve_open(struct bus *bus);
-void bus_serve_start(struct bus *bus);
-void bus_serve_tick(struct bus *bus);
-/* Gives a place back without a reply. */
-void bus_serve_drop_place(struct bus *bus, struct bus_reception *place);
-void bus_serve_answered(struct bus *bus, struct bus_reception *place);
+/* A request has arrived; takes both. */
+void bus_serve_take(
+	struct bus *bus, struct nng_msg *message, struct bus_reception *place);
 /* Begins what is left of the batch as far as a part of the reply and its slice of time
  * reach. */
 void bus_batch_run(struct bus_batch *batch);

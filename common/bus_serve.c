@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Places that wait for a request at any time, and the most there may be. */
-#define PLACES_LISTENING 8
-#define PLACES_MAX 1024
 /* No more calls of a batch are begun while this much of its reply waits to be sent. */
 #define PART_BYTES (8u * 1024 * 1024)
 /* Calls of a batch are begun for so long, then the loop has its turn. */
@@ -17,72 +14,6 @@
 /* How long a batch waits for the one before it, before the caller is asked to send it
  * again. */
 #define HOLD_MS 20
-
-static void on_received(struct bus_note *note);
-
-struct place {
-	struct bus_reception reception;
-	struct bus *bus;
-};
-
-/* ---- places: where a request arrives and its reply leaves ---- */
-
-static void listen_at(struct bus *bus, struct bus_reception *place)
-{
-	bus->server.listening++;
-	bus_reception_wait(place);
-}
-
-void bus_serve_drop_place(struct bus *bus, struct bus_reception *place)
-{
-	if (place)
-		listen_at(bus, place);
-}
-
-void bus_serve_answered(struct bus *bus, struct bus_reception *place)
-{
-	struct bus_server *s = &bus->server;
-
-	place->next = NULL;
-	if (s->answered_last)
-		s->answered_last->next = place;
-	else
-		s->answered = place;
-	s->answered_last = place;
-}
-
-static struct bus_reception *place_get(struct bus *bus)
-{
-	struct bus_server *s = &bus->server;
-	struct bus_reception *free_one = s->answered;
-	struct place *p;
-
-	if (free_one && bus_reception_free(free_one)) {
-		s->answered = free_one->next;
-		if (!s->answered)
-			s->answered_last = NULL;
-		return free_one;
-	}
-	if (s->receptions >= PLACES_MAX)
-		return NULL;
-	p = calloc(1, sizeof(*p));
-	if (!p || bus_reception_init(
-			  &p->reception, &s->listener, &bus->post, on_received) < 0)
-		abort();
-	p->bus = bus;
-	s->receptions++;
-	return &p->reception;
-}
-
-static void listen_enough(struct bus *bus)
-{
-	struct bus_reception *place;
-
-	if (!bus->server.serving || bus->server.draining)
-		return;
-	while (bus->server.listening < PLACES_LISTENING && (place = place_get(bus)))
-		listen_at(bus, place);
-}
 
 /* ---- one call ---- */
 
@@ -384,7 +315,7 @@ static void take_batch(struct bus *bus, const struct bus_head *head,
 
 /* ---- requests ---- */
 
-static void take(struct bus *bus, struct nng_msg *message, struct bus_reception *place)
+void bus_serve_take(struct bus *bus, struct nng_msg *message, struct bus_reception *place)
 {
 	struct str text = bus_message_text(message);
 	struct bus_head head;
@@ -411,22 +342,6 @@ drop:
 	bus_serve_drop_place(bus, place);
 }
 
-static void on_received(struct bus_note *note)
-{
-	struct bus_reception *place = CONTAINER_OF(note, struct bus_reception, received);
-	struct bus *bus = CONTAINER_OF(place, struct place, reception)->bus;
-	struct nng_msg *message = bus_reception_take(place);
-
-	bus->server.listening--;
-	if (!message)
-		log_error("receiving a request failed", NULL);
-	else if (bus->server.draining)
-		bus_message_free(message); /* no reply: the caller sees us go */
-	else
-		take(bus, message, place);
-	listen_enough(bus);
-}
-
 /* ---- life ---- */
 
 static void on_connected(struct bus_note *note)
@@ -449,17 +364,6 @@ int bus_serve_open(struct bus *bus)
 	bus_socket_path(bus, bus->self, "rep", path);
 	return bus_listener_open(
 		&bus->server.listener, BUS_LISTEN_REP, path, &bus->post, on_connected);
-}
-
-void bus_serve_start(struct bus *bus)
-{
-	bus->server.serving = true;
-	listen_enough(bus);
-}
-
-void bus_serve_tick(struct bus *bus)
-{
-	listen_enough(bus);
 }
 
 void bus_serve(struct bus *bus, enum method method, bus_serve_fn *fn, void *arg)

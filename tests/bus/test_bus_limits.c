@@ -1,0 +1,224 @@
+/*
+ * The limits of calls over the real bus: deadlines, sizes, how many wait.
+ */
+#include "tests/bus/bus_rig.h"
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One of each kind, all of the store. */
+#define READ_BATCH METHOD_SESSION_NEWEST
+#define READ_ALONE METHOD_SESSION_RESTORED
+#define KEYED_ALONE METHOD_API_CALL_RECONCILE
+
+static struct rig rig;
+static pid_t store;
+
+static void set_up(void)
+{
+	rig_init(&rig);
+	store = 0;
+}
+
+static void tear_down(void)
+{
+	rig_kill(&store);
+	rig_fini(&rig);
+}
+
+static void check_all_ok(void)
+{
+	for (unsigned i = 0; i < rig.count; i++)
+		ck_assert_msg(rig.calls[i].done && rig.calls[i].status == BUS_OK,
+			"call %u of %u: done %d status %d after %lld ms: %.*s", i,
+			rig.count, rig.calls[i].done, rig.calls[i].status,
+			(long long)rig.calls[i].ms,
+			STR_ARG(buf_str(&rig.calls[i].message)));
+}
+
+START_TEST(deadlines_are_kept)
+{
+	struct rig_call *batch, *alone, *waiting;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	rig_call(&rig, READ_BATCH, 0, "{}");
+	rig_call(&rig, READ_ALONE, 0, "{}");
+	ck_assert(rig_wait(&rig, 2000));
+	kill(store, SIGSTOP);
+	batch = rig_call(&rig, READ_BATCH, 200, "{\"n\":1}");
+	alone = rig_call(&rig, KEYED_ALONE, 200, "{\"n\":2}");
+	rig_turn(&rig, 50);
+	waiting = rig_call(&rig, READ_BATCH, 150, "{\"n\":3}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(batch->status, BUS_TIMEOUT);
+	ck_assert_int_eq(alone->status, BUS_TIMEOUT);
+	ck_assert_int_eq(waiting->status, BUS_TIMEOUT);
+	ck_assert_int_ge(batch->ms, 200);
+	ck_assert_int_lt(batch->ms, 300);
+	kill(store, SIGCONT);
+	/* What came too late is not done, and the way is free again. */
+	ck_assert_int_eq(rig_call(&rig, READ_BATCH, 0, "{\"n\":4}")->done, false);
+	rig_call(&rig, READ_ALONE, 0, "{\"n\":5}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(rig.calls[rig.count - 1].status, BUS_OK);
+	ck_assert_int_eq(rig.calls[rig.count - 2].status, BUS_OK);
+	{
+		size_t count;
+		int64_t *ledger = rig_ledger(&rig, &count);
+
+		for (size_t i = 0; i < count; i++)
+			ck_assert_int_ge(ledger[i], 4);
+		ck_assert_uint_eq(count, 2);
+		free(ledger);
+	}
+}
+END_TEST
+
+/* ---- sizes ---- */
+
+START_TEST(too_big_and_alive)
+{
+	struct rig_call *request, *alone, *batch, *after;
+	struct bus_stats stats;
+	char *big = malloc(21 * 1024 * 1024);
+
+	memset(big, ' ', 21 * 1024 * 1024);
+	big[21 * 1024 * 1024 - 1] = '\0';
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	request = rig_call(&rig, READ_ALONE, 0, "{}%s", big);
+	alone = rig_call(&rig, READ_ALONE, 0, "{\"answer_bytes\":21000000}");
+	batch = rig_call(&rig, READ_BATCH, 0, "{\"answer_bytes\":21000000}");
+	after = rig_call(&rig, READ_BATCH, 0, "{\"n\":3}");
+	ck_assert(rig_wait(&rig, 5000));
+	ck_assert_int_eq(request->status, BUS_TOO_BIG);
+	ck_assert(str_is(buf_str(&request->code), "TOO_BIG"));
+	ck_assert_int_eq(alone->status, BUS_TOO_BIG);
+	ck_assert_int_eq(batch->status, BUS_TOO_BIG);
+	ck_assert_int_eq(after->status, BUS_OK);
+	bus_get_stats(rig.bus, &stats);
+	ck_assert_uint_eq(stats.resets, 0);
+	free(big);
+}
+END_TEST
+
+START_TEST(large_answers_come_in_parts)
+{
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	for (int i = 0; i < 60; i++)
+		rig_call(&rig, READ_BATCH, 0, "{\"n\":%d,\"answer_bytes\":%d}", i,
+			i % 7 == 0 ? 9000000 : 700000);
+	ck_assert(rig_wait(&rig, 20000));
+	check_all_ok();
+	for (int i = 0; i < 60; i++) {
+		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
+		ck_assert_uint_gt(rig.calls[i].body.len, i % 7 == 0 ? 9000000 : 700000);
+		ck_assert_uint_eq(rig.calls[i].order, (unsigned)i + 1);
+	}
+}
+END_TEST
+
+START_TEST(parts_survive_a_kill)
+{
+	bool dead = false;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	for (int i = 0; i < 40; i++)
+		rig_call(&rig, READ_BATCH, 0, "{\"n\":%d,\"answer_bytes\":3000000%s}", i,
+			i == 25 ? ",\"die\":\"received\"" : "");
+	for (int turn = 0; !dead && turn < 100; turn++) {
+		rig_turn(&rig, 100);
+		dead = waitpid(store, NULL, WNOHANG) == store;
+	}
+	ck_assert_msg(dead, "the peer did not die");
+	store = rig_peer(&rig, "store", NULL);
+	ck_assert(rig_wait(&rig, 10000));
+	check_all_ok();
+	for (int i = 0; i < 40; i++)
+		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
+}
+END_TEST
+
+/* ---- how many ---- */
+
+static unsigned reliefs;
+
+static void on_relief(void *arg, enum worker_id owner)
+{
+	ck_assert_ptr_eq(arg, &reliefs);
+	ck_assert_int_eq(owner, WORKER_STORE);
+	reliefs++;
+}
+
+START_TEST(congestion_and_refusal)
+{
+	unsigned refused = 0;
+
+	reliefs = 0;
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	bus_on_relief(rig.bus, on_relief, &reliefs);
+	rig_call(&rig, READ_BATCH, 0, "{}");
+	ck_assert(rig_wait(&rig, 2000));
+	kill(store, SIGSTOP);
+	for (int i = 0; i < BUS_MAX_CALLS + 50; i++) {
+		rig_call(&rig, READ_BATCH, 0, "{}");
+		ck_assert_int_eq(bus_congested(rig.bus, WORKER_STORE),
+			i + 1 > BUS_CONGESTED_CALLS);
+	}
+	ck_assert(!bus_congested(rig.bus, WORKER_LLM));
+	rig_turn(&rig, 100);
+	ck_assert_uint_eq(reliefs, 0);
+	kill(store, SIGCONT);
+	ck_assert(rig_wait(&rig, 5000));
+	for (unsigned i = 0; i < rig.count; i++) {
+		ck_assert(rig.calls[i].status == BUS_OK ||
+			  rig.calls[i].status == BUS_REFUSED);
+		refused += rig.calls[i].status == BUS_REFUSED;
+	}
+	ck_assert_uint_eq(refused, 50);
+	ck_assert_uint_eq(reliefs, 1);
+	ck_assert(!bus_congested(rig.bus, WORKER_STORE));
+}
+END_TEST
+
+START_TEST(a_path_that_is_too_long)
+{
+	char path[108];
+
+	memset(path, 'd', sizeof(path));
+	path[0] = '/';
+	path[100] = '\0';
+	errno = 0;
+	ck_assert_ptr_null(bus_open(rig.base, WORKER_GATEWAY, path, 1));
+	ck_assert_int_eq(errno, ENAMETOOLONG);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("bus_limits");
+	TCase *tc = tcase_create("bus_limits");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, deadlines_are_kept);
+	tcase_add_test(tc, too_big_and_alive);
+	tcase_add_test(tc, large_answers_come_in_parts);
+	tcase_add_test(tc, parts_survive_a_kill);
+	tcase_add_test(tc, congestion_and_refusal);
+	tcase_add_test(tc, a_path_that_is_too_long);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
