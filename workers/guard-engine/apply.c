@@ -35,11 +35,20 @@ void apply_op_free(struct op *op)
 	free(op);
 }
 
-static void fail_op(struct op *op, const char *code, const char *message)
+/* An op is done; whoever it came from has been told. */
+static void end_op(struct instance *i, struct op *op)
+{
+	if (!op->request)
+		requests_forget(i, &op->answers);
+	apply_op_free(op);
+}
+
+static void fail_op(
+	struct instance *i, struct op *op, const char *code, const char *message)
 {
 	if (op->request)
 		bus_answer_error(op->request, code, (struct str){0}, "%s", message);
-	apply_op_free(op);
+	end_op(i, op);
 }
 
 static struct op *take_first(struct instance *i)
@@ -56,13 +65,13 @@ static struct op *take_first(struct instance *i)
 void apply_fail_waiting(struct instance *i, const char *code, const char *message)
 {
 	while (i->first)
-		fail_op(take_first(i), code, message);
+		fail_op(i, take_first(i), code, message);
 }
 
 void apply_enqueue(struct instance *i, struct op *op)
 {
 	if (i->waiting >= ENGINE_MAX_WAITING && op->request) {
-		fail_op(op, "BUSY", "Too many events wait for this guard machine");
+		fail_op(i, op, "BUSY", "Too many events wait for this guard machine");
 		return;
 	}
 	op->next = NULL;
@@ -209,20 +218,14 @@ static void commit(struct instance *i)
 /* Tells the client what came of its event. */
 static void answer(struct instance *i, struct op *op)
 {
-	if (!op->request)
-		apply_op_free(op);
-	else if (i->result.refusal) {
+	if (op->request && i->result.refusal)
 		bus_answer_error(op->request, "NOT_ALLOWED", (struct str){0},
 			"Not allowed: %s", i->result.refusal);
-		apply_op_free(op);
-	} else {
-		if (i->creating)
-			answers_created(i, op->request);
-		else
-			answers_event(&i->stream, str_of(i->id), &i->result, false,
-				op->request);
-		apply_op_free(op);
-	}
+	else if (op->request && i->creating)
+		answers_created(i, op->request);
+	else if (op->request)
+		answers_event(&i->stream, str_of(i->id), &i->result, false, op->request);
+	end_op(i, op);
 }
 
 /* A creation whose id is in use, or that failed: whatever is stored under the id holds.
@@ -231,7 +234,7 @@ static void creation_failed(
 	struct instance *i, struct op *op, const char *code, const char *message)
 {
 	i->creating = false;
-	fail_op(op, code, message);
+	fail_op(i, op, code, message);
 	load_again(i);
 }
 
@@ -250,7 +253,7 @@ static void append_failed(
 		creation_failed(i, op, code, message);
 	} else {
 		if (op)
-			fail_op(op, code, message);
+			fail_op(i, op, code, message);
 		load_again(i);
 	}
 	arena_free(&arena);
@@ -285,7 +288,7 @@ static void on_outcome(
 			"expected", "%" PRId64, i->stream.cursor, "found", "%" PRId64,
 			appended->cursor, NULL);
 		if (op)
-			fail_op(op, "UNAVAILABLE",
+			fail_op(i, op, "UNAVAILABLE",
 				"The guard machine is read again; try again");
 		load_again(i);
 		return;
@@ -372,7 +375,7 @@ static bool answer_stale(struct instance *i, struct op *op)
 static void answer_look(struct instance *i, struct op *op)
 {
 	answers_look(i, op->request);
-	apply_op_free(op);
+	end_op(i, op);
 }
 
 static void take_op(struct instance *i, struct op *op)
@@ -391,29 +394,29 @@ static void take_op(struct instance *i, struct op *op)
 	arena_reset(&i->arena);
 	err = stream_decode(&i->stream, op->event, sender, &i->arena, &event, &error);
 	if (err < 0) {
-		fail_op(op, "INVALID_MESSAGE", error.text);
+		fail_op(i, op, "INVALID_MESSAGE", error.text);
 		return;
 	}
 	if (i->stream.cursor >= ENGINE_MAX_ROWS && op->request) {
-		fail_op(op, "NOT_ALLOWED", "Not allowed: the stream is full");
+		fail_op(i, op, "NOT_ALLOWED", "Not allowed: the stream is full");
 		return;
 	}
 	event.at_ms = time_of_op(i, op);
 	if (!apply_facts(i, &i->stream, &event, event.at_ms, &event.facts)) {
-		fail_op(op, "INVALID_MESSAGE",
+		fail_op(i, op, "INVALID_MESSAGE",
 			"event.timezone: the time zone database of this computer has no "
 			"such zone");
 		return;
 	}
-	if (op->request_seq) {
+	if (!op->request) {
 		event.facts.has_request_seq = true;
-		event.facts.request_seq = op->request_seq;
+		event.facts.request_seq = op->answers.seq;
 	}
 	err = take_step(i, op, &event);
 	if (err == -ENOSPC)
-		fail_op(op, "NOT_ALLOWED", i->result.refusal);
+		fail_op(i, op, "NOT_ALLOWED", i->result.refusal);
 	else if (err)
-		fail_op(op, "INTERNAL_ERROR", "The event could not be applied");
+		fail_op(i, op, "INTERNAL_ERROR", "The event could not be applied");
 }
 
 void apply_go_on(struct instance *i)

@@ -46,7 +46,8 @@ struct op {
 	struct str client_event_id;
 	bool has_expected;
 	int64_t expected_cursor;
-	int64_t request_seq; /* of the engine: the request to a model that this answers */
+	struct machine_request
+		answers; /* of the engine: the request to a model that it answers */
 	struct moment came;
 };
 
@@ -55,12 +56,6 @@ enum instance_phase {
 	INSTANCE_LOADING, /* waits for the store */
 	INSTANCE_READY,
 	INSTANCE_BROKEN, /* its stream does not replay: see `problem` */
-};
-
-/* A request to a model that is under way. */
-struct asked {
-	struct machine_request request;
-	bool used;
 };
 
 struct instance {
@@ -88,7 +83,7 @@ struct instance {
 	struct stream_result result;
 	struct arena arena; /* of its event */
 
-	struct asked asked[MACHINE_MAX_REQUESTS];
+	struct machine_request asked[MACHINE_MAX_REQUESTS]; /* of models, under way */
 	int asked_count;
 };
 
@@ -172,6 +167,8 @@ void answers_state(const struct stream *s, struct str id, int64_t at_ms,
 
 /* Asks what the machine wants to know and nobody asks yet. */
 void requests_sync(struct instance *i);
+/* The event with the answer is dealt with. */
+void requests_forget(struct instance *i, const struct machine_request *request);
 
 /* ---- serve.c ---- */
 

@@ -13,6 +13,8 @@ flow_fn flow_review;			/* review.run */
 flow_fn flow_review_submit;		/* review.submit */
 flow_fn flow_triage;			/* triage.run */
 flow_fn flow_control;			/* control.run */
+flow_fn flow_interview_coverage;	/* interview.coverage */
+flow_fn flow_interview_assistant;	/* interview.assistant */
 flow_fn flow_pipeline;			/* coaching.pipeline */
 flow_fn flow_wrap_up;			/* session.wrap_up */
 flow_fn flow_dashboard_load;		/* dashboard.load */

@@ -23,6 +23,8 @@ static const struct {
 	{METHOD_REVIEW_SUBMIT, flow_review_submit},
 	{METHOD_TRIAGE, flow_triage},
 	{METHOD_CONTROL, flow_control},
+	{METHOD_INTERVIEW_COVERAGE, flow_interview_coverage},
+	{METHOD_INTERVIEW_ASSISTANT, flow_interview_assistant},
 	{METHOD_COACHING_PIPELINE, flow_pipeline},
 	{METHOD_SESSION_WRAP_UP, flow_wrap_up},
 	{METHOD_DASHBOARD_LOAD, flow_dashboard_load},

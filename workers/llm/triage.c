@@ -1,7 +1,7 @@
 /*
- * triage.c - two questions that other workers have for the model: whether to nudge (the
- * Observer; FR-139), and what an answer in an interview is worth (the session guard;
- * rulings 000.1).
+ * triage.c - questions that other workers have for the model: whether to nudge (the
+ * Observer; FR-139), and what the guards want to know: what an answer is worth (rulings
+ * 000.1), what the answers of a section cover, what the assistant says (seed 002).
  */
 #include "proto/messages.h"
 #include "workers/llm/flows.h"
@@ -46,4 +46,23 @@ void flow_control(struct flow *flow)
 					   .more_system = history,
 					   .message = &message});
 	finish(flow, &result, control_response_type());
+}
+
+/* Whether it is asked again after a failure is the interview's to decide (I8). */
+static void ask_as_it_is(struct flow *flow, enum call_kind kind, const struct type *type)
+{
+	struct call_result result = call_claude(
+		flow, &(struct call_request){.kind = kind, .message = flow->message});
+
+	finish(flow, &result, type);
+}
+
+void flow_interview_coverage(struct flow *flow)
+{
+	ask_as_it_is(flow, CALL_INTERVIEW_COVERAGE, interview_coverage_response_type());
+}
+
+void flow_interview_assistant(struct flow *flow)
+{
+	ask_as_it_is(flow, CALL_INTERVIEW_ASSISTANT, interview_assistant_response_type());
 }

@@ -294,6 +294,28 @@ static void control(struct answer *a)
 	}
 }
 
+static void interview_coverage(struct answer *a)
+{
+	yyjson_mut_val *coverage = yyjson_mut_obj_add_arr(a->doc, a->root, "coverage");
+	size_t i, max;
+	yyjson_val *dimension;
+
+	yyjson_arr_foreach(yyjson_obj_get(a->user, "dimensions"), i, max, dimension)
+	{
+		yyjson_mut_val *one = yyjson_mut_arr_add_obj(a->doc, coverage);
+
+		yyjson_mut_obj_add_strcpy(
+			a->doc, one, "dimension", yyjson_get_str(dimension));
+		yyjson_mut_obj_add_str(a->doc, one, "level", "partially_covered");
+	}
+}
+
+static void interview_assistant(struct answer *a)
+{
+	set(a, a->root, "text", said(a, "A script explains nothing."));
+	yyjson_mut_obj_add_str(a->doc, a->root, "category", "concept");
+}
+
 /* ---- which kind ---- */
 
 static answer_fn *const answers[CALL_KINDS] = {
