@@ -74,6 +74,7 @@ static struct bus_reply add_memories(const char *key, int count, int from)
 			"\"tags\":\"\"}",
 			i > from ? "," : "", i, STR_ARG(vector_text(i)));
 	buf_add_str(&body, STR_LIT("]}"));
+	buf_add_char(&body, '\0');
 	reply = store_call(&p, METHOD_MEMORY_ADD, key, body.data, &arena);
 	buf_free(&body);
 	return reply;
