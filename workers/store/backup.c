@@ -1,286 +1,198 @@
-/* backup.c - a copy of the database while it is in use (backup.h). */
+/* backup.c - a verified copy of a database that is in use (backup.h). */
 #include "workers/store/backup.h"
-#include "common/log.h"
-#include "common/worker.h"
-#include "proto/messages.h"
-#include "workers/store/serve.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
-#include <dirent.h>
+#include "workers/store/database.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A lock that somebody holds at the beginning or the end is waited for; this is a thread.
- */
-#define LOCK_WAIT_MS 10000
-#define STACK_BYTES (512 * 1024)
+#define STEP_PAGES 256	  /* between two looks at *cancel */
+#define CHECK_STEPS 10000 /* of SQLite's virtual machine, likewise */
+#define LOCKED_PAUSE_MS 5 /* while another process has the file locked */
+#define LOCKED_TRIES 1000
 
-/* ---- the copy ---- */
+struct copying {
+	const char *source;
+	sqlite3 *from, *to;
+	char part[PATH_MAX];
+	const atomic_bool *cancel;
+};
 
 static int fail(sqlite3 *db, const char *what, const char *path, struct problem *problem)
 {
-	problem_set(problem, "%s %s: %s", what, path,
+	problem_set(problem, "Cannot %s %s: %s", what, path,
 		db ? sqlite3_errmsg(db) : "out of memory");
 	return db ? database_errno(sqlite3_extended_errcode(db)) : -ENOMEM;
 }
 
-static int copy_pages(
-	sqlite3 *from, sqlite3 *to, const char *path, struct problem *problem)
+static int fail_os(const char *what, const char *path, struct problem *problem)
 {
-	sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
-	int rc;
+	int error = errno;
 
-	if (!backup)
-		return fail(to, "Cannot begin the copy", path, problem);
-	/* All at once is one transaction of the source: one moment. */
-	rc = sqlite3_backup_step(backup, -1);
-	sqlite3_backup_finish(backup);
-	if (rc != SQLITE_DONE)
-		return fail(to, "Cannot write the copy", path, problem);
-	/* The copy says that it has a write-ahead log; alone it needs none. */
-	if (sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) !=
-		SQLITE_OK)
-		return fail(to, "Cannot finish the copy", path, problem);
+	problem_set(problem, "Cannot %s %s: %s", what, path, strerror(error));
+	return -error;
+}
+
+/* Opened, and within a transaction that sees one moment of the file. */
+static int open_source(struct copying *c, struct problem *problem)
+{
+	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+
+	if (sqlite3_open_v2(c->source, &c->from, flags, NULL) != SQLITE_OK ||
+		sqlite3_exec(c->from, "BEGIN; SELECT count(*) FROM sqlite_schema", NULL,
+			NULL, NULL) != SQLITE_OK)
+		return fail(c->from, "read", c->source, problem);
 	return 0;
 }
 
-static int verify(sqlite3 *db, const char *path, struct problem *problem)
+/* Made anew and readable by its owner only. Nobody reads it before it is whole, so it
+ * needs no journal. */
+static int open_part(struct copying *c, struct problem *problem)
+{
+	int flags =
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+	int fd;
+
+	unlink(c->part);
+	fd = open(c->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return fail_os("write", c->part, problem);
+	close(fd);
+	if (sqlite3_open_v2(c->part, &c->to, flags, NULL) != SQLITE_OK ||
+		sqlite3_exec(c->to,
+			"PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; "
+			"PRAGMA journal_mode = OFF",
+			NULL, NULL, NULL) != SQLITE_OK)
+		return fail(c->to, "write", c->part, problem);
+	return 0;
+}
+
+static int copy_pages(struct copying *c, struct problem *problem)
+{
+	sqlite3_backup *backup = sqlite3_backup_init(c->to, "main", c->from, "main");
+	int tries = 0;
+	int rc = SQLITE_OK;
+
+	if (!backup)
+		return fail(c->to, "write", c->part, problem);
+	while (rc != SQLITE_DONE && !*c->cancel) {
+		rc = sqlite3_backup_step(backup, STEP_PAGES);
+		if ((rc == SQLITE_BUSY || rc == SQLITE_LOCKED) && tries++ < LOCKED_TRIES)
+			usleep(LOCKED_PAUSE_MS * 1000);
+		else if (rc != SQLITE_OK && rc != SQLITE_DONE)
+			break;
+	}
+	sqlite3_backup_finish(backup);
+	if (rc == SQLITE_DONE)
+		return 0;
+	if (*c->cancel)
+		return -ECANCELED;
+	return fail(c->to, "write", c->part, problem);
+}
+
+static int on_progress(void *arg)
+{
+	const atomic_bool *const *cancel = arg;
+
+	return **cancel;
+}
+
+/* The copy of a database with a log wants one too; a file to be carried about must not.
+ */
+static int finish_part(struct copying *c, struct problem *problem)
 {
 	sqlite3_stmt *check = NULL;
-	int result = 0;
+	const char *said = NULL;
+	int result = 0, rc;
 
-	if (sqlite3_prepare_v2(db, "PRAGMA integrity_check(1)", -1, &check, NULL) !=
-			SQLITE_OK ||
-		sqlite3_step(check) != SQLITE_ROW) {
-		result = fail(db, "Cannot verify the copy", path, problem);
-	} else {
-		const char *said = (const char *)sqlite3_column_text(check, 0);
-
-		if (!said || strcmp(said, "ok") != 0) {
-			problem_set(problem, "The copy %s is damaged: %s", path,
-				said ? said : "?");
-			result = -EUCLEAN;
-		}
+	if (sqlite3_exec(c->to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) !=
+		SQLITE_OK)
+		return fail(c->to, "write", c->part, problem);
+	sqlite3_progress_handler(c->to, CHECK_STEPS, on_progress, &c->cancel);
+	rc = sqlite3_prepare_v2(c->to, "PRAGMA integrity_check(1)", -1, &check, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(check);
+	if (rc == SQLITE_ROW)
+		said = (const char *)sqlite3_column_text(check, 0);
+	if (*c->cancel) {
+		result = -ECANCELED;
+	} else if (!said) {
+		result = fail(c->to, "check", c->part, problem);
+	} else if (strcmp(said, "ok") != 0) {
+		problem_set(problem, "%s", said);
+		result = -EUCLEAN;
 	}
 	sqlite3_finalize(check);
 	return result;
 }
 
-static int sync_file(const char *path, int64_t *bytes, struct problem *problem)
+static int sync_path(const char *path, int flags, struct problem *problem)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
+	int fd = open(path, flags | O_CLOEXEC);
 	int result = 0;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || fsync(fd) < 0) {
-		result = -errno;
-		problem_set(
-			problem, "Cannot sync the copy %s: %s", path, strerror(errno));
-	} else {
-		*bytes = st.st_size;
-	}
-	if (fd >= 0)
-		close(fd);
-	return result;
-}
-
-static int copy_into(
-	sqlite3 *from, const char *path, int64_t *bytes, struct problem *problem)
-{
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-	sqlite3 *to = NULL;
-	int result;
-
-	if (sqlite3_open_v2(path, &to, flags, NULL) != SQLITE_OK ||
-		sqlite3_exec(to, "PRAGMA synchronous = OFF", NULL, NULL, NULL) !=
-			SQLITE_OK)
-		result = fail(to, "Cannot make the copy", path, problem);
-	else
-		result = copy_pages(from, to, path, problem);
-	if (result == 0)
-		result = verify(to, path, problem);
-	sqlite3_close(to);
-	if (result == 0)
-		result = sync_file(path, bytes, problem);
-	return result;
-}
-
-int backup_copy(const char *from, const char *to, int64_t *bytes, struct problem *problem)
-{
-	int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	sqlite3 *source = NULL;
-	int result;
-
-	if (fd < 0) {
-		result = -errno;
-		problem_set(problem, "Cannot make the copy %s: %s", to, strerror(errno));
-		return result;
-	}
+	if (fd < 0)
+		return fail_os("open", path, problem);
+	if (fsync(fd) < 0)
+		result = fail_os("sync", path, problem);
 	close(fd);
-	if (sqlite3_open_v2(from, &source, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-		    NULL) != SQLITE_OK ||
-		sqlite3_busy_timeout(source, LOCK_WAIT_MS) != SQLITE_OK)
-		result = fail(source, "Cannot read the database", from, problem);
-	else
-		result = copy_into(source, to, bytes, problem);
-	sqlite3_close(source);
-	if (result < 0)
-		unlink(to);
 	return result;
 }
 
-void backup_sweep(const char *directory)
+/* Syncs the whole copy and gives it its name. */
+static int keep_part(
+	struct copying *c, const char *target, int64_t *bytes, struct problem *problem)
 {
-	DIR *d = opendir(directory);
-	struct dirent *e;
+	char directory[PATH_MAX];
+	struct stat st;
+	int result = sync_path(c->part, O_RDONLY, problem);
 
-	while (d && (e = readdir(d)))
-		if (strncmp(e->d_name, BACKUP_PREFIX, strlen(BACKUP_PREFIX)) == 0 &&
-			unlinkat(dirfd(d), e->d_name, 0) == 0)
-			log_info("removed a copy of the database that nobody took",
-				"file", "%s", e->d_name, NULL);
-	if (d)
-		closedir(d);
+	if (result < 0)
+		return result;
+	if (stat(c->part, &st) < 0)
+		return fail_os("look at", c->part, problem);
+	if (rename(c->part, target) < 0)
+		return fail_os("write", target, problem);
+	*bytes = st.st_size;
+	snprintf(directory, sizeof(directory), "%s", target);
+	return sync_path(dirname(directory), O_RDONLY | O_DIRECTORY, problem);
 }
 
-/* ---- store.backup ---- */
-
-/* One copy under way. The thread owns the results until it has written to `done_fd`. */
-struct backup {
-	struct store *store;
-	struct call *call;
-	char from[PATH_MAX], to[PATH_MAX];
-	int done_fd;
-	struct event *done;
-	struct mono begun;
-	int result;
-	int64_t bytes;
-	struct problem problem;
-};
-
-static void *run(void *arg)
+int backup_write(const char *source, const char *target, const atomic_bool *cancel,
+	int64_t *bytes, struct problem *problem)
 {
-	struct backup *b = arg;
-	const uint64_t one = 1;
-	ssize_t n;
-
-	b->result = backup_copy(b->from, b->to, &b->bytes, &b->problem);
-	n = write(b->done_fd, &one, sizeof(one));
-	(void)n;
-	return NULL;
-}
-
-static void backup_free(struct backup *b)
-{
-	b->store->backup = NULL;
-	if (b->done)
-		event_free(b->done);
-	if (b->done_fd >= 0)
-		close(b->done_fd);
-	free(b);
-}
-
-static void on_done(evutil_socket_t fd, short what, void *arg)
-{
-	struct backup *b = arg;
-	struct call *call = b->call;
-	struct store *store = b->store;
-
-	(void)fd;
-	(void)what;
-	if (b->result < 0) {
-		log_error("the database was not copied", "problem", "%s", b->problem.text,
-			NULL);
-		call_refuse(call, ERROR_STORAGE_FAILED, "%s", b->problem.text);
-	} else {
-		log_info("the database was copied", "path", "%s", b->to, "bytes", "%lld",
-			(long long)b->bytes, "ms", "%lld",
-			(long long)mono_diff_ms(clock_mono(), b->begun), NULL);
-		call_answer(call, &(struct backup_made){.path = str_of(b->to),
-					  .bytes = b->bytes,
-					  .has_bytes = true});
-	}
-	backup_free(b);
-	serve_answer(store, call);
-}
-
-static int start_thread(struct backup *b)
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int error;
-
-	b->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (b->done_fd < 0)
-		return -errno;
-	b->done = event_new(b->store->worker->base, b->done_fd, EV_READ, on_done, b);
-	if (!b->done || event_add(b->done, NULL) < 0)
-		return -ENOMEM;
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	error = pthread_create(&thread, &attributes, run, b);
-	pthread_attr_destroy(&attributes);
-	return -error;
-}
-
-static int name_files(struct backup *b)
-{
-	char directory[PATH_MAX], id[UUID_SIZE];
-	int n;
-
-	uuid4(id);
-	snprintf(b->from, sizeof(b->from), "%s", b->store->db.path);
-	snprintf(directory, sizeof(directory), "%s", b->store->db.path);
-	n = snprintf(b->to, sizeof(b->to), "%s/" BACKUP_PREFIX "%s.db",
-		dirname(directory), id);
-	return n < (int)sizeof(b->to) ? 0 : -ENAMETOOLONG;
-}
-
-static void refuse_second(struct store *store, struct call *call)
-{
-	call_refuse(call, ERROR_BUSY,
-		"The database is being copied already; try again in a moment");
-	serve_answer(store, call);
-}
-
-/* Outside of any transaction: the thread's view of the database begins when it does. */
-static void begin(struct store *store, struct call *call)
-{
-	struct backup *b;
+	struct copying c = {.source = source, .cancel = cancel};
 	int result;
 
-	if (store->backup) {
-		refuse_second(store, call);
-		return;
+	if (snprintf(c.part, sizeof(c.part), "%s" BACKUP_PART, target) >=
+		(int)sizeof(c.part)) {
+		errno = ENAMETOOLONG;
+		return fail_os("write", target, problem);
 	}
-	b = calloc(1, sizeof(*b));
-	if (!b)
-		abort();
-	*b = (struct backup){
-		.store = store, .call = call, .done_fd = -1, .begun = clock_mono()};
-	store->backup = b;
-	result = name_files(b);
+	result = open_source(&c, problem);
 	if (result == 0)
-		result = start_thread(b);
+		result = open_part(&c, problem);
 	if (result == 0)
-		return;
-	backup_free(b);
-	call_refuse(call, ERROR_INTERNAL_ERROR,
-		"The copy of the database could not be begun: %s", strerror(-result));
-	serve_answer(store, call);
-}
+		result = copy_pages(&c, problem);
+	sqlite3_close(c.from);
+	if (result == 0)
+		result = finish_part(&c, problem);
+	sqlite3_close(c.to);
+	if (result == 0)
+		result = keep_part(&c, target, bytes, problem);
+	if (result < 0)
+		unlink(c.part);
+	if (result == -EUCLEAN) {
+		struct problem found = *problem;
 
-int store_backup(struct store *store, struct call *call)
-{
-	(void)store;
-	call->outcome.after = begin;
-	return 0;
+		problem_set(problem,
+			"%s is damaged, so no copy was made. Stop the daemon and restore "
+			"the file "
+			"from an earlier backup. (%.300s)",
+			source, found.text);
+	}
+	return result;
 }

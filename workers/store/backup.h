@@ -1,25 +1,26 @@
 /*
- * backup.h - a copy of the database while it is in use.
+ * backup.h - a verified copy of a database that is in use.
  *
- * The copy is made by a thread with connections of its own, so the loop goes on: it shows
- * one moment, is checked whole, stands on its own (no write-ahead log), and is synced
- * before it is told about. It lies in DATA_DIR, the only place the store may write to;
- * who asked for it moves it away. What nobody took is removed at the next start.
+ * Blocks for as long as the file is large: called on a thread of its own (backups.c),
+ * with connections of its own. Never touches what is copied, and writers go on meanwhile.
  */
 #ifndef PAIGE_STORE_BACKUP_H
 #define PAIGE_STORE_BACKUP_H
 
 #include "workers/store/problem.h"
+#include <stdatomic.h>
 #include <stdint.h>
 
-#define BACKUP_PREFIX "backup-"
+/* Behind the name of a copy that is not whole yet. */
+#define BACKUP_PART ".part"
 
-/* Copies the database `from` to the new file `to` and verifies it. Blocks. 0 with *bytes,
- * or -errno with *problem and no file. For the thread, and for tests. */
-int backup_copy(const char *from, const char *to, int64_t *bytes, struct problem *problem)
-	__attribute__((warn_unused_result));
-
-/* Removes copies that nobody took from a directory. */
-void backup_sweep(const char *directory);
+/*
+ * Copies the database `source` as it is at one moment to `target`, a plain file without a
+ * log that is there whole or not at all, checks every page of it, and syncs it. An older
+ * `target` is replaced. 0 with *bytes; -ECANCELED soon after *cancel became true; or
+ * -errno, with `problem` for people, and no file left.
+ */
+int backup_write(const char *source, const char *target, const atomic_bool *cancel,
+	int64_t *bytes, struct problem *problem) __attribute__((warn_unused_result));
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "common/log.h"
 #include "common/worker.h"
-#include "workers/store/backup.h"
+#include "workers/store/backups.h"
 #include "workers/store/serve.h"
 #include "workers/store/store.h"
 #include "workers/store/streams.h"
@@ -62,6 +62,7 @@ static int open_store(void)
 	}
 	memory_open(&store, store.worker->settings.data_dir);
 	streams_open(store.streams, store.worker->settings.data_dir);
+	backups_open(&store, store.worker->settings.data_dir);
 	upkeep_start(&store);
 	log_info("database opened", "path", "%s", path, "ms", "%lld",
 		(long long)mono_diff_ms(clock_mono(), start), "session", "%s",
@@ -112,7 +113,6 @@ static int init(struct worker *w)
 	open_timer = evtimer_new(w->base, on_open_timer, NULL);
 	if (!open_timer)
 		return WORKER_EXIT_INTERNAL;
-	backup_sweep(w->settings.data_dir);
 	result = open_calls_load(&store.open_calls, w->settings.data_dir);
 	if (result < 0)
 		log_warn("calls to Claude that never ended are not known any more",
@@ -156,6 +156,7 @@ static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 	serve_close(store.streams);
 	streams_close(store.streams);
 	if (store.db.handle) {
+		backups_close(&store);
 		memory_close(&store);
 		upkeep_stop(&store);
 		database_close(&store.db);

@@ -58,7 +58,7 @@ struct call {
 		void *after_data;
 	} outcome;
 
-	void *progress;	   /* of a handler that is called again (memory.h), NULL at first */
+	void *progress; /* of a handler that is called again (memory.h), NULL at first */
 	struct call *next; /* in the queue of group.h */
 };
 
@@ -73,8 +73,8 @@ enum service_flags {
 	SERVICE_WRITES = 1 << 0,
 	/* More than one statement that writes: needs a savepoint of its own. */
 	SERVICE_MANY = 1 << 1,
-	/* Writes log rows alone: done even when the caller has given up waiting, since nobody
-	 * waits for them; and told from a repeat by the ids of the rows alone. */
+	/* Writes log rows alone: done even when the caller has given up waiting, since
+	 * nobody waits for them; and told from a repeat by the ids of the rows alone. */
 	SERVICE_LATE = 1 << 2,
 	/* On memory.db instead of paige.db (memory.h). */
 	SERVICE_MEMORY = 1 << 3,
@@ -103,14 +103,14 @@ struct store {
 	struct health health;
 	struct memory memory;
 	struct open_calls open_calls;
-	struct wall started;   /* when this process began */
+	struct wall started; /* when this process began */
 	/* guard.db is a store beside this one (streams.h); it knows this one. */
 	struct store *streams, *beside;
 	char *path;		  /* of a store beside another one */
 	struct mono reopen_after; /* while its file cannot be used */
-	struct serve *serve;   /* of serve.c */
-	struct upkeep *upkeep; /* of upkeep.c */
-	struct backup *backup; /* of backup.c; NULL: none is being made */
+	struct serve *serve;	  /* of serve.c */
+	struct upkeep *upkeep;	  /* of upkeep.c */
+	struct backups *backups;  /* of backups.c */
 };
 
 /* ---- for handlers ---- */
