@@ -10,12 +10,6 @@ static int not_available(const char *what)
 		PAIGECTL_FAILED, "%s is not available in this version", what);
 }
 
-int paigectl_backup(const struct options *o)
-{
-	(void)o;
-	return not_available("backup");
-}
-
 int paigectl_guard(const struct options *o)
 {
 	(void)o;

@@ -58,6 +58,16 @@ int client_ask(const struct daemon_place *place, struct str request, int limit_m
  * ends the tap when it is closed; or an exit code, after having said why. */
 int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection);
 
+/* ---- gateway_client.c: the gateway ---- */
+
+/*
+ * Sends one HTTP request to the gateway, a POST of the JSON text `post` or a GET when it
+ * is NULL, and waits for the answer, for at most `limit_ms`. 0 with *doc to be freed when
+ * it went well; or an exit code, after having said why.
+ */
+int gateway_ask(const struct daemon_place *place, const char *path, const char *post,
+	int limit_ms, yyjson_doc **doc);
+
 /* ---- terminal.c ---- */
 
 enum colour { COLOUR_NONE, COLOUR_RED, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_DIM };

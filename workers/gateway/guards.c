@@ -1,13 +1,11 @@
 /* guards.c - see guards.h. */
 #include "workers/gateway/guards.h"
 #include "common/bus.h"
-#include "common/ids.h"
-#include "proto/errors.h"
 #include "proto/messages.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/http.h"
+#include "workers/gateway/http_call.h"
 #include "workers/gateway/json_slice.h"
-#include "workers/gateway/media_type.h"
 #include <stdlib.h>
 
 #define MAX_PARTS 3
@@ -172,33 +170,6 @@ int guards_read(bool is_post, struct str path, struct str query, struct str body
 
 /* ---- HTTP ---- */
 
-struct pending {
-	struct evhttp_request *ev;
-	int status;
-};
-
-static void on_http_reply(void *arg, const struct bus_reply *reply)
-{
-	struct pending *p = arg;
-	struct buf out = {0};
-	int code = error_code_by_name(reply->code);
-
-	if (reply->status == BUS_OK) {
-		http_reply_later(p->ev, p->status, "application/json", reply->body);
-	} else {
-		buf_add_str(&out, STR_LIT("{\"error\":"));
-		buf_add_json_string(&out, reply->message);
-		buf_add_str(&out, STR_LIT(",\"code\":"));
-		buf_add_json_string(&out, reply->code);
-		buf_add_char(&out, '}');
-		http_reply_later(p->ev,
-			code < 0 ? 500 : error_code_infos[code].http_status,
-			"application/json", buf_str(&out));
-	}
-	buf_free(&out);
-	free(p);
-}
-
 void guards_handle(struct gateway *g, struct http_request *request)
 {
 	const size_t prefix = sizeof("/guards/") - 1;
@@ -206,16 +177,12 @@ void guards_handle(struct gateway *g, struct http_request *request)
 	struct arena arena = {0};
 	struct guards_call call;
 	const char *error = NULL;
-	char *path, key[UUID_SIZE];
+	char *path;
 	size_t len = 0;
-	struct pending *p;
 	int status;
 
-	if (is_post &&
-		!media_type_is(request->headers.content_type, "application/json")) {
-		http_reply_error(request, 415, "Send Content-Type: application/json");
+	if (is_post && !http_call_may_post(request))
 		return;
-	}
 	path = evhttp_uridecode(
 		arena_cstr(&arena, (struct str){request->path.ptr + prefix,
 					   request->path.len - prefix}),
@@ -228,14 +195,6 @@ void guards_handle(struct gateway *g, struct http_request *request)
 		http_reply_error(request, status, "%s", error);
 		return;
 	}
-	p = malloc(sizeof(*p));
-	if (!p)
-		abort();
-	*p = (struct pending){.ev = request->ev, .status = call.status};
-	uuid7(clock_wall(), key);
-	bus_call(g->bus, call.method,
-		method_infos[call.method].flags & METHOD_KEYED ? str_of(key)
-							       : (struct str){NULL, 0},
-		buf_str(&call.body), 0, on_http_reply, p);
+	http_call(g, request, call.method, buf_str(&call.body), call.status);
 	buf_free(&call.body);
 }

@@ -1,6 +1,7 @@
 /* http_routes.c - see http_routes.h. */
 #include "workers/gateway/http_routes.h"
 #include "workers/gateway/agents.h"
+#include "workers/gateway/backup.h"
 #include "workers/gateway/guards.h"
 #include "workers/gateway/health.h"
 #include "workers/gateway/mcp/mcp.h"
@@ -23,6 +24,7 @@ static const struct http_route routes[] = {
 	{"/agent", false, EVHTTP_REQ_GET, "GET", false, agents_upgrade},
 	{"/guards/", true, EVHTTP_REQ_GET | EVHTTP_REQ_POST, "GET, POST", false,
 		guards_handle},
+	{"/backup", false, EVHTTP_REQ_POST, "POST", false, backup_handle},
 	{"/", false, READ, READ_ALLOW, false, panel_answer},
 };
 

@@ -1,0 +1,110 @@
+/* place_file.c - see place_file.h. Called by command_backup.c. */
+#include "supervisor/place_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_BYTES 65536
+
+static int sync_directory_of(const char *path)
+{
+	char *copy = strdup(path);
+	int fd, result = 0;
+
+	if (!copy)
+		abort();
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(copy);
+	if (fd < 0 || fsync(fd) < 0)
+		result = -errno;
+	if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+/* 0 or -errno; -EXDEV to another file system. */
+static int move(const char *from, const char *to, bool replace)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, replace ? 0 : RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL || replace)
+		return -errno;
+	/* A file system that cannot refuse to replace can refuse to link. */
+	if (link(from, to) < 0)
+		return -errno;
+	return unlink(from) < 0 ? -errno : 0;
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int copy_content(int from, int to)
+{
+	char data[COPY_BYTES];
+	ssize_t n;
+	int result = 0;
+
+	while (result == 0 && (n = read(from, data, sizeof(data))) != 0) {
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			result = write_all(to, data, (size_t)n);
+	}
+	if (result == 0 && fsync(to) < 0)
+		result = -errno;
+	return result;
+}
+
+/* Through a file beside the target, so that nobody sees half of it. */
+static int copy(const char *from, const char *to, bool replace)
+{
+	char *part;
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out, result;
+
+	if (in < 0)
+		return -errno;
+	if (asprintf(&part, "%s.%d.part", to, (int)getpid()) < 0)
+		abort();
+	out = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	result = out < 0 ? -errno : copy_content(in, out);
+	if (out >= 0 && close(out) < 0 && result == 0)
+		result = -errno;
+	if (result == 0)
+		result = move(part, to, replace);
+	if (result < 0 && out >= 0)
+		unlink(part);
+	close(in);
+	free(part);
+	if (result == 0)
+		unlink(from);
+	return result;
+}
+
+int place_file(const char *from, const char *to, bool replace)
+{
+	int result = move(from, to, replace);
+
+	if (result == -EXDEV)
+		result = copy(from, to, replace);
+	return result < 0 ? result : sync_directory_of(to);
+}

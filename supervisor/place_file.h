@@ -1,0 +1,18 @@
+/*
+ * place_file.h - puts a finished file where somebody wants it, whole or not at all.
+ */
+#ifndef PAIGE_SUPERVISOR_PLACE_FILE_H
+#define PAIGE_SUPERVISOR_PLACE_FILE_H
+
+#include <stdbool.h>
+
+/*
+ * Moves the file `from` to `to`, to another file system by copying, and syncs what it
+ * wrote. `from` is gone afterwards. 0; -EEXIST when `to` exists and
+ * `replace` is false, also when it appears meanwhile; or -errno, with `from` and what was
+ * at `to` as they were.
+ */
+int place_file(const char *from, const char *to, bool replace)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * backup.h - POST /backup: a copy of the database while the daemon runs, for paigectl
+ * (contract section 6).
+ */
+#ifndef PAIGE_GATEWAY_BACKUP_H
+#define PAIGE_GATEWAY_BACKUP_H
+
+struct gateway;
+struct http_request;
+
+/* Answers {path, bytes} of a file in DATA_DIR/backups, which is the caller's to take
+ * away. */
+void backup_handle(struct gateway *g, struct http_request *request);
+
+#endif
