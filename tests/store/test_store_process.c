@@ -486,7 +486,9 @@ START_TEST(a_copy_is_made_while_rows_arrive)
 	/* A copy that cannot be written leaves no piece of itself, and rows go on. */
 	turn_switch("full", true);
 	reply = store_call(&p, METHOD_STORE_BACKUP, new_key(key), "{}", &arena);
-	ck_assert(str_is(reply.code, "STORAGE_FAILED"));
+	ck_assert_msg(str_is(reply.code, "STORAGE_FAILED"), "%d %.*s %.*s %.*s",
+		(int)reply.status, STR_ARG(reply.body), STR_ARG(reply.code),
+		STR_ARG(reply.message));
 	turn_switch("full", false);
 	ck_assert_int_eq(copies_left(), 1);
 	must(tab_switch(1));

@@ -102,30 +102,53 @@ static int on_progress(void *arg)
 
 /* The copy of a database with a log wants one too; a file to be carried about must not.
  */
-static int finish_part(struct copying *c, struct problem *problem)
+static int close_part(struct copying *c, struct problem *problem)
 {
-	sqlite3_stmt *check = NULL;
-	const char *said = NULL;
-	int result = 0, rc;
+	int result = 0;
 
 	if (sqlite3_exec(c->to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) !=
 		SQLITE_OK)
-		return fail(c->to, "write", c->part, problem);
-	sqlite3_progress_handler(c->to, CHECK_STEPS, on_progress, &c->cancel);
-	rc = sqlite3_prepare_v2(c->to, "PRAGMA integrity_check(1)", -1, &check, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(check);
-	if (rc == SQLITE_ROW)
+		result = fail(c->to, "write", c->part, problem);
+	sqlite3_close(c->to);
+	c->to = NULL;
+	return result;
+}
+
+static int check_pages(struct copying *c, sqlite3 *db, struct problem *problem)
+{
+	sqlite3_stmt *check = NULL;
+	const char *said = NULL;
+	int result = 0;
+
+	sqlite3_progress_handler(db, CHECK_STEPS, on_progress, &c->cancel);
+	if (sqlite3_prepare_v2(db, "PRAGMA integrity_check(1)", -1, &check, NULL) ==
+			SQLITE_OK &&
+		sqlite3_step(check) == SQLITE_ROW)
 		said = (const char *)sqlite3_column_text(check, 0);
 	if (*c->cancel) {
 		result = -ECANCELED;
 	} else if (!said) {
-		result = fail(c->to, "check", c->part, problem);
+		result = fail(db, "check", c->part, problem);
 	} else if (strcmp(said, "ok") != 0) {
 		problem_set(problem, "%s", said);
 		result = -EUCLEAN;
 	}
 	sqlite3_finalize(check);
+	return result;
+}
+
+/* Reads the file anew: what wrote it still has its pages in memory. */
+static int check_part(struct copying *c, struct problem *problem)
+{
+	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+	sqlite3 *db = NULL;
+	int result;
+
+	if (sqlite3_open_v2(c->part, &db, flags, NULL) == SQLITE_OK)
+		result = check_pages(c, db, problem);
+	else
+		result = fail(db, "check", c->part, problem);
+	sqlite3_close(db);
 	return result;
 }
 
@@ -179,8 +202,10 @@ int backup_write(const char *source, const char *target, const atomic_bool *canc
 		result = copy_pages(&c, problem);
 	sqlite3_close(c.from);
 	if (result == 0)
-		result = finish_part(&c, problem);
+		result = close_part(&c, problem);
 	sqlite3_close(c.to);
+	if (result == 0)
+		result = check_part(&c, problem);
 	if (result == 0)
 		result = keep_part(&c, target, bytes, problem);
 	if (result < 0)

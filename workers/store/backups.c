@@ -109,9 +109,12 @@ static int begin_first(struct backups *b)
 static void begin_next(struct backups *b)
 {
 	while (b->first) {
-		b->result = begin_first(b);
+		int result = begin_first(b);
+
+		/* From here on the result is the thread's. */
 		if (b->running)
 			return;
+		b->result = result;
 		if (b->result < 0)
 			problem_set(&b->problem, "Cannot write to %s: %s", b->directory,
 				strerror(-b->result));
