@@ -2,7 +2,8 @@
  * confine.h - what a process may still do, enforced by the kernel where it can (Landlock, seccomp).
  *
  * Best effort: a kernel without one of them leaves that part open, and `paigectl status` says what is
- * enforced.
+ * enforced. Landlock holds for the calling thread and for threads made later: a worker makes its own
+ * threads after init. Seccomp holds for all.
  */
 #ifndef PAIGE_COMMON_CONFINE_H
 #define PAIGE_COMMON_CONFINE_H

@@ -111,9 +111,9 @@ START_TEST(large_answers_come_in_parts)
 	store = rig_peer(&rig, "store", NULL);
 	rig_start(&rig);
 	for (int i = 0; i < 60; i++)
-		rig_call(&rig, READ_BATCH, 0, "{\"n\":%d,\"answer_bytes\":%d}", i,
+		rig_call(&rig, READ_BATCH, 50000, "{\"n\":%d,\"answer_bytes\":%d}", i,
 			i % 7 == 0 ? 9000000 : 700000);
-	ck_assert(rig_wait(&rig, 20000));
+	ck_assert(rig_wait(&rig, 50000));
 	check_all_ok();
 	for (int i = 0; i < 60; i++) {
 		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
@@ -130,15 +130,15 @@ START_TEST(parts_survive_a_kill)
 	store = rig_peer(&rig, "store", NULL);
 	rig_start(&rig);
 	for (int i = 0; i < 40; i++)
-		rig_call(&rig, READ_BATCH, 0, "{\"n\":%d,\"answer_bytes\":3000000%s}", i,
-			i == 25 ? ",\"die\":\"received\"" : "");
+		rig_call(&rig, READ_BATCH, 50000, "{\"n\":%d,\"answer_bytes\":3000000%s}",
+			i, i == 25 ? ",\"die\":\"received\"" : "");
 	for (int turn = 0; !dead && turn < 100; turn++) {
 		rig_turn(&rig, 100);
 		dead = waitpid(store, NULL, WNOHANG) == store;
 	}
 	ck_assert_msg(dead, "the peer did not die");
 	store = rig_peer(&rig, "store", NULL);
-	ck_assert(rig_wait(&rig, 10000));
+	ck_assert(rig_wait(&rig, 50000));
 	check_all_ok();
 	for (int i = 0; i < 40; i++)
 		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);

@@ -253,7 +253,7 @@ START_TEST(ready_then_status_then_heartbeats)
 	expect(WORKER_PACKET_HEARTBEAT, 2500);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), begun), 4500);
 	send_packet(WORKER_PACKET_STOP, "");
-	expect_exit(0, 1000);
+	expect_exit(0, 2500);
 }
 END_TEST
 
