@@ -40,6 +40,8 @@ static const struct reading readings[] = {
 		200, "{\"id\":\"i1\",\"for\":\"ops\"}"},
 	{"bundle, quoted", false, "interview/i1/bundle", "for=a\"b", "", 0,
 		METHOD_GUARD_BUNDLE, 200, "{\"id\":\"i1\",\"for\":\"a\\\"b\"}"},
+	{"replay", false, "idle/a/replay", NULL, "", 0, METHOD_GUARD_REPLAY, 200,
+		"{\"kind\":\"idle\",\"id\":\"a\"}"},
 	{"no kind", false, "", NULL, "", 404, 0, 0, NULL},
 	{"unknown kind", false, "nothing", NULL, "", 404, 0, 0, NULL},
 	{"bundle of another kind", false, "idle/a/bundle", NULL, "", 404, 0, 0, NULL},

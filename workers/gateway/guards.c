@@ -131,6 +131,8 @@ static int read_get(int n, const struct str *parts, struct str query,
 		}
 		if (since.ptr)
 			put_member(&call->body, "since", since);
+	} else if (str_is(parts[2], "replay")) {
+		call->method = METHOD_GUARD_REPLAY;
 	} else if (str_is(parts[2], "bundle") && str_is(parts[0], "interview")) {
 		call->method = METHOD_GUARD_BUNDLE;
 		put_text_member(
