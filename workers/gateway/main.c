@@ -2,8 +2,9 @@
  * main.c - the gateway's beginning and end.
  *
  * HTTP begins as soon as the store has given the key of the MCP sessions or has shown
- * that it cannot, so that no client is told a session is unknown for want of it; /health
- * is served in any case.
+ * that it cannot, so that no client is told a session is unknown for want of it, and when
+ * the events for windows are heard, so that none of them is lost; /health is served in
+ * any case.
  */
 #include "common/log.h"
 #include "common/worker.h"
@@ -24,7 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How long HTTP waits for the store. */
+/* How long HTTP waits for the store and for events. */
 #define WAIT_FOR_KEY_MS 300
 
 /*
@@ -37,6 +38,7 @@
 
 static struct gateway gateway;
 static bool serving;
+static bool has_key, has_events;
 static int listen_count;
 
 static void on_relief(void *arg, enum worker_id owner)
@@ -63,6 +65,20 @@ static void start_serving(struct gateway *g)
 	}
 	log_info("serving", "port", "%u", g->port, NULL);
 	worker_ready(g->worker);
+}
+
+static void on_key(struct gateway *g)
+{
+	has_key = true;
+	if (has_events)
+		start_serving(g);
+}
+
+static void on_events(struct gateway *g)
+{
+	has_events = true;
+	if (has_key)
+		start_serving(g);
 }
 
 static void on_waited_enough(evutil_socket_t fd, short what, void *arg)
@@ -127,10 +143,10 @@ static int init(struct worker *w)
 	set_access(g);
 	g->ws = ws_server_new(g, ws_message_take);
 	g->mcp = mcp_server_new(g->base, mcp_tools_service(g), &g->metrics);
-	events_subscribe(g);
+	events_subscribe(g, on_events);
 	agents_start(g);
 	bus_on_relief(g->bus, on_relief, g);
-	mcp_sessions_fetch(g, start_serving);
+	mcp_sessions_fetch(g, on_key);
 	event_base_once(g->base, -1, EV_TIMEOUT, on_waited_enough, g, &wait);
 	return WORKER_EXIT_OK;
 }
