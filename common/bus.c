@@ -136,6 +136,7 @@ int bus_start(struct bus *bus)
 
 	if (bus->started)
 		return 0;
+	bus_nng_threads_make(bus->epoch);
 	r = bus->server.listener.listener ? 0 : bus_serve_open(bus);
 	if (r == 0 && !bus->publisher.listener.listener)
 		r = bus_publish_open(bus);

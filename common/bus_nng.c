@@ -11,7 +11,6 @@
  * - An aio without callback completes without a thread switch.
  */
 #include "common/bus_nng.h"
-#include "common/bus_nng_threads.h"
 #include <assert.h>
 #include <errno.h>
 #include <nng/nng.h>
@@ -133,10 +132,8 @@ int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
 	if (l->socket)
 		return listener_listen(l); /* another try */
 	rv = kind == BUS_LISTEN_REP ? nng_rep0_open(&s) : nng_pub0_open(&s);
-	if (rv == 0) {
-		bus_nng_threads_park();
+	if (rv == 0)
 		rv = nng_socket_set_size(s, NNG_OPT_RECVMAXSZ, BUS_RECEIVE_MAX);
-	}
 	if (rv == 0 && kind == BUS_LISTEN_PUB)
 		rv = nng_socket_set_int(s, NNG_OPT_SENDBUF, PUB_DEPTH);
 	l->post = post;

@@ -1,5 +1,4 @@
-/* bus_nng_threads.c - keeps all but one of nng's task threads asleep (bus_nng_threads.h).
- */
+/* bus_nng_threads.c - how nng's threads are placed (bus_nng_threads.h). */
 #include "common/bus_nng_threads.h"
 #include <nng/nng.h>
 #include <pthread.h>
@@ -32,11 +31,7 @@ static void sleep_here(void *arg)
 	pthread_mutex_unlock(&lock);
 }
 
-/*
- * nng wakes its task thread while it holds the locks that the task needs: a thread that
- * gets the processor at once only runs into them, twice for each message. As a batch
- * thread it waits until the one that woke it has gone to sleep.
- */
+/* The working task thread waits until the one that woke it has gone to sleep. */
 static void wait_your_turn(void)
 {
 	static _Thread_local bool done;
@@ -80,13 +75,11 @@ static bool tasks_run(void)
 	return !atomic_load(&probe_under_way);
 }
 
-void bus_nng_threads_park(void)
+static void park(void)
 {
 	long count = sysconf(_SC_NPROCESSORS_ONLN) * 2;
 	nng_aio *sleeper;
 
-	if (probe || nng_aio_alloc(&probe, probed, NULL) != 0)
-		return;
 	if (count > TASK_THREADS_MAX)
 		count = TASK_THREADS_MAX;
 	for (long i = 1; i < count; i++) {
@@ -98,6 +91,41 @@ void bus_nng_threads_park(void)
 			return;
 		}
 	}
+}
+
+/* One of the processors that this process may use. */
+static cpu_set_t choose(const cpu_set_t *allowed, uint64_t seed)
+{
+	uint64_t skip = seed % (uint64_t)CPU_COUNT(allowed);
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, allowed) && skip-- == 0) {
+			CPU_SET(cpu, &one);
+			break;
+		}
+	}
+	return one;
+}
+
+void bus_nng_threads_make(uint64_t seed)
+{
+	cpu_set_t before, one;
+	bool moved = false;
+
+	if (probe)
+		return;
+	/* Threads begin where the one that makes them may run. Fails beyond 1024
+	 * processors. */
+	if (sched_getaffinity(0, sizeof(before), &before) == 0) {
+		one = choose(&before, seed);
+		moved = sched_setaffinity(0, sizeof(one), &one) == 0;
+	}
+	if (nng_aio_alloc(&probe, probed, NULL) == 0)
+		park();
+	if (moved)
+		sched_setaffinity(0, sizeof(before), &before);
 }
 
 bool bus_nng_threads_watch(void)

@@ -1,20 +1,30 @@
 /*
- * bus_nng_threads.h - one of nng's task threads works, the others are kept asleep.
+ * bus_nng_threads.h - how nng's threads are placed. Called by bus.c.
  *
- * nng 1.5.2 makes two task threads per processor and has no setting for it. Each
- * completion of an I/O wakes another of them, which finds its work done by the first:
- * with four of them a call between two workers costs about a third more, in time and in
- * processor. Nothing in nng's paths that we use waits inside a task for another task, so
- * one is enough; should it ever stand still, the watch wakes the others for good.
+ * A message passes from the sender's loop through the other side's poll and task threads
+ * to its loop, and nng 1.5.2 has no setting for any of them. Left alone, every step wakes
+ * a thread on another processor, and of the two task threads per processor each
+ * completion wakes one whose work was done by another. Measured, a call between two
+ * workers takes less than half the time, and of the processors, when
+ *
+ * - the threads of all workers of a daemon share one processor, so that handing on is a
+ * switch and not an interrupt (the loops run where they like);
+ * - one task thread works and the others sleep;
+ * - that one is a batch thread (SCHED_BATCH): nng wakes it while holding the locks that
+ * it needs, and it only runs into them when it gets the processor at once.
+ *
+ * Nothing in nng's paths that we use waits inside a task for another task, so one is
+ * enough; should it ever stand still, the watch wakes the others for good.
  */
 #ifndef PAIGE_COMMON_BUS_NNG_THREADS_H
 #define PAIGE_COMMON_BUS_NNG_THREADS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* After the first socket was opened, once per process. Gives up when a thread is missing.
- */
-void bus_nng_threads_park(void);
+/* Makes nng start its threads, once per process; the same `seed` gives the same
+ * processor. What cannot be had is left as nng does it. */
+void bus_nng_threads_make(uint64_t seed);
 /* Every second: true when the threads stood still and were all woken just now. */
 bool bus_nng_threads_watch(void);
 
