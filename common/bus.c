@@ -15,10 +15,11 @@
 #include <stdlib.h>
 #include <sys/un.h>
 
-/* How long a drain may take, and how long nothing must happen before it is over. */
+/* How long a drain may take, and how long ago the last message must have been handed to
+ * nng: time enough for it to reach the kernel, which keeps it for the other side. */
 #define DRAIN_MOST_MS 500
-#define DRAIN_QUIET_MS 20
-#define DRAIN_LOOK_MS 5
+#define DRAIN_QUIET_MS 5
+#define DRAIN_LOOK_MS 1
 
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108])
@@ -165,10 +166,9 @@ static void on_drain(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (bus->server.open_requests > 0 || bus->stats.in_flight > 0)
-		bus->drain.quiet_since = now;
 	if (now.us < bus->drain.end.us &&
-		mono_diff_ms(now, bus->drain.quiet_since) < DRAIN_QUIET_MS)
+		(bus->server.open_requests > 0 || bus->stats.in_flight > 0 ||
+			mono_diff_ms(now, bus->sent_at) < DRAIN_QUIET_MS))
 		return;
 	event_del(bus->drain.event);
 	bus->drain.done(bus->drain.arg);
@@ -182,9 +182,9 @@ void bus_drain(struct bus *bus, void (*done)(void *arg), void *arg)
 	bus->server.draining = true;
 	bus->drain.done = done;
 	bus->drain.arg = arg;
-	bus->drain.quiet_since = clock_mono();
-	bus->drain.end = mono_add_ms(bus->drain.quiet_since, DRAIN_MOST_MS);
+	bus->drain.end = mono_add_ms(clock_mono(), DRAIN_MOST_MS);
 	event_add(bus->drain.event, &look);
+	event_active(bus->drain.event, EV_TIMEOUT, 0); /* most often it is over at once */
 }
 
 /* ---- looking ---- */

@@ -26,6 +26,7 @@ static void send_text(struct bus_batch *batch, struct str text)
 	message = bus_message_new(text.len, &to);
 	memcpy(to, text.ptr, text.len);
 	batch->place = NULL;
+	batch->bus->sent_at = clock_mono();
 	bus_reception_answer(place, message);
 	bus_serve_answered(batch->bus, place);
 }

@@ -97,6 +97,7 @@ void bus_parcel_send(struct bus_parcel *parcel, struct mono now)
 				to + len, parcel->calls[i], parcel->first_id + i, now);
 	bus_message_shorten(message, most - len);
 	parcel->state = BUS_PARCEL_SENT;
+	path->bus->sent_at = now;
 	bus_exchange_start(&parcel->exchange, message);
 }
 

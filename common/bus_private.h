@@ -198,6 +198,7 @@ struct bus {
 	struct event *flush;
 	bool flush_asked;
 	struct bus_calls failed;
+	struct mono sent_at; /* the last message handed to nng */
 	struct bus_path paths[WORKER_COUNT];
 	struct bus_server server;
 	struct bus_publisher publisher;
@@ -209,7 +210,7 @@ struct bus {
 		struct event *event;
 		void (*done)(void *arg);
 		void *arg;
-		struct mono end, quiet_since;
+		struct mono end;
 	} drain;
 	void (*on_relief)(void *arg, enum worker_id owner);
 	void *on_relief_arg;

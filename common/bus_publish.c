@@ -24,6 +24,7 @@ void bus_publish_flush(struct bus *bus)
 		buf_free(waiting);
 	else
 		buf_clear(waiting);
+	bus->sent_at = clock_mono();
 	bus_listener_publish(&bus->publisher.listener, message);
 }
 
