@@ -77,6 +77,9 @@ void outbox_add(struct outbox *o, struct str id, enum action action, const void 
 
 /* ---- sending ---- */
 
+/* Between two calls: each one wakes the store and whoever hears of the rows. */
+#define REST_MS 4
+
 static void pause(struct outbox *o)
 {
 	o->pause_ms = o->pause_ms ? o->pause_ms * 2 : FIRST_PAUSE_MS;
@@ -136,11 +139,18 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 void outbox_send(struct outbox *o)
 {
 	struct buf body = {.data = NULL};
+	const struct timeval rest = {0, REST_MS * 1000};
 	char key[UUID_SIZE];
 	size_t count = 0;
 
 	if (o->sending > 0 || o->count == 0 || event_pending(o->retry, EV_TIMEOUT, NULL))
 		return;
+	if (o->count < CALL_MAX_ROWS &&
+		mono_diff_ms(clock_mono(), o->sent_at) < REST_MS) {
+		event_add(o->retry, &rest);
+		return;
+	}
+	o->sent_at = clock_mono();
 	buf_add_str(&body, STR_LIT("{\"actions\":["));
 	for (struct outbox_row *row = o->first; row && count < CALL_MAX_ROWS;
 		row = row->next) {

@@ -33,6 +33,7 @@ struct outbox {
 	size_t count, bytes;
 	size_t sending; /* rows of the call under way; 0: none */
 	int64_t pause_ms;
+	struct mono sent_at;  /* the last call */
 	struct buf data, row; /* scratch */
 	void (*on_sent)(void *arg);
 	void *arg;
