@@ -3,7 +3,8 @@
  *
  *   bus.c            open, start, drain, the tick, statistics
  *   bus_call.c       calls: made, refused, delivered
- *   bus_path.c       one owner: batches and lone calls under way, repeats, deadlines
+ *   bus_path.c       one owner: what waits and is under way, repeats, deadlines
+ *   bus_parcel.c     one message under way to an owner, and its reply
  *   bus_wait.c       calls from other threads
  *   bus_place.c      where requests arrive and replies leave
  *   bus_serve.c      requests: read, ordered, begun
@@ -12,6 +13,9 @@
  *   bus_subscribe.c  the events of others
  *   bus_canary.c     whether our listeners still listen
  *   bus_tap.c        copies for whoever wants to look
+ *
+ * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), bus_post.c (threads to the
+ * loop), and the pure bus_wire.c, bus_order.c, bus_retry.c, bus_seq.c.
  */
 #ifndef PAIGE_COMMON_BUS_PRIVATE_H
 #define PAIGE_COMMON_BUS_PRIVATE_H
