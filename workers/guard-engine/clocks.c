@@ -1,8 +1,10 @@
 /* clocks.c - see clocks.h. */
 #include "workers/guard-engine/clocks.h"
 #include "common/clock.h"
+#include "common/ids.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,6 +86,7 @@ void clocks_set(
 	arm(k);
 }
 
+/* Without one every process counts as a boot of its own: streams go on by the wall clock. */
 static void read_boot_id(char out[TIMELINE_BOOT_SIZE])
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -93,6 +96,8 @@ static void read_boot_id(char out[TIMELINE_BOOT_SIZE])
 		close(fd);
 	out[len > 0 ? len : 0] = '\0';
 	out[strcspn(out, "\n")] = '\0';
+	if (!out[0])
+		uuid4(out);
 }
 
 int clocks_init(struct clocks *c, struct event_base *base,

@@ -31,6 +31,8 @@
 #define ENGINE_MAX_ROWS_FOR_REFUSALS 50000
 /* Pause before a store that failed is asked again. */
 #define ENGINE_RETRY_MS 500
+/* The same at the start, when the store is there and its streams are not. */
+#define ENGINE_STREAMS_AWAY_MS 5000
 
 #define ENGINE_ID_SIZE 129
 
@@ -102,6 +104,8 @@ struct engine {
 	size_t to_load_count, to_load_room;
 	size_t appending;
 	bool stopping;
+	int64_t waiting_after; /* at the start: which waiting streams are known */
+	char waiting_problem[512];
 };
 
 /* ---- instances.c: which there are in memory ---- */
@@ -169,6 +173,13 @@ void answers_state(const struct stream *s, struct str id, int64_t at_ms,
 void requests_sync(struct instance *i);
 /* The event with the answer is dealt with. */
 void requests_forget(struct instance *i, const struct machine_request *request);
+
+/* ---- waiting.c: at the start ---- */
+
+/* Learns from the store which streams wait for a timer or a model, and sets their alarms;
+ * then the worker is ready. It is ready too, and degraded, while the store has no streams
+ * to give. */
+void waiting_ask(struct engine *e);
 
 /* ---- serve.c ---- */
 

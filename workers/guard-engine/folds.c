@@ -93,6 +93,11 @@ static enum page_end fold_page(struct fold *f, const struct stream_rows *page)
 	return end;
 }
 
+bool folds_is_damage(const struct bus_reply *reply)
+{
+	return reply->status == BUS_ERROR && str_is(reply->code, "INTERNAL_ERROR");
+}
+
 static void on_rows(void *arg, const struct bus_reply *reply)
 {
 	struct fold *f = arg;
@@ -103,7 +108,9 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 
 	if (reply->status != BUS_OK) {
 		snprintf(f->message, sizeof(f->message), "%.*s", STR_ARG(reply->message));
-		f->code = str_is(reply->code, "NOT_FOUND") ? "NOT_FOUND" : "UNAVAILABLE";
+		f->code = str_is(reply->code, "NOT_FOUND")	? "NOT_FOUND"
+			  : folds_is_damage(reply) ? "INTERNAL_ERROR"
+						   : "UNAVAILABLE";
 	} else if (bus_reply_decode(METHOD_STREAM_ROWS, reply, &arena, &page, &error) <
 		   0) {
 		snprintf(f->message, sizeof(f->message), "%s", error.text);

@@ -39,6 +39,8 @@ struct fold *fold_new(struct engine *e, enum guard_kind kind, struct str id,
 void fold_run(struct fold *f);
 /* Ends it as it stands: calls `done` and frees it. */
 void fold_end(struct fold *f);
+/* The store says that the stream is damaged: asking again would not help. */
+bool folds_is_damage(const struct bus_reply *reply);
 
 /* Answers a call with the first answer to the event whose rows begin with `first`. */
 void folds_answer_again(struct instance *i, struct bus_request *request, int64_t first);

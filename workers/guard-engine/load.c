@@ -152,7 +152,12 @@ static void on_loaded(void *arg, const struct bus_reply *reply)
 						      &arena, &loaded, &error) < 0) {
 		char *message = arena_cstr(&arena, reply->message);
 
-		postpone(i, message ? message : error.text);
+		if (reply->status == BUS_OK)
+			break_off(i, error.text);
+		else if (folds_is_damage(reply))
+			break_off(i, message);
+		else
+			postpone(i, message);
 		next_turn(e);
 	} else {
 		f = fold_new(e, i->kind, str_of(i->id), on_folded);

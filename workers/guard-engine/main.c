@@ -35,84 +35,6 @@ static void on_alarm(void *arg, struct alarm *a)
 
 /* ---- start ---- */
 
-static void ask_for_waiting(struct engine *e, int64_t after);
-
-struct start_page {
-	struct engine *engine;
-	int64_t after;
-};
-
-static void take_waiting(struct engine *e, const struct stream_info *s)
-{
-	const struct machine *m = machine_of((enum guard_kind)s->kind);
-	struct moment now = clocks_now(&e->clocks, m->clock);
-	struct timeline t = timeline_resume(
-		s->clock.boot_id, s->clock.offset_ms, s->changed_ms, &now);
-	struct instance *i = instances_find(e, m->kind, s->id);
-
-	if (!i)
-		i = instances_add(e, m->kind, s->id);
-	if (i->phase != INSTANCE_KNOWN)
-		return;
-	if (s->has_deadline_ms)
-		clocks_set(&e->clocks, m->clock, &i->alarm,
-			timeline_raw(&t, s->deadline_ms));
-	if (s->asking)
-		load_start(i);
-}
-
-static void on_again(evutil_socket_t fd, short what, void *arg)
-{
-	struct start_page *p = arg;
-
-	(void)fd;
-	(void)what;
-	ask_for_waiting(p->engine, p->after);
-	free(p);
-}
-
-static void on_waiting(void *arg, const struct bus_reply *reply)
-{
-	struct start_page *p = arg;
-	struct engine *e = p->engine;
-	struct timeval pause = {0, ENGINE_RETRY_MS * 1000};
-	struct arena arena = {0};
-	struct proto_error error = {""};
-	struct stream_list page;
-	bool ok = reply->status == BUS_OK &&
-		  bus_reply_decode(METHOD_STREAM_LIST, reply, &arena, &page, &error) == 0;
-
-	if (!ok) {
-		log_warn("the store did not tell which guards wait; asking again",
-			"problem", "%.*s%s", STR_ARG(reply->message), error.text, NULL);
-		event_base_once(e->worker->base, -1, EV_TIMEOUT, on_again, p, &pause);
-		arena_free(&arena);
-		return;
-	}
-	for (size_t n = 0; n < page.streams.count; n++)
-		take_waiting(e, &page.streams.items[n]);
-	if (page.has_next) {
-		ask_for_waiting(e, page.next);
-	} else {
-		log_info("guards are watched", "waiting", "%zu", e->instance_count, NULL);
-		worker_ready(e->worker);
-	}
-	arena_free(&arena);
-	free(p);
-}
-
-static void ask_for_waiting(struct engine *e, int64_t after)
-{
-	struct stream_page query = {.waiting = true, .after = after};
-	struct start_page *p = malloc(sizeof(*p));
-
-	if (!p)
-		abort();
-	*p = (struct start_page){e, after};
-	bus_call_message(
-		e->bus, METHOD_STREAM_LIST, (struct str){0}, &query, 0, on_waiting, p);
-}
-
 static void take_settings(struct engine *e)
 {
 	const struct settings *s = &e->worker->settings;
@@ -147,7 +69,7 @@ static int init(struct worker *w)
 		return WORKER_EXIT_INTERNAL;
 	}
 	serve_init(e);
-	ask_for_waiting(e, 0);
+	waiting_ask(e);
 	return WORKER_EXIT_OK;
 }
 
