@@ -541,14 +541,7 @@ static void window(const void *state, const struct machine_event *event,
 
 static const struct machine_item_info items[BREAKLOOP_ITEMS] = {
 	MACHINE_COMMON_ITEMS("created", "refused", "tick", breakloop_row_type),
-#define ITEM(symbol, flags_, event_, fields_, row_, actor_, effect_, payload_)           \
-	[BREAKLOOP_##symbol] = {.flags = flags_,                                         \
-		.event = event_,                                                         \
-		.fields = fields_##_type,                                                \
-		.row = row_,                                                             \
-		.actor = actor_,                                                         \
-		.effect = effect_,                                                       \
-		.payload = payload_##_type},
+#define ITEM(symbol, ...) [BREAKLOOP_##symbol] = MACHINE_ITEM(__VA_ARGS__),
 #include "workers/guard-engine/breakloop.def"
 #undef ITEM
 };

@@ -235,14 +235,7 @@ static int load(
 
 static const struct machine_item_info items[IDLE_ITEMS] = {
 	MACHINE_COMMON_ITEMS("created", "refused", "tick", empty_type),
-#define ITEM(symbol, flags_, event_, fields_, row_, actor_, effect_, payload_)           \
-	[IDLE_##symbol] = {.flags = flags_,                                              \
-		.event = event_,                                                         \
-		.fields = fields_##_type,                                                \
-		.row = row_,                                                             \
-		.actor = actor_,                                                         \
-		.effect = effect_,                                                       \
-		.payload = payload_##_type},
+#define ITEM(symbol, ...) [IDLE_##symbol] = MACHINE_ITEM(__VA_ARGS__),
 #include "workers/guard-engine/idle.def"
 #undef ITEM
 };

@@ -359,14 +359,7 @@ static int requests(const void *state, struct machine_request out[MACHINE_MAX_RE
 
 static const struct machine_item_info items[INTERVIEW_ITEMS] = {
 	MACHINE_COMMON_ITEMS("INTERVIEW_CREATED", "EVENT_REFUSED", "TICK", empty_type),
-#define ITEM(symbol, flags_, event_, fields_, row_, actor_, effect_, payload_)           \
-	[INTERVIEW_ITEM_##symbol] = {.flags = flags_,                                    \
-		.event = event_,                                                         \
-		.fields = fields_##_type,                                                \
-		.row = row_,                                                             \
-		.actor = actor_,                                                         \
-		.effect = effect_,                                                       \
-		.payload = payload_##_type},
+#define ITEM(symbol, ...) [INTERVIEW_ITEM_##symbol] = MACHINE_ITEM(__VA_ARGS__),
 #include "workers/guard-engine/interview.def"
 #undef ITEM
 };

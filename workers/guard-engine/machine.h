@@ -236,6 +236,14 @@ struct str *machine_strings(struct machine_out *out, size_t count);
 		.actor = "system",                                                       \
 		.payload = tick_payload}
 
+/* The others, from a line of its .def: ITEM(symbol, ...) is [symbol] = MACHINE_ITEM(...).
+ */
+#define MACHINE_ITEM(flags_, event_, fields_, row_, actor_, effect_, payload_)           \
+	{                                                                                \
+		.flags = flags_, .event = event_, .fields = fields_##_type, .row = row_, \
+		.actor = actor_, .effect = effect_, .payload = payload_##_type           \
+	}
+
 /* "4:00": minutes unpadded, seconds in two digits, the floor of what is left, never below
  * zero (G9). */
 #define MACHINE_CLOCK_TEXT 24

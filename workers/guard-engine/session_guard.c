@@ -425,14 +425,7 @@ static void examine(const void *state, struct machine_event *event)
 
 static const struct machine_item_info items[SESSION_GUARD_ITEMS] = {
 	MACHINE_COMMON_ITEMS("created", "refused", "tick", session_guard_row_type),
-#define ITEM(symbol, flags_, event_, fields_, row_, actor_, effect_, payload_)           \
-	[SESSION_GUARD_##symbol] = {.flags = flags_,                                     \
-		.event = event_,                                                         \
-		.fields = fields_##_type,                                                \
-		.row = row_,                                                             \
-		.actor = actor_,                                                         \
-		.effect = effect_,                                                       \
-		.payload = payload_##_type},
+#define ITEM(symbol, ...) [SESSION_GUARD_##symbol] = MACHINE_ITEM(__VA_ARGS__),
 #include "workers/guard-engine/session_guard.def"
 #undef ITEM
 };
