@@ -8,6 +8,7 @@
 #include "common/settings.h"
 
 #include "common/envfile.h"
+#include "common/file_io.h"
 #include "common/settings_paths.h"
 #include "common/settings_values.h"
 #include <errno.h>
@@ -162,8 +163,7 @@ static int slurp(const char *path, struct buf *out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
-	ssize_t n = 0;
-	int error = 0;
+	int error;
 
 	if (fd < 0)
 		return -errno;
@@ -171,16 +171,8 @@ static int slurp(const char *path, struct buf *out)
 		error = -errno;
 	else if (S_ISDIR(st.st_mode))
 		error = -EISDIR;
-	while (!error && out->len <= FILE_MAX_BYTES) {
-		n = read(fd, buf_reserve(out, 65536), 65536);
-		if (n <= 0)
-			break;
-		out->len += (size_t)n;
-	}
-	if (!error && n < 0)
-		error = -errno;
-	if (!error && out->len > FILE_MAX_BYTES)
-		error = -EFBIG;
+	else
+		error = file_read_all(fd, FILE_MAX_BYTES, out);
 	close(fd);
 	return error;
 }

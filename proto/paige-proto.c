@@ -6,6 +6,7 @@
  * proto/docs/ up to date. It talks to nobody and reads nothing but the directory it is
  * told to check.
  */
+#include "common/file_io.h"
 #include "proto/reference.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -143,42 +144,26 @@ static int markdown(const char *page)
 static int write_file(int dir, const char *name, const struct buf *text)
 {
 	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	size_t done = 0;
+	int error;
 
 	if (fd < 0)
 		return -errno;
-	while (done < text->len) {
-		ssize_t n = write(fd, text->data + done, text->len - done);
-
-		if (n < 0 && errno != EINTR) {
-			int error = errno;
-
-			close(fd);
-			return -error;
-		}
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return close(fd) < 0 ? -errno : 0;
+	error = file_write_all(fd, buf_str(text));
+	if (close(fd) < 0 && error == 0)
+		error = -errno;
+	return error;
 }
 
 static int read_file(int dir, const char *name, struct buf *text)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 1;
+	int error;
 
 	if (fd < 0)
 		return -errno;
-	while (n > 0 && text->len < MAX_FILE_BYTES) {
-		n = read(fd, buf_reserve(text, 65536), 65536);
-		if (n > 0)
-			text->len += (size_t)n;
-		else if (n < 0 && errno == EINTR)
-			n = 1;
-	}
-	if (n < 0)
-		n = -errno;
+	error = file_read_all(fd, MAX_FILE_BYTES, text);
 	close(fd);
-	return (int)n;
+	return error;
 }
 
 static int write_one(int dir, const struct reference_file *file, const struct buf *made)

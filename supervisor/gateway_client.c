@@ -2,6 +2,7 @@
  * gateway_client.c - paigectl's way to the gateway: one HTTP request with the token of
  * DATA_DIR/paiged.json; see paigectl.h.
  */
+#include "common/file_io.h"
 #include "proto/messages.h"
 #include "supervisor/paigectl.h"
 #include <curl/curl.h>
@@ -18,14 +19,13 @@
 static int read_file(const char *path, struct buf *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	int error;
 
 	if (fd < 0)
 		return -errno;
-	n = read(fd, buf_reserve(text, DISCOVERY_MAX), DISCOVERY_MAX);
-	text->len = n > 0 ? (size_t)n : 0;
+	error = file_read_all(fd, DISCOVERY_MAX, text);
 	close(fd);
-	return n < 0 ? -errno : 0;
+	return error;
 }
 
 /* Reads DATA_DIR/paiged.json; the file points into *doc. 0 or an exit code. */

@@ -1,5 +1,6 @@
 /* place_file.c - see place_file.h. Called by command_backup.c. */
 #include "supervisor/place_file.h"
+#include "common/file_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,21 +43,6 @@ static int move(const char *from, const char *to, bool replace)
 	return unlink(from) < 0 ? -errno : 0;
 }
 
-static int write_all(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		data += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 static int copy_content(int from, int to)
 {
 	char data[COPY_BYTES];
@@ -67,7 +53,7 @@ static int copy_content(int from, int to)
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		if (n > 0)
-			result = write_all(to, data, (size_t)n);
+			result = file_write_all(to, (struct str){data, (size_t)n});
 	}
 	if (result == 0 && fsync(to) < 0)
 		result = -errno;

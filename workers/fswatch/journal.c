@@ -1,5 +1,6 @@
 /* journal.c - see journal.h. */
 #include "workers/fswatch/journal.h"
+#include "common/file_io.h"
 #include "common/log.h"
 #include "workers/fswatch/hash.h"
 #include <assert.h>
@@ -65,21 +66,6 @@ static bool read_records(struct str records, journal_record_fn *record, void *ar
 
 /* ---- writing ---- */
 
-static int write_all(int fd, struct str bytes)
-{
-	while (bytes.len > 0) {
-		ssize_t n = write(fd, bytes.ptr, bytes.len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes.ptr += n;
-		bytes.len -= (size_t)n;
-	}
-	return 0;
-}
-
 static void finish_frame(struct journal *j)
 {
 	struct str records = {
@@ -95,7 +81,7 @@ int journal_commit(struct journal *j)
 		return 0;
 	finish_frame(j);
 
-	int error = write_all(j->fd, buf_str(&j->frame));
+	int error = file_write_all(j->fd, buf_str(&j->frame));
 
 	if (error) { /* half a frame would hide those behind it */
 		if (ftruncate(j->fd, (off_t)j->bytes) < 0)
@@ -117,7 +103,7 @@ int journal_replace(struct journal *j)
 
 	if (!error && j->frame.len > 0) {
 		finish_frame(j);
-		error = write_all(fd, buf_str(&j->frame));
+		error = file_write_all(fd, buf_str(&j->frame));
 	}
 	/* Once the name is taken there is no way back to the old one. */
 	if (!error && fdatasync(fd) < 0)
@@ -139,26 +125,6 @@ int journal_replace(struct journal *j)
 }
 
 /* ---- reading ---- */
-
-static int read_all(int fd, struct buf *out)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_size > (off_t)JOURNAL_MAX_BYTES)
-		return -EFBIG;
-	buf_reserve(out, (size_t)st.st_size + 1);
-	for (;;) {
-		ssize_t n = read(fd, buf_reserve(out, 4096), out->cap - out->len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
-		out->len += (size_t)n;
-	}
-}
 
 /* Reads whole frames from the front and returns how many bytes they are. */
 static size_t read_frames(struct str bytes, journal_record_fn *record, void *arg)
@@ -195,7 +161,7 @@ int journal_open(struct journal *j, int dir_fd, journal_record_fn *record, void 
 		return -errno;
 	unlinkat(dir_fd, NEW_NAME, 0);
 
-	int error = read_all(j->fd, &bytes);
+	int error = file_read_all(j->fd, JOURNAL_MAX_BYTES, &bytes);
 
 	if (!error) {
 		j->bytes = read_frames(buf_str(&bytes), record, arg);

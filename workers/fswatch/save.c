@@ -1,6 +1,7 @@
 /* save.c - see save.h. */
 #include "workers/fswatch/save.h"
 #include "common/buf.h"
+#include "common/file_io.h"
 #include "workers/fswatch/encoding.h"
 #include "workers/fswatch/fault.h"
 #include "workers/fswatch/names.h"
@@ -71,21 +72,6 @@ static bool unchanged(const struct project_place *place, const struct old *old)
 	       st.st_mtim.tv_nsec == old->st.st_mtim.tv_nsec;
 }
 
-static int write_all(int fd, struct str bytes)
-{
-	while (bytes.len > 0) {
-		ssize_t n = write(fd, bytes.ptr, bytes.len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes.ptr += n;
-		bytes.len -= (size_t)n;
-	}
-	return 0;
-}
-
 /* Access lists and labels; what the file system does not take is left out. */
 static void copy_attributes(int from, int to)
 {
@@ -141,7 +127,7 @@ static int sync_dir(int fd)
 static int fill(int fd, const struct project_place *place, const struct old *old,
 	struct str bytes)
 {
-	int error = write_all(fd, bytes);
+	int error = file_write_all(fd, bytes);
 
 	if (!error)
 		error = old->there ? keep_attributes(old, fd) : set_mode(place, fd);

@@ -36,16 +36,6 @@ static struct str trim(struct str line)
 	return line;
 }
 
-static struct str next_line(struct str *left)
-{
-	const char *end = memchr(left->ptr, '\n', left->len);
-	struct str line = {left->ptr, end ? (size_t)(end - left->ptr) : left->len};
-	size_t used = end ? line.len + 1 : line.len;
-
-	*left = (struct str){left->ptr + used, left->len - used};
-	return line;
-}
-
 /* Outside of a fence: does the line read like code rather than like prose? */
 static bool looks_like_code(struct str line)
 {
@@ -115,10 +105,9 @@ const char *assistant_check_answer(struct str answer)
 {
 	int code_lines = 0, steps = 0;
 	bool fenced = false;
-	struct str left = answer;
+	struct str left = answer, line;
 
-	while (left.len) {
-		struct str line = next_line(&left);
+	while (str_take_line(&left, &line)) {
 		struct str t = trim(line);
 
 		if (is_fence(t) && !is_fenced_line(t)) {

@@ -1,5 +1,6 @@
 /* zones.c - see zones.h. */
 #include "workers/guard-engine/zones.h"
+#include "common/file_io.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,30 +16,22 @@ struct kept {
 static struct kept kept[ZONES_KEPT];
 static unsigned long uses;
 
-/* Reads a whole small file; its length, or -1. */
-static ssize_t read_file(const char *path, char *bytes, size_t room)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-	ssize_t n = -1;
-
-	if (fd < 0)
-		return -1;
-	while (len < room && (n = read(fd, bytes + len, room - len)) > 0)
-		len += (size_t)n;
-	close(fd);
-	return n < 0 || len == room ? -1 : (ssize_t)len;
-}
-
 static bool load(struct str name, struct zone *out)
 {
-	static char bytes[ZONES_MAX_FILE];
 	char path[PATH_MAX];
-	ssize_t len;
+	struct buf bytes = {0};
+	bool parsed;
+	int fd;
 
 	snprintf(path, sizeof(path), ZONES_FOLDER "/%.*s", STR_ARG(name));
-	len = read_file(path, bytes, sizeof(bytes));
-	return len >= 0 && zone_parse((struct str){bytes, (size_t)len}, out) == 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	parsed = file_read_all(fd, ZONES_MAX_FILE - 1, &bytes) == 0 &&
+		 zone_parse(buf_str(&bytes), out) == 0;
+	close(fd);
+	buf_free(&bytes);
+	return parsed;
 }
 
 /* Its place, or that of the one that was not used for the longest time. */

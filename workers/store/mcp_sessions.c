@@ -1,6 +1,7 @@
 /* mcp_sessions.c - see mcp_sessions.h. */
 #include "workers/store/mcp_sessions.h"
 #include "common/buf.h"
+#include "common/file_io.h"
 #include "common/log.h"
 #include "common/worker.h"
 #include "proto/messages.h"
@@ -29,33 +30,29 @@ static int path_of(const struct store *store, const char *suffix, char out[PATH_
 static int read_all(const char *path, struct buf *out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	ssize_t n = 1;
+	int result;
 
 	if (fd < 0)
 		return -errno;
-	while (n > 0 && out->len < MAX_BYTES) {
-		n = read(fd, buf_reserve(out, 65536), 65536);
-		if (n > 0)
-			out->len += (size_t)n;
-	}
-	n = n < 0 ? -errno : 0;
+	result = file_read_all(fd, MAX_BYTES, out);
 	close(fd);
-	return (int)n;
+	return result == -EFBIG ? 0 : result;
 }
 
 /* Writes the whole file anew: temporary file, fsync, rename. */
 static int replace(const struct store *store, struct str text)
 {
 	char path[PATH_MAX], temporary[PATH_MAX];
-	int fd, result = 0;
+	int fd, result;
 
 	if (path_of(store, "", path) < 0 || path_of(store, ".new", temporary) < 0)
 		return -ENAMETOOLONG;
 	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	if (write(fd, text.ptr, text.len) != (ssize_t)text.len || fsync(fd) < 0)
-		result = errno ? -errno : -EIO;
+	result = file_write_all(fd, text);
+	if (result == 0 && fsync(fd) < 0)
+		result = -errno;
 	close(fd);
 	if (result == 0 && rename(temporary, path) < 0)
 		result = -errno;
@@ -70,28 +67,16 @@ static bool is_key(struct str line)
 	return line.len == KEY_CHARS;
 }
 
-static struct str next_line(struct str *text)
-{
-	const char *end = text->len ? memchr(text->ptr, '\n', text->len) : NULL;
-	struct str line = {text->ptr, end ? (size_t)(end - text->ptr) : text->len};
-	size_t used = line.len + (end ? 1 : 0);
-
-	*text = (struct str){text->ptr + used, text->len - used};
-	return line;
-}
-
 /* The ended sessions of the file, the newest ones that fit. */
 static void read_ended(struct str text, struct call *call, struct strs *out)
 {
 	size_t max = text.len / (ID_CHARS + 1) + 1;
+	struct str line;
 
 	out->items = arena_array(call->arena, max, sizeof(out->items[0]));
-	while (text.len > 0 && out->count < max) {
-		struct str line = next_line(&text);
-
+	while (out->count < max && str_take_line(&text, &line))
 		if (uuid_valid(line))
 			out->items[out->count++] = line;
-	}
 	if (out->count > MCP_SESSIONS_ENDED_MAX) {
 		out->items += out->count - MCP_SESSIONS_ENDED_MAX;
 		out->count = MCP_SESSIONS_ENDED_MAX;
@@ -136,7 +121,7 @@ int mcp_sessions(struct store *store, struct call *call)
 	if (result == 0)
 		result = read_all(path, &file);
 	text = buf_str(&file);
-	kept.key = next_line(&text);
+	str_take_line(&text, &kept.key);
 	if (result == -ENOENT || (result == 0 && !is_key(kept.key)))
 		result = make_key(store, call, &kept);
 	else if (result == 0)

@@ -1,6 +1,7 @@
 /* open_calls.c - calls to Claude that began and were not ended yet (open_calls.h). */
 #include "workers/store/open_calls.h"
 #include "common/buf.h"
+#include "common/file_io.h"
 #include "common/log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -82,8 +83,7 @@ static void read_lines(struct open_calls *calls, struct str text)
 int open_calls_load(struct open_calls *calls, const char *directory)
 {
 	struct buf file = {0};
-	ssize_t n = 1;
-	int fd, result = 0;
+	int fd, result;
 
 	*calls = (struct open_calls){0};
 	if (asprintf(&calls->path, "%s/%s", directory, OPEN_CALLS_FILE) < 0)
@@ -91,17 +91,11 @@ int open_calls_load(struct open_calls *calls, const char *directory)
 	fd = open(calls->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
-	while (n > 0 && file.len < FILE_MAX_BYTES) {
-		n = read(fd, buf_reserve(&file, 65536), 65536);
-		if (n > 0)
-			file.len += (size_t)n;
-	}
-	if (n < 0)
-		result = -errno;
+	result = file_read_all(fd, FILE_MAX_BYTES, &file);
 	close(fd);
 	read_lines(calls, buf_str(&file));
 	buf_free(&file);
-	return result;
+	return result == -EFBIG ? 0 : result;
 }
 
 int open_calls_begin(struct open_calls *calls, struct str key, struct str row)

@@ -1,0 +1,37 @@
+/* file_io.c - see file_io.h. */
+#include "common/file_io.h"
+#include <errno.h>
+#include <unistd.h>
+
+#define READ_BYTES 65536
+
+int file_read_all(int fd, size_t max, struct buf *out)
+{
+	size_t before = out->len;
+
+	while (out->len - before <= max) {
+		ssize_t n = read(fd, buf_reserve(out, READ_BYTES), READ_BYTES);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		out->len += (size_t)n;
+	}
+	return -EFBIG;
+}
+
+int file_write_all(int fd, struct str bytes)
+{
+	while (bytes.len > 0) {
+		ssize_t n = write(fd, bytes.ptr, bytes.len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		bytes.ptr += n;
+		bytes.len -= (size_t)n;
+	}
+	return 0;
+}
