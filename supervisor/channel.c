@@ -2,6 +2,7 @@
 #include "supervisor/channel.h"
 
 #include "supervisor/launch.h"
+#include "supervisor/pass_fd.h"
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -145,24 +146,8 @@ bool channel_send_tap(struct channel *c, int fd)
 {
 	struct worker_packet_header header = {
 		.type = WORKER_PACKET_TAP, .generation = c->generation};
-	struct iovec part = {&header, sizeof(header)};
-	union {
-		struct cmsghdr aligned;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes)};
-	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
 
-	if (c->fd < 0)
-		return false;
-	rights->cmsg_level = SOL_SOCKET;
-	rights->cmsg_type = SCM_RIGHTS;
-	rights->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
-	return sendmsg(c->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+	return c->fd >= 0 && pass_fd(c->fd, (struct iovec){&header, sizeof(header)}, fd);
 }
 
 void channel_close(struct channel *c)

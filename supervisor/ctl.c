@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "proto/messages.h"
+#include "supervisor/pass_fd.h"
 #include "supervisor/settings_report.h"
 #include "supervisor/status.h"
 #include "supervisor/tap.h"
@@ -190,27 +191,11 @@ static void restart(struct ctl_client *c, struct str worker)
 static bool send_reader(int client, int reader)
 {
 	struct buf json = {0};
-	struct iovec part;
-	union {
-		struct cmsghdr aligned;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes)};
-	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
 	bool sent;
 
 	proto_encode(ctl_done_type(), &(struct ctl_done){.has_took_ms = true}, &json);
 	buf_add_char(&json, '\n');
-	part = (struct iovec){json.data, json.len};
-	rights->cmsg_level = SOL_SOCKET;
-	rights->cmsg_type = SCM_RIGHTS;
-	rights->cmsg_len = CMSG_LEN(sizeof(reader));
-	memcpy(CMSG_DATA(rights), &reader, sizeof(reader));
-	sent = sendmsg(client, &message, MSG_DONTWAIT | MSG_NOSIGNAL) ==
-	       (ssize_t)json.len;
+	sent = pass_fd(client, (struct iovec){json.data, json.len}, reader);
 	buf_free(&json);
 	return sent;
 }

@@ -1,0 +1,14 @@
+/*
+ * pass_fd.h - hands an open descriptor to the process at the other end of a Unix socket.
+ */
+#ifndef PAIGE_SUPERVISOR_PASS_FD_H
+#define PAIGE_SUPERVISOR_PASS_FD_H
+
+#include <stdbool.h>
+#include <sys/uio.h>
+
+/* Sends `part` with a copy of `fd`, without waiting. False when it could not be sent in
+ * one piece. The caller closes its own `fd`. */
+bool pass_fd(int socket, struct iovec part, int fd);
+
+#endif
