@@ -19,19 +19,11 @@ static struct str ask_for_title(struct flow *flow, int64_t issue_number)
 	char number[24];
 	const char *const arguments[] = {
 		"issue", "view", number, "--json", "title", NULL};
-	struct buf out = {0};
 	const char *problem;
-	yyjson_doc *doc = NULL;
 	yyjson_val *title;
 
 	snprintf(number, sizeof(number), "%lld", (long long)issue_number);
-	if (gh_run(flow, arguments, &out, &problem) == 0)
-		doc = yyjson_read(out.data ? out.data : "", out.len, 0);
-	buf_free(&out);
-	if (!doc)
-		return (struct str){NULL, 0};
-	flow_keep_document(flow, doc);
-	title = yyjson_obj_get(yyjson_doc_get_root(doc), "title");
+	title = yyjson_obj_get(gh_run_json(flow, arguments, &problem), "title");
 	return (struct str){yyjson_get_str(title), yyjson_get_len(title)};
 }
 

@@ -36,38 +36,22 @@ static yyjson_val *list_issues(struct flow *flow, const char **problem)
 	static const char *const arguments[] = {"issue", "list", "--state", "open",
 		"--json", "number,title,body,labels,assignees,comments", "--limit", "50",
 		NULL};
-	struct buf out = {0};
-	yyjson_doc *doc = NULL;
+	yyjson_val *list = gh_run_json(flow, arguments, problem);
 
-	if (gh_run(flow, arguments, &out, problem) == 0) {
-		doc = yyjson_read(out.data ? out.data : "", out.len, 0);
-		if (doc)
-			flow_keep_document(flow, doc);
-		if (!yyjson_is_arr(yyjson_doc_get_root(doc))) {
-			*problem = "GitHub's answer was not understood";
-			doc = NULL;
-		}
-	}
-	buf_free(&out);
-	return yyjson_doc_get_root(doc);
+	if (!list || yyjson_is_arr(list))
+		return list;
+	*problem = "GitHub's answer was not understood";
+	return NULL;
 }
 
 /* The learner's name on GitHub, at best effort (P12.12). */
 static struct str user_login(struct flow *flow)
 {
 	static const char *const arguments[] = {"api", "user", NULL};
-	struct buf out = {0};
 	const char *problem;
-	yyjson_val *login;
-	yyjson_doc *doc = NULL;
+	yyjson_val *login =
+		yyjson_obj_get(gh_run_json(flow, arguments, &problem), "login");
 
-	if (gh_run(flow, arguments, &out, &problem) == 0)
-		doc = yyjson_read(out.data ? out.data : "", out.len, 0);
-	buf_free(&out);
-	if (!doc)
-		return (struct str){NULL, 0};
-	flow_keep_document(flow, doc);
-	login = yyjson_obj_get(yyjson_doc_get_root(doc), "login");
 	return (struct str){yyjson_get_str(login), yyjson_get_len(login)};
 }
 

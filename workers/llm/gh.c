@@ -216,3 +216,19 @@ int gh_run(struct flow *flow, const char *const *arguments, struct buf *out,
 		NULL);
 	return -1;
 }
+yyjson_val *gh_run_json(
+	struct flow *flow, const char *const *arguments, const char **problem)
+{
+	struct buf out = {0};
+	yyjson_doc *doc = NULL;
+
+	if (gh_run(flow, arguments, &out, problem) == 0) {
+		doc = yyjson_read(out.data ? out.data : "", out.len, 0);
+		if (doc)
+			flow_keep_document(flow, doc);
+		else
+			*problem = "GitHub's answer was not understood";
+	}
+	buf_free(&out);
+	return yyjson_doc_get_root(doc);
+}

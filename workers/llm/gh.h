@@ -20,6 +20,10 @@
  */
 int gh_run(struct flow *flow, const char *const *arguments, struct buf *out,
 	const char **problem) __attribute__((warn_unused_result));
+/* The same for what it printed as JSON, which lives as long as the flow; NULL when that
+ * is not JSON, with *problem set. */
+yyjson_val *gh_run_json(
+	struct flow *flow, const char *const *arguments, const char **problem);
 /* True when gh is on PATH. */
 bool gh_installed(void);
 
