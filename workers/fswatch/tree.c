@@ -20,15 +20,27 @@ static int order(const char *a, struct str b)
 
 /* ---- finding ---- */
 
-/* Where the name is, or belongs. */
-static unsigned file_at(const struct tree_dir *dir, struct str name, bool *found)
+static const char *file_name(const struct tree_dir *dir, unsigned i)
 {
-	unsigned low = 0, high = dir->file_count;
+	return dir->files[i];
+}
+
+static const char *dir_name(const struct tree_dir *dir, unsigned i)
+{
+	return dir->dirs[i]->name;
+}
+
+/* Where the name is, or belongs, among `count` names in order. */
+static inline unsigned search(const struct tree_dir *dir, unsigned count,
+	const char *(*name_at)(const struct tree_dir *dir, unsigned i), struct str name,
+	bool *found)
+{
+	unsigned low = 0, high = count;
 
 	*found = false;
 	while (low < high) {
 		unsigned middle = low + (high - low) / 2;
-		int c = order(dir->files[middle], name);
+		int c = order(name_at(dir, middle), name);
 
 		if (c == 0) {
 			*found = true;
@@ -42,25 +54,14 @@ static unsigned file_at(const struct tree_dir *dir, struct str name, bool *found
 	return low;
 }
 
+static unsigned file_at(const struct tree_dir *dir, struct str name, bool *found)
+{
+	return search(dir, dir->file_count, file_name, name, found);
+}
+
 static unsigned dir_at(const struct tree_dir *dir, struct str name, bool *found)
 {
-	unsigned low = 0, high = dir->dir_count;
-
-	*found = false;
-	while (low < high) {
-		unsigned middle = low + (high - low) / 2;
-		int c = order(dir->dirs[middle]->name, name);
-
-		if (c == 0) {
-			*found = true;
-			return middle;
-		}
-		if (c < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search(dir, dir->dir_count, dir_name, name, found);
 }
 
 struct tree_dir *tree_dir_find(const struct tree_dir *dir, struct str name)
