@@ -4,17 +4,10 @@ import { Claude } from '../integration/lib/claude.mjs';
 import { Daemon } from '../integration/lib/daemon.mjs';
 import { Editor } from '../integration/lib/editor.mjs';
 import { Mcp } from '../integration/lib/mcp.mjs';
-import { scratch, smallProject } from '../integration/lib/project.mjs';
+import { QUESTION, scratch, smallProject } from '../integration/lib/project.mjs';
 import fs from 'node:fs';
 
 const RUNS = Number(process.argv[2] ?? 200);
-const QUESTION = {
-  path: 'src/greet.ts',
-  language: 'typescript',
-  selection: { startLine: 2, startCol: 3, endLine: 2, endCol: 25 },
-  selectedText: 'return `Hello ${name}`;',
-  surroundingContext: 'export function greet(name: string) {\n  return `Hello ${name}`;\n}\n',
-};
 
 function report(what, times) {
   times.sort((a, b) => a - b);

@@ -220,3 +220,13 @@ int rig_open_fds(void)
 	closedir(d);
 	return count - 3; /* ".", ".." and the directory itself */
 }
+
+void rig_check_all_ok(const struct rig *rig)
+{
+	for (unsigned i = 0; i < rig->count; i++)
+		ck_assert_msg(rig->calls[i].done && rig->calls[i].status == BUS_OK,
+			"call %u of %u: done %d status %d after %lld ms: %.*s", i,
+			rig->count, rig->calls[i].done, rig->calls[i].status,
+			(long long)rig->calls[i].ms,
+			STR_ARG(buf_str(&rig->calls[i].message)));
+}

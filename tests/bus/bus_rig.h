@@ -48,6 +48,8 @@ struct rig_call *rig_call(struct rig *rig, enum method method, int64_t deadline_
 /* Turns the loop until all calls are answered, at most so long. True when they are. */
 bool rig_wait(struct rig *rig, int64_t ms);
 void rig_turn(struct rig *rig, int64_t ms);
+/* Fails the test unless every call has been answered well. */
+void rig_check_all_ok(const struct rig *rig);
 /* An integer of an answer, -1 without. */
 int64_t rig_number(const struct rig_call *call, const char *name);
 

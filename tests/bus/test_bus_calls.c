@@ -36,16 +36,6 @@ static void tear_down(void)
 	rig_fini(&rig);
 }
 
-static void check_all_ok(void)
-{
-	for (unsigned i = 0; i < rig.count; i++)
-		ck_assert_msg(rig.calls[i].done && rig.calls[i].status == BUS_OK,
-			"call %u of %u: done %d status %d after %lld ms: %.*s", i,
-			rig.count, rig.calls[i].done, rig.calls[i].status,
-			(long long)rig.calls[i].ms,
-			STR_ARG(buf_str(&rig.calls[i].message)));
-}
-
 /* ---- the plain way ---- */
 
 START_TEST(all_kinds_are_answered)
@@ -58,7 +48,7 @@ START_TEST(all_kinds_are_answered)
 	for (int i = 0; i < 400; i++)
 		rig_call(&rig, kinds[i % 4], 0, "{\"n\":%d}", i);
 	ck_assert(rig_wait(&rig, 5000));
-	check_all_ok();
+	rig_check_all_ok(&rig);
 	for (int i = 0; i < 400; i++)
 		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
 }
@@ -73,7 +63,7 @@ START_TEST(calls_made_before_the_owner_is_there_wait)
 	ck_assert_uint_eq(rig.answered, 0);
 	store = rig_peer(&rig, "store", NULL);
 	ck_assert(rig_wait(&rig, 2000));
-	check_all_ok();
+	rig_check_all_ok(&rig);
 }
 END_TEST
 
@@ -110,7 +100,7 @@ START_TEST(a_slow_lone_call_holds_up_nobody)
 	for (int i = 0; i < 20; i++)
 		other = rig_call(&rig, i % 2 ? READ_ALONE : READ_BATCH, 0, "{}");
 	ck_assert(rig_wait(&rig, 3000));
-	check_all_ok();
+	rig_check_all_ok(&rig);
 	ck_assert_int_lt(other->ms, 300);
 	ck_assert_uint_eq(slow->order, rig.count);
 }
@@ -128,7 +118,7 @@ START_TEST(a_long_batch_lets_others_in)
 		last_busy = rig_call(&rig, READ_BATCH, 0, "{\"n\":%d,\"busy\":3}", i);
 	lone = rig_call(&rig, READ_ALONE, 0, "{}");
 	ck_assert(rig_wait(&rig, 5000));
-	check_all_ok();
+	rig_check_all_ok(&rig);
 	ck_assert_int_lt(lone->ms, last_busy->ms - 50);
 	ck_assert_int_ge(last_busy->ms, 300);
 	for (unsigned i = 1; i < 100; i++)
@@ -167,7 +157,7 @@ START_TEST(killed_at_each_step_once)
 	ck_assert_int_eq(waitpid(store, NULL, 0), store);
 	store = rig_peer(&rig, "store", NULL);
 	ck_assert(rig_wait(&rig, 3000));
-	check_all_ok();
+	rig_check_all_ok(&rig);
 	ledger = rig_ledger(&rig, &count);
 	ck_assert_uint_eq(count, CALLS);
 	for (size_t i = 0; i < count; i++) {
@@ -220,7 +210,7 @@ START_TEST(order_over_resets)
 		}
 	}
 	ck_assert(rig_wait(&rig, 10000));
-	check_all_ok();
+	rig_check_all_ok(&rig);
 	ledger = rig_ledger(&rig, &count);
 	for (size_t i = 0; i < count; i++) {
 		/* Nothing is skipped, and a repeat begins where an answer is missing. */
@@ -262,7 +252,7 @@ START_TEST(two_hundred_restarts)
 		store = rig_peer(&rig, "store", NULL);
 		ck_assert_msg(rig_wait(&rig, 5000), "restart %d", i);
 	}
-	check_all_ok();
+	rig_check_all_ok(&rig);
 	rig_turn(&rig, 500);
 	after = rig_open_fds();
 	ck_assert_msg(
@@ -294,7 +284,7 @@ START_TEST(stop_answers_what_is_in_flight)
 	ck_assert_int_eq(rig_stop(&store), 0);
 	store = rig_peer(&rig, "store", NULL);
 	ck_assert(rig_wait(&rig, 2000));
-	check_all_ok();
+	rig_check_all_ok(&rig);
 }
 END_TEST
 

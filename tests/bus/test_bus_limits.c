@@ -29,16 +29,6 @@ static void tear_down(void)
 	rig_fini(&rig);
 }
 
-static void check_all_ok(void)
-{
-	for (unsigned i = 0; i < rig.count; i++)
-		ck_assert_msg(rig.calls[i].done && rig.calls[i].status == BUS_OK,
-			"call %u of %u: done %d status %d after %lld ms: %.*s", i,
-			rig.count, rig.calls[i].done, rig.calls[i].status,
-			(long long)rig.calls[i].ms,
-			STR_ARG(buf_str(&rig.calls[i].message)));
-}
-
 START_TEST(deadlines_are_kept)
 {
 	struct rig_call *batch, *alone, *waiting;
@@ -114,7 +104,7 @@ START_TEST(large_answers_come_in_parts)
 		rig_call(&rig, READ_BATCH, 50000, "{\"n\":%d,\"answer_bytes\":%d}", i,
 			i % 7 == 0 ? 9000000 : 700000);
 	ck_assert(rig_wait(&rig, 50000));
-	check_all_ok();
+	rig_check_all_ok(&rig);
 	for (int i = 0; i < 60; i++) {
 		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
 		ck_assert_uint_gt(rig.calls[i].body.len, i % 7 == 0 ? 9000000 : 700000);
@@ -139,7 +129,7 @@ START_TEST(parts_survive_a_kill)
 	ck_assert_msg(dead, "the peer did not die");
 	store = rig_peer(&rig, "store", NULL);
 	ck_assert(rig_wait(&rig, 50000));
-	check_all_ok();
+	rig_check_all_ok(&rig);
 	for (int i = 0; i < 40; i++)
 		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
 }

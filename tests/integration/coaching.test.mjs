@@ -1,15 +1,9 @@
 // coaching.test.mjs - what needs Claude, from plan to wrap-up (seed 004 stories 7 to 12), with the scripted Claude.
 import { strict as assert } from 'node:assert';
+import { QUESTION } from './lib/project.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
 
-const QUESTION = {
-  path: 'src/greet.ts',
-  language: 'typescript',
-  selection: { startLine: 2, startCol: 3, endLine: 2, endCol: 25 },
-  selectedText: 'return `Hello ${name}`;',
-  surroundingContext: 'export function greet(name: string) {\n  return `Hello ${name}`;\n}\n',
-};
 const PLAN = { planText: '# Plan\n\n1. Read greet\n2. Greet nobody politely\n3. Test it', issueSummary: 'greet fails without a name' };
 const QUICK = { LLM_RETRY_BASE_MS: '200', LLM_FLOW_RETRY_MS: '200', MEMORY: 'embedded' };
 

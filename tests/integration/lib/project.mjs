@@ -51,3 +51,12 @@ export function copyOfProject(source) {
   commitAll(dir);
   return dir;
 }
+
+/** A question about the small project: the payload of user:explain. */
+export const QUESTION = {
+  path: 'src/greet.ts',
+  language: 'typescript',
+  selection: { startLine: 2, startCol: 3, endLine: 2, endCol: 25 },
+  selectedText: 'return `Hello ${name}`;',
+  surroundingContext: 'export function greet(name: string) {\n  return `Hello ${name}`;\n}\n',
+};
