@@ -100,11 +100,13 @@ int streams_get(struct store *streams, struct call *call, int kind, struct str i
 	found = query_step(&streams->db, query);
 	if (found != 1)
 		return found;
-	head->number = sqlite3_column_int64(query, 0);
-	head->cursor = sqlite3_column_int64(query, 1);
+	*head = (struct stream_head){
+		.number = sqlite3_column_int64(query, 0),
+		.cursor = sqlite3_column_int64(query, 1),
+		.last_key = query_column(query, 3, call->arena),
+		.clock = {.boot_id = query_column(query, 4, call->arena),
+			.offset_ms = sqlite3_column_int64(query, 5)},
+	};
 	read_chain(query, 2, &head->chain);
-	head->last_key = query_column(query, 3, call->arena);
-	head->clock.boot_id = query_column(query, 4, call->arena);
-	head->clock.offset_ms = sqlite3_column_int64(query, 5);
 	return 1;
 }
