@@ -326,7 +326,7 @@ scenario('a project that is removed is missed, and one that comes in its place i
   fs.writeFileSync(path.join(dir, 'other.md'), 'another project\n');
   await until('the other project to be served', async () => (await open(editor, 'other.md'))?.type === 'fs:content', { every: 200 });
   fs.writeFileSync(path.join(dir, 'watched.md'), 'x');
-  await told(editor, 'add watched.md');
+  await until('"watched.md" to be told, by itself or in a fresh tree', () => known(editor).has('watched.md'));
 });
 
 scenario('a full disk: the old file stays, the edit stays, and the reason is told', async (t) => {
