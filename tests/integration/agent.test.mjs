@@ -160,9 +160,9 @@ scenario('floods and large events arrive whole and in order; the history and a l
   assert.equal(start.dropped, client.messages.filter((m) => m.source === 'cc').length - 10000);
   assert.equal(back.messages.filter((m) => m.source === 'cc').length, 10000);
 
-  client.send({ type: 'prompt', text: `large ${4 * 1024 * 1024}` });
+  assert.equal(await client.prompt(`large ${4 * 1024 * 1024}`), 'large');
   assert.equal((await client.next('assistant')).event.text.length, 4 * 1024 * 1024);
-  client.send({ type: 'prompt', text: `large ${17 * 1024 * 1024}` });
+  assert.equal(await client.prompt(`large ${17 * 1024 * 1024}`), 'large');
   assert.match((await client.next('error')).error, /longer than 16 MiB and is lost/);
   assert.equal(await client.prompt('hello'), 'you said hello');
   assert.equal(client.closed, null);
