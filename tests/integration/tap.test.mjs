@@ -43,7 +43,7 @@ scenario('calls, answers and events are shown with both ends, duration and body'
   assert.equal(answer.to, 'fswatch');
   assert.ok(answer.ms > 0 && answer.ms < 5000);
   assert.match(answer.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  const call = messages(looking).find((m) => m.kind === 'call' && m.name === 'fs.open');
+  const call = await seen(editor, looking, (m) => m.kind === 'call' && m.name === 'fs.open', 'a call of fs.open');
   assert.match(call.body, /README\.md/);
   assert.equal(call.bytes, Buffer.byteLength(call.body));
 
@@ -91,9 +91,12 @@ scenario('somebody who looks and does not read slows nobody down, and is told wh
 
 scenario('the tap ends with the daemon', async (context) => {
   const daemon = await context.daemon();
+  const editor = await context.editor(daemon);
   const looking = tap(daemon);
-  await daemon.replaced('observer', await daemon.kill9('observer')); // it asks the store
-  await until('the tap shows something', () => looking.lines.length > 0);
-  await context.release(daemon);
+  await until('the tap shows something', () => {
+    editor.send('file:open', { path: 'README.md' });
+    return looking.lines.length > 0;
+  }, { every: 50 });
+  await context.release(daemon, editor);
   assert.deepEqual(await looking.ended, { code: 0, signal: null });
 });
