@@ -1,8 +1,12 @@
 /* command_doctor.c - paigectl doctor: runs the checks of doctor.h and sums them up. */
 #include "supervisor/doctor.h"
 
+#include "proto/messages.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#define ASK_MS 5000
 
 void doctor_say(struct doctor *d, enum finding_grade grade, const char *what,
 	const char *advice, const char *format, ...)
@@ -32,6 +36,34 @@ static void say_problems(struct doctor *d, const struct buf *problems)
 		doctor_say(d, FINDING_TROUBLE, "settings", NULL, "%.*s", STR_ARG(line));
 }
 
+/*
+ * Puts the settings of the running daemon into our environment, where they win over what
+ * the caller has: it is the daemon that is looked at. Secrets arrive masked. False when it
+ * does not tell them.
+ */
+static bool take_settings(const struct daemon_place *place)
+{
+	struct arena arena = {0};
+	struct proto_error error;
+	struct ctl_config config;
+	yyjson_doc *doc = NULL;
+	bool taken =
+		client_ask(place, STR_LIT("{\"command\":\"config\"}"), ASK_MS, &doc) == 0 &&
+		proto_decode(ctl_config_type(), yyjson_doc_get_root(doc), "config",
+			DECODE_LENIENT, &arena, &config, &error) == 0;
+
+	for (size_t i = 0; taken && i < config.settings.count; i++) {
+		const struct ctl_setting *s = &config.settings.items[i];
+
+		if (setting_by_name(s->name) >= 0)
+			setenv(arena_cstr(&arena, s->name), arena_cstr(&arena, s->value),
+				1);
+	}
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+	return taken;
+}
+
 int paigectl_doctor(const struct options *o)
 {
 	struct settings settings;
@@ -44,8 +76,11 @@ int paigectl_doctor(const struct options *o)
 		place_free(&place);
 		return code;
 	}
-	if (settings_load(&settings, options_get(o, "config"), &problems) == 0)
-		doctor_say(&d, FINDING_FINE, "settings", NULL, "all values are valid");
+	d.of_daemon = place.pid && take_settings(&place);
+	if (settings_load(&settings, d.of_daemon ? NULL : options_get(o, "config"),
+		    &problems) == 0)
+		doctor_say(&d, FINDING_FINE, "settings", NULL, "all values are valid%s",
+			d.of_daemon ? ", as the running daemon has them" : "");
 	else
 		say_problems(&d, &problems);
 	doctor_directories(&d);

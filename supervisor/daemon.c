@@ -21,9 +21,6 @@
 #include <unistd.h>
 
 #define TICK_MS 1000
-/* A tick that comes this much late means that we did not run: somebody stopped or starved
- * us. */
-#define LATE_MS 1000
 #define SAMPLE_TICKS 5
 
 /* ---- stopping ---- */
@@ -150,7 +147,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (mono_diff_ms(now, d->last_tick) > TICK_MS + LATE_MS) {
+	if (mono_diff_ms(now, d->last_tick) > TICK_MS + POLICY_LATE_MS) {
 		log_warn("the supervisor did not run for a while", "ms", "%lld",
 			(long long)mono_diff_ms(now, d->last_tick), NULL);
 		processes_late(&d->processes);

@@ -14,6 +14,7 @@ enum finding_grade { FINDING_FINE, FINDING_NOTE, FINDING_TROUBLE };
 struct doctor {
 	const struct settings *settings;
 	const struct daemon_place *place;
+	bool of_daemon; /* the settings are those of the running daemon, secrets masked */
 	int troubles, notes;
 };
 

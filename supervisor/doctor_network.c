@@ -145,7 +145,7 @@ void doctor_key(struct doctor *d)
 	/* A missing one is told with the settings. */
 	if (!*key)
 		return;
-	if (public && strncmp(key, "sk-ant-", 7) != 0)
+	if (public && !d->of_daemon && strncmp(key, "sk-ant-", 7) != 0)
 		doctor_say(d, FINDING_NOTE, "key",
 			"copy it again from https://console.anthropic.com",
 			"ANTHROPIC_API_KEY does not look like a key of the Claude API");

@@ -225,6 +225,12 @@ static unsigned ready(struct policy *p, struct mono now)
 	return 0;
 }
 
+/* Whether its silence is being measured. */
+static bool judged(const struct policy *p)
+{
+	return p->state == POLICY_READY || p->state == POLICY_STARTING;
+}
+
 /* The time that was lost is given to everybody whose silence is being measured. */
 static void late(struct policy *p, struct mono now)
 {
@@ -253,7 +259,13 @@ unsigned policy_step(struct policy *p, struct policy_event event, struct mono no
 	case POLICY_EXITED:
 		return exited(p, event, now);
 	case POLICY_TIME:
-		return p->deadline.us && p->deadline.us <= now.us ? time_came(p, now) : 0;
+		if (p->deadline.us == 0 || p->deadline.us > now.us)
+			return 0;
+		if (mono_diff_ms(now, p->deadline) > POLICY_LATE_MS && judged(p)) {
+			late(p, now);
+			return 0;
+		}
+		return time_came(p, now);
 	case POLICY_LATE:
 		late(p, now);
 		return 0;

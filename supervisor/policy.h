@@ -35,6 +35,9 @@
 #define POLICY_ABORT_GRACE_MS                                                            \
 	(5000 / POLICY_HASTE) /* from ABRT to KILL, and between KILLs */
 #define POLICY_TERM_AFTER_MS (1000 / POLICY_HASTE) /* from STOP to TERM */
+/* What comes this much late means that the supervisor did not run: somebody stopped or
+ * starved it. */
+#define POLICY_LATE_MS 1000
 #define POLICY_HURRY_MS 500			   /* what a hurried stop still leaves */
 #define POLICY_WINDOW_MS 60000			   /* of "restarts in the last minute" */
 #define POLICY_RING 16
@@ -57,7 +60,8 @@ enum policy_event_kind {
 	POLICY_GOT_READY,
 	POLICY_GOT_SIGN, /* a heartbeat, or any other packet */
 	POLICY_EXITED,	 /* or could not be executed */
-	POLICY_TIME, /* the deadline has come, and the supervisor itself was on time */
+	POLICY_TIME, /* the deadline has come; when it did more than POLICY_LATE_MS ago, that
+			is LATE */
 	POLICY_LATE, /* the supervisor did not run for a while: nobody is judged for that
 			time */
 };

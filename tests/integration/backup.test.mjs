@@ -79,6 +79,20 @@ scenario('a daemon goes on from a copy that is put in the place of its database'
   assert.equal((await second.actions('tab_switch')).length, work.sent());
 });
 
+scenario('copies that nobody took within a day are removed before the next one', async (context) => {
+  const daemon = await context.daemon();
+  const dir = path.join(daemon.dataDir, 'backups');
+  const hoursAgo = (hours) => Date.now() / 1000 - hours * 3600;
+  fs.mkdirSync(dir);
+  for (const [name, hours] of [['old.db', 25], ['young.db', 23], ['half.db.part', 0]]) {
+    fs.writeFileSync(path.join(dir, name), 'x');
+    fs.utimesSync(path.join(dir, name), hoursAgo(hours), hoursAgo(hours));
+  }
+  const { code, error } = await backup(daemon, path.join(context.directory('copy'), 'copy.db'));
+  assert.equal(code, 0, error);
+  assert.deepEqual(copies(daemon), ['young.db']);
+});
+
 scenario('what cannot be done is said, with the exit codes of the contract', async (context) => {
   const daemon = await context.daemon();
   const usage = await backup(daemon);

@@ -604,6 +604,12 @@ test('paigectl status, restart, config, stop and their exit codes', async (t) =>
   assert.equal(config.stdout.includes('sk-secret-key'), false);
   const doctor = await d.ctl('doctor');
   assert.match(doctor.stdout, /^(fine|note) +gh/m);
+  const mine = d.env;
+  d.env = { ...mine, PROJECT_DIR: undefined, ANTHROPIC_API_KEY: undefined };
+  const other = await d.ctl('doctor');
+  d.env = mine;
+  assert.match(other.stdout, /^fine +settings +all values are valid, as the running daemon has them$/m);
+  assert.equal(other.stdout.includes('sk-secret-key'), false);
   const family = childrenOf(d.pid);
   assert.equal((await d.ctl('stop')).code, 0);
   await until(() => d.ended, 'it has ended');

@@ -47,6 +47,27 @@ bool gh_installed(void)
 	return false;
 }
 
+const char *gh_config_dir(void)
+{
+	static const struct {
+		const char *variable, *below;
+	} places[] = {{"GH_CONFIG_DIR", ""}, {"XDG_CONFIG_HOME", "/gh"},
+		{"HOME", "/.config/gh"}};
+	static char dir[4096];
+	const char *base = NULL;
+	size_t i = 0;
+
+	for (; i < sizeof(places) / sizeof(places[0]); i++)
+		if ((base = getenv(places[i].variable)) != NULL && *base)
+			break;
+	if (!base || !*base ||
+		snprintf(dir, sizeof(dir), "%s%s", base, places[i].below) >=
+			(int)sizeof(dir) ||
+		access(dir, F_OK) != 0)
+		return NULL;
+	return dir;
+}
+
 /* The environment with gh's interactive habits turned off. */
 static char **make_environment(struct arena *arena)
 {

@@ -26,5 +26,8 @@ yyjson_val *gh_run_json(
 	struct flow *flow, const char *const *arguments, const char **problem);
 /* True when gh is on PATH. */
 bool gh_installed(void);
+/* The directory that gh keeps its settings in and may bring up to date by itself; static,
+ * NULL when there is none. */
+const char *gh_config_dir(void);
 
 #endif

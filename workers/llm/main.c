@@ -125,17 +125,14 @@ static void reload(struct worker *w)
 	prompts_load(w->settings.prompts_dir);
 }
 
-/* The network, and gh with whatever gh reads and keeps in the home directory. */
+/* The network and gh, which reads what it likes and writes to nothing but its own. */
 static void confine(struct worker *w, struct confinement *c)
 {
-	const char *home = getenv("HOME");
-
 	(void)w;
 	c->may_exec = true;
 	c->read_only[0] = "/";
-	c->read_write[0] = "/dev";
-	c->read_write[1] = "/tmp";
-	c->read_write[2] = home;
+	c->read_write[0] = "/dev/null";
+	c->read_write[1] = gh_config_dir();
 }
 
 static const struct worker_spec spec = {

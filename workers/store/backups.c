@@ -9,12 +9,14 @@
 #include "workers/store/store.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct backups {
@@ -35,6 +37,30 @@ struct backups {
 	struct problem problem;
 	struct mono begun;
 };
+
+/* Removes what was cut off, and copies that nobody took. Not while a copy is being made. */
+static void tidy(const char *directory)
+{
+	DIR *d = opendir(directory);
+	time_t now = time(NULL);
+	struct dirent *e;
+	struct stat st;
+
+	while (d && (e = readdir(d))) {
+		bool cut_off = strstr(e->d_name, BACKUP_PART) != NULL;
+
+		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+			!S_ISREG(st.st_mode) ||
+			(!cut_off && now - st.st_mtime < BACKUPS_KEPT_S))
+			continue;
+		if (unlinkat(dirfd(d), e->d_name, 0) == 0)
+			log_info(cut_off ? "removed a backup that was cut off"
+					 : "removed a backup that nobody took",
+				"name", "%s", e->d_name, NULL);
+	}
+	if (d)
+		closedir(d);
+}
 
 static void *make_copy(void *arg)
 {
@@ -103,6 +129,7 @@ static int begin_first(struct backups *b)
 		return 0;
 	if (mkdir(b->directory, 0700) < 0 && errno != EEXIST)
 		return -errno;
+	tidy(b->directory);
 	return start_thread(b);
 }
 
@@ -168,22 +195,6 @@ int store_backup(struct store *store, struct call *call)
 
 /* ---- life ---- */
 
-static void remove_parts(const char *directory)
-{
-	DIR *d = opendir(directory);
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		const char *end = strstr(e->d_name, BACKUP_PART);
-
-		if (end && unlinkat(dirfd(d), e->d_name, 0) == 0)
-			log_info("removed a backup that was cut off", "name", "%s",
-				e->d_name, NULL);
-	}
-	if (d)
-		closedir(d);
-}
-
 void backups_open(struct store *store, const char *data_dir)
 {
 	struct backups *b = calloc(1, sizeof(*b));
@@ -197,7 +208,7 @@ void backups_open(struct store *store, const char *data_dir)
 	if (!b->done)
 		abort();
 	event_add(b->done, NULL);
-	remove_parts(b->directory);
+	tidy(b->directory);
 	store->backups = b;
 }
 
