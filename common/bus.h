@@ -147,6 +147,10 @@ void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix, bus
  * untold. Ask it for a snapshot. */
 void bus_on_gap(struct bus *bus, enum worker_id from, bus_gap_fn *fn, void *arg);
 
+/* Calls `fn` once, when every worker that is subscribed to was heard, or after `limit_ms`: what
+ * happens before is lost, so a worker is not ready earlier. Call once, after the last bus_subscribe. */
+void bus_when_heard(struct bus *bus, int limit_ms, void (*fn)(void *arg), void *arg);
+
 /* ---- looking ---- */
 
 struct bus_stats {

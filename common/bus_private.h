@@ -216,6 +216,11 @@ struct bus {
 		void *arg;
 		struct mono end;
 	} drain;
+	struct {
+		struct event *limit;
+		void (*done)(void *arg); /* NULL: nobody waits */
+		void *arg;
+	} heard;
 	void (*on_relief)(void *arg, enum worker_id owner);
 	void *on_relief_arg;
 	int tap_fd; /* -1: nobody looks */

@@ -4,6 +4,7 @@
  */
 #include "common/bus_private.h"
 #include "common/log.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,6 +12,55 @@
 /* Events per turn of the loop and publisher, but for the rest of the last message. */
 #define EVENTS_PER_TURN 256
 #define REDIAL_MS 1000
+
+/* ---- the first event ---- */
+
+static void heard_all(struct bus *bus)
+{
+	void (*done)(void *arg) = bus->heard.done;
+
+	event_del(bus->heard.limit);
+	bus->heard.done = NULL;
+	done(bus->heard.arg);
+}
+
+static void check_heard(struct bus *bus)
+{
+	if (!bus->heard.done)
+		return;
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (bus->feeds[i].wanted && !bus->feeds[i].seq.known)
+			return;
+	heard_all(bus);
+}
+
+static void on_heard_limit(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus *bus = arg;
+
+	(void)fd;
+	(void)what;
+	if (!bus->heard.done)
+		return;
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (bus->feeds[i].wanted && !bus->feeds[i].seq.known)
+			log_warn("a worker is not heard yet, going on without", "worker",
+				"%s", worker_infos[i].name, NULL);
+	heard_all(bus);
+}
+
+void bus_when_heard(struct bus *bus, int limit_ms, void (*fn)(void *arg), void *arg)
+{
+	struct timeval limit = bus_timeval(limit_ms);
+
+	assert(!bus->heard.limit);
+	bus->heard.limit = event_new(bus->base, -1, 0, on_heard_limit, bus);
+	if (!bus->heard.limit || event_add(bus->heard.limit, &limit) < 0)
+		abort();
+	bus->heard.done = fn;
+	bus->heard.arg = arg;
+	check_heard(bus);
+}
 
 /* ---- one event ---- */
 
@@ -71,6 +121,7 @@ static int take_all(struct bus_feed *feed, struct nng_msg *message)
 	if (result < 0)
 		log_error("event that cannot be read", "from", "%s",
 			worker_infos[feed->from].name, NULL);
+	check_heard(feed->bus);
 	return count;
 }
 

@@ -20,6 +20,8 @@
  */
 #define LISTEN_PATIENCE_MS (WORKER_ORPHAN_MS + 2000)
 #define LISTEN_PAUSE_MS 100
+/* For so long those that it listens to may keep a worker from being ready. */
+#define HEARD_MS 1000
 
 /* ---- ready ---- */
 
@@ -214,6 +216,11 @@ static int set_up(struct worker *w)
 	return w->bus ? 0 : WORKER_EXIT_CONFIG;
 }
 
+static void on_heard(void *arg)
+{
+	worker_ready(arg);
+}
+
 static int start(struct worker *w)
 {
 	sigset_t all, before;
@@ -230,8 +237,10 @@ static int start(struct worker *w)
 	if (code != 0)
 		return code;
 	w->private_->may_serve = true;
-	if (!w->spec->ready_later || w->private_->ready_asked)
+	if (w->private_->ready_asked)
 		worker_ready(w);
+	else if (!w->spec->ready_later)
+		bus_when_heard(w->bus, HEARD_MS, on_heard, w);
 	return 0;
 }
 

@@ -34,26 +34,10 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 	payload_release(payload);
 }
 
-/* Whose events answer what a client does first. */
-static bool heard[WORKER_COUNT];
-static void (*on_all_heard)(struct gateway *g);
-
-static void note_heard(struct gateway *g, enum worker_id from)
-{
-	void (*told)(struct gateway *) = on_all_heard;
-
-	heard[from] = true;
-	if (!told || !heard[WORKER_STORE] || !heard[WORKER_FSWATCH])
-		return;
-	on_all_heard = NULL;
-	told(g);
-}
-
 static void on_gap(void *arg, enum worker_id from, uint64_t missed)
 {
 	struct gateway *g = arg;
 
-	note_heard(g, from);
 	if (missed > 0)
 		log_warn("events were missed", "from", "%s", worker_infos[from].name,
 			"count", "%llu", (unsigned long long)missed, NULL);
@@ -61,9 +45,8 @@ static void on_gap(void *arg, enum worker_id from, uint64_t missed)
 		tree_send(g->ws, NULL);
 }
 
-void events_subscribe(struct gateway *g, void (*on_heard)(struct gateway *g))
+void events_subscribe(struct gateway *g)
 {
-	on_all_heard = on_heard;
 	for (int i = 0; i < TOPIC_COUNT; i++) {
 		const struct topic_info *topic = &topic_infos[i];
 

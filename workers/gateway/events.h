@@ -10,8 +10,6 @@
 
 struct gateway;
 
-/* `on_heard` is called once, when the store and the file worker are connected: what they
- * publish before is lost, so no client is to be let in earlier. */
-void events_subscribe(struct gateway *g, void (*on_heard)(struct gateway *g));
+void events_subscribe(struct gateway *g);
 
 #endif

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 
 /* How long HTTP waits for the store and for events. */
-#define WAIT_FOR_KEY_MS 300
+#define WAIT_MS 300
 
 /*
  * A message and its parsed form take some hundred kilobytes; below this size malloc takes
@@ -74,8 +74,10 @@ static void on_key(struct gateway *g)
 		start_serving(g);
 }
 
-static void on_events(struct gateway *g)
+static void on_heard(void *arg)
 {
+	struct gateway *g = arg;
+
 	has_events = true;
 	if (has_key)
 		start_serving(g);
@@ -117,7 +119,7 @@ static void set_access(struct gateway *g)
 
 static int init(struct worker *w)
 {
-	const struct timeval wait = {.tv_usec = WAIT_FOR_KEY_MS * 1000};
+	const struct timeval wait = {.tv_usec = WAIT_MS * 1000};
 	struct gateway *g = &gateway;
 
 	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
@@ -143,8 +145,9 @@ static int init(struct worker *w)
 	set_access(g);
 	g->ws = ws_server_new(g, ws_message_take);
 	g->mcp = mcp_server_new(g->base, mcp_tools_service(g), &g->metrics);
-	events_subscribe(g, on_events);
+	events_subscribe(g);
 	agents_start(g);
+	bus_when_heard(g->bus, WAIT_MS, on_heard, g);
 	bus_on_relief(g->bus, on_relief, g);
 	mcp_sessions_fetch(g, on_key);
 	event_base_once(g->base, -1, EV_TIMEOUT, on_waited_enough, g, &wait);

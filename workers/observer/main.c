@@ -22,7 +22,7 @@ static void on_active_session(void *arg, const struct bus_reply *reply)
 			STR_ARG(reply->message), NULL);
 	else if (!session.session_id.ptr)
 		observer_stop(o);
-	else if (!o->active || !str_is(session.session_id, o->session_id))
+	else
 		observer_start(o, session.session_id);
 	arena_free(&arena);
 }

@@ -208,7 +208,8 @@ static void replay(struct observer *o, const struct observer_context *context)
 		if (action >= 0 && action_infos[action].user_activity && ms != 0)
 			policy_replay_activity(&o->policy, ms);
 	}
-	o->policy.muted = context->muted;
+	if (!o->mute_told)
+		o->policy.muted = context->muted;
 	o->policy.last_nudge_ms = snapshot_time_ms(context->last_nudge_at);
 }
 
@@ -303,6 +304,7 @@ void observer_mute(struct observer *o, bool muted)
 		return;
 	}
 	o->policy.muted = muted;
+	o->mute_told = true;
 	log_action(o, ACTION_OBSERVER_MUTED, &data);
 	publish_status(o, true);
 }
@@ -334,9 +336,13 @@ void observer_start(struct observer *o, struct str session_id)
 		return;
 	if (o->active)
 		observer_stop(o);
+
+	if (o->active && str_is(session_id, o->session_id))
+		return;
 	snprintf(o->session_id, sizeof(o->session_id), "%.*s", STR_ARG(session_id));
 	policy_init(&o->policy, &config, now_ms());
 	o->active = true;
+	o->mute_told = false;
 	o->generation++;
 	event_add(o->idle_timer, &every);
 	log_info("watching", "session", "%s", o->session_id, NULL);

@@ -18,11 +18,13 @@ struct observer {
 	uint64_t generation; /* of the session's Observer: late answers of an earlier one
 				are thrown away */
 	struct policy policy;
+	bool mute_told; /* by the learner: what its log said before does not count */
 	struct event *idle_timer;
 };
 
 void observer_init(struct observer *o, struct worker *w);
-/* A session is active. Reads its log, then watches and says so (FR-129). */
+/* A session is active. Reads its log, then watches and says so (FR-129); does nothing when it is
+ * watched already: an event and an answer may both tell of it. */
 void observer_start(struct observer *o, struct str session_id);
 /* No session is active, or its wrap-up began (FR-130, P10.13). */
 void observer_stop(struct observer *o);
