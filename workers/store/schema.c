@@ -70,7 +70,7 @@ static int run_step(sqlite3 *db, const struct schema *schema, int version)
 
 int schema_apply(sqlite3 *db, const struct schema *schema, struct problem *problem)
 {
-	int id, version;
+	int id = 0, version = 0;
 
 	if (read_pragma(db, "PRAGMA application_id", &id) != SQLITE_OK)
 		return fail(db, schema, problem);

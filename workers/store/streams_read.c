@@ -105,7 +105,7 @@ int stream_rows(struct store *streams, struct call *call)
 	struct stream_head head;
 	struct stream_chain chain;
 	struct stream_rows reply;
-	int64_t next;
+	int64_t next = 0;
 	int result = streams_get(streams, call, q->kind, q->id, &head);
 
 	if (result == 0)
