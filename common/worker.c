@@ -196,20 +196,6 @@ static int read_settings(struct worker *w)
 	return r < 0 ? WORKER_EXIT_CONFIG : 0;
 }
 
-/* Tells the kernel of events once a turn, not each time that evhttp changes its mind. Descriptors
- * that are watched must not be duplicated. */
-static struct event_base *make_base(void)
-{
-	struct event_config *config = event_config_new();
-	struct event_base *base = NULL;
-
-	if (config && event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST) == 0)
-		base = event_base_new_with_config(config);
-	if (config)
-		event_config_free(config);
-	return base;
-}
-
 static int set_up(struct worker *w)
 {
 	int code = read_environment(w);
@@ -219,7 +205,7 @@ static int set_up(struct worker *w)
 	if (code != 0)
 		return code;
 	umask(077);
-	w->base = make_base();
+	w->base = event_base_new();
 	if (!w->base)
 		return WORKER_EXIT_INTERNAL;
 	worker_control_init(w);
