@@ -170,6 +170,57 @@ START_TEST(both_ends_restart)
 }
 END_TEST
 
+/* ---- the first sign of each ---- */
+
+static void count_call(void *arg)
+{
+	int *count = arg;
+
+	(*count)++;
+}
+
+static void ignore_event(void *arg, const struct bus_event *event)
+{
+	(void)arg;
+	(void)event;
+}
+
+START_TEST(heard_when_all_are)
+{
+	int heard = 0;
+
+	bus_subscribe(rig.bus, WORKER_STORE, "session/", ignore_event, NULL);
+	bus_subscribe(rig.bus, WORKER_LLM, "", ignore_event, NULL);
+	bus_when_heard(rig.bus, 60000, count_call, &heard);
+	rig_start(&rig);
+	store = rig_peer(&rig, "store", NULL);
+	rig_turn(&rig, 300);
+	ck_assert_int_eq(heard, 0);
+	llm = rig_peer(&rig, "llm", NULL);
+	for (int i = 0; i < 100 && !heard; i++)
+		rig_turn(&rig, 50);
+	ck_assert_int_eq(heard, 1);
+	rig_kill(&llm);
+	llm = rig_peer(&rig, "llm", NULL);
+	rig_turn(&rig, 300);
+	ck_assert_int_eq(heard, 1);
+}
+END_TEST
+
+START_TEST(heard_without_those_that_stay_away)
+{
+	int heard = 0;
+
+	bus_subscribe(rig.bus, WORKER_STORE, "", ignore_event, NULL);
+	bus_when_heard(rig.bus, 200, count_call, &heard);
+	rig_start(&rig);
+	rig_turn(&rig, 50);
+	ck_assert_int_eq(heard, 0);
+	rig_turn(&rig, 1000);
+	ck_assert_int_eq(heard, 1);
+}
+END_TEST
+
 /* ---- connections ---- */
 
 static int connect_raw(const char *name)
@@ -321,6 +372,8 @@ int main(void)
 	tcase_add_test(tc, a_paused_subscriber_is_told_what_it_missed);
 	tcase_add_test(tc, a_publisher_started_anew_is_told);
 	tcase_add_test(tc, both_ends_restart);
+	tcase_add_test(tc, heard_when_all_are);
+	tcase_add_test(tc, heard_without_those_that_stay_away);
 	tcase_add_test(tc, a_deaf_listener_heals);
 	tcase_add_test(tc, a_deaf_publisher_heals);
 	tcase_add_test(tc, relistening_disturbs_nobody);
