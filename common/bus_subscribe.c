@@ -24,12 +24,17 @@ static void heard_all(struct bus *bus)
 	done(bus->heard.arg);
 }
 
+static bool is_unheard(const struct bus_feed *feed)
+{
+	return feed->wanted && !feed->seq.known;
+}
+
 static void check_heard(struct bus *bus)
 {
 	if (!bus->heard.done)
 		return;
 	for (int i = 0; i < WORKER_COUNT; i++)
-		if (bus->feeds[i].wanted && !bus->feeds[i].seq.known)
+		if (is_unheard(&bus->feeds[i]))
 			return;
 	heard_all(bus);
 }
@@ -40,10 +45,8 @@ static void on_heard_limit(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (!bus->heard.done)
-		return;
 	for (int i = 0; i < WORKER_COUNT; i++)
-		if (bus->feeds[i].wanted && !bus->feeds[i].seq.known)
+		if (is_unheard(&bus->feeds[i]))
 			log_warn("a worker is not heard yet, going on without", "worker",
 				"%s", worker_infos[i].name, NULL);
 	heard_all(bus);

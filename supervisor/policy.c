@@ -225,19 +225,17 @@ static unsigned ready(struct policy *p, struct mono now)
 	return 0;
 }
 
-/* Whether its silence is being measured. */
-static bool judged(const struct policy *p)
-{
-	return p->state == POLICY_READY || p->state == POLICY_STARTING;
-}
-
-/* The time that was lost is given to everybody whose silence is being measured. */
-static void late(struct policy *p, struct mono now)
+/* The time that was lost is given to everybody whose silence is being measured; false for
+ * others. */
+static bool late(struct policy *p, struct mono now)
 {
 	if (p->state == POLICY_READY)
 		sign_of_life(p, now);
 	else if (p->state == POLICY_STARTING)
 		p->deadline = mono_add_ms(now, p->start_deadline_ms);
+	else
+		return false;
+	return true;
 }
 
 unsigned policy_step(struct policy *p, struct policy_event event, struct mono now)
@@ -261,10 +259,8 @@ unsigned policy_step(struct policy *p, struct policy_event event, struct mono no
 	case POLICY_TIME:
 		if (p->deadline.us == 0 || p->deadline.us > now.us)
 			return 0;
-		if (mono_diff_ms(now, p->deadline) > POLICY_LATE_MS && judged(p)) {
-			late(p, now);
+		if (mono_diff_ms(now, p->deadline) > POLICY_LATE_MS && late(p, now))
 			return 0;
-		}
 		return time_came(p, now);
 	case POLICY_LATE:
 		late(p, now);

@@ -237,6 +237,7 @@ int gh_run(struct flow *flow, const char *const *arguments, struct buf *out,
 		NULL);
 	return -1;
 }
+
 yyjson_val *gh_run_json(
 	struct flow *flow, const char *const *arguments, const char **problem)
 {

@@ -336,9 +336,6 @@ void observer_start(struct observer *o, struct str session_id)
 		return;
 	if (o->active)
 		observer_stop(o);
-
-	if (o->active && str_is(session_id, o->session_id))
-		return;
 	snprintf(o->session_id, sizeof(o->session_id), "%.*s", STR_ARG(session_id));
 	policy_init(&o->policy, &config, now_ms());
 	o->active = true;

@@ -23,7 +23,7 @@ struct observer {
 };
 
 void observer_init(struct observer *o, struct worker *w);
-/* A session is active. Reads its log, then watches and says so (FR-129); does nothing when it is
+/* A session is active. Reads its log, then watches and says so (FR-129); nothing when it is
  * watched already: an event and an answer may both tell of it. */
 void observer_start(struct observer *o, struct str session_id);
 /* No session is active, or its wrap-up began (FR-130, P10.13). */
