@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AgentClient } from './lib/agent-client.mjs';
+import { AgentPerson } from './lib/agent-person.mjs';
 import { alive, descendants } from './lib/processes.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
@@ -164,8 +165,50 @@ scenario('floods and large events arrive whole and in order; the history and a l
   assert.equal((await client.next('assistant')).event.text.length, 4 * 1024 * 1024);
   assert.equal(await client.prompt(`large ${17 * 1024 * 1024}`), 'large');
   assert.match((await client.next('error')).error, /longer than 16 MiB and is lost/);
+  for (let i = 0; i < 4; i++) assert.equal(await client.prompt(`large ${4 * 1024 * 1024}`), 'large');
   assert.equal(await client.prompt('hello'), 'you said hello');
   assert.equal(client.closed, null);
+
+  // The record of it has a bound, too, and says the same after a crash, but for the end of the program.
+  const record = path.join(daemon.dataDir, 'agents', `${sessionId}.session`);
+  const size = fs.statSync(record).size;
+  assert.ok(size > 4 * 1024 * 1024 && size < 20 * 1024 * 1024, `${size} bytes`);
+  const history = async () => {
+    const reader = new AgentPerson(daemon, new Map());
+    reader.session = sessionId;
+    await reader.present();
+    const { messages } = context.closeLater(reader.client);
+    return messages.slice(messages.findIndex((m) => m.type === 'historyStart'), messages.findIndex((m) => m.type === 'historyEnd'));
+  };
+  const [start1, ...before] = await history();
+  await daemon.replaced('agent', await daemon.kill9('agent'));
+  const [start2, ...after] = await history();
+  assert.deepEqual(after.at(-1), { source: 'bridge', type: 'processExit', code: null, signal: null });
+  assert.deepEqual(after.slice(0, -1), before);
+  assert.deepEqual(start2, { ...start1, events: start1.events + 1 });
+});
+
+scenario('a session outlives the daemon; a record that is damaged hurts no other', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const [one, two] = [await connect(context, daemon), await connect(context, daemon)];
+  const { sessionId } = await one.join('one');
+  const { sessionId: damaged } = await two.join('two');
+  await one.prompt('hello');
+  const told = one.messages.filter((m) => m.source === 'cc' || m.type === 'processExit');
+  await daemon.stop();
+  fs.writeFileSync(path.join(daemon.dataDir, 'agents', `${damaged}.session`), 'no record\n');
+  await daemon.start();
+
+  const back = await connect(context, daemon, { session: sessionId });
+  await back.next('historyEnd');
+  const [connected, , ...rest] = back.messages;
+  assert.deepEqual([connected.sessionId, connected.resumed], [sessionId, true]);
+  assert.deepEqual(rest.slice(0, told.length), told);
+  assert.equal(JSON.parse((await back.ask({ type: 'prompt', text: 'where' }, 'result')).event.result).cwd, path.join(daemon.projectDir, 'one'));
+  const lobby = await connect(context, daemon);
+  const { folders } = await lobby.ask({ type: 'listFolders' }, 'folderList');
+  assert.deepEqual(folders.filter((f) => f.name !== 'src').map((f) => [f.name, f.state]), [['one', 'active'], ['two', 'fresh']]);
+  assert.match(log(daemon), /cannot be gone on with" session=\S+ error="Bad message"/);
 });
 
 scenario('abort interrupts a turn; a program that does not heed it is ended with all it started', async (context) => {
@@ -204,6 +247,7 @@ scenario('kill -9 of the worker, of a keeper, and of the supervisor leave no pro
   assert.equal(client.closed, 1012);
 
   const next = await connect(context, daemon, { session: sessionId });
+  await next.next('historyEnd');
   assert.deepEqual(JSON.parse(await next.prompt('where')).args.slice(-2), ['--resume', sessionId]);
   const more = JSON.parse(await next.prompt('children'));
   const keeper = agents(daemon).find((p) => p.name === 'paige-agent' || p.name === 'exe');
@@ -223,7 +267,7 @@ scenario('without clients: kept alive in the middle of a turn, granted a grace, 
   await idle.prompt('hello');
   const quick = agents(daemon);
   const busy = await connect(context, daemon);
-  await busy.join('one');
+  const { sessionId } = await busy.join('one');
   const pids = JSON.parse(await busy.prompt('children'));
   busy.send({ type: 'prompt', text: 'work 6000' });
   await busy.next('stream_event');
@@ -245,7 +289,8 @@ scenario('without clients: kept alive in the middle of a turn, granted a grace, 
 
   if (process.env.PAIGE_TRANSCRIPT) console.log(transcript(log(daemon), pids));
 
-  // A new client finds a new session.
+  // Who comes now goes on with the conversation that the program has kept.
   const back = await connect(context, daemon);
-  assert.equal((await back.join('one')).resumed, false);
+  assert.deepEqual(await back.join('one'), { source: 'bridge', type: 'connected', sessionId, resumed: true });
+  assert.deepEqual(JSON.parse(await back.prompt('where')).args.slice(-2), ['--resume', sessionId]);
 });

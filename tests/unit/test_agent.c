@@ -253,6 +253,60 @@ START_TEST(finds_the_newest_session_that_was_kept)
 }
 END_TEST
 
+START_TEST(finds_the_folder_of_a_session_that_was_kept)
+{
+	char root[64], path[PATH_MAX];
+	struct folder top, found = {.fd = -1};
+
+	make_tree(root);
+	ck_assert_int_eq(folder_open_root(root, &top), 0);
+	ck_assert_int_eq(folder_of_kept_session(root, &top, ID, &found), -ENOENT);
+	make_directory(root, "/projects");
+	/* The root begins with "/tmp/paige-agent-" and six letters or digits. */
+	snprintf(path, sizeof(path), "/projects/-tmp-paige-agent-%s-one",
+		root + sizeof("/tmp/paige-agent-") - 1);
+	make_directory(root, path);
+	ck_assert_int_eq(folder_of_kept_session(root, &top, ID, &found), -ENOENT);
+	snprintf(path, sizeof(path), "%s/projects/-tmp-paige-agent-%s-one/" ID ".jsonl",
+		root, root + sizeof("/tmp/paige-agent-") - 1);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	ck_assert_int_eq(folder_of_kept_session(root, &top, OTHER_ID, &found), -ENOENT);
+	ck_assert_int_eq(folder_of_kept_session(root, &top, ID, &found), 0);
+	snprintf(path, sizeof(path), "%s/one", root);
+	ck_assert_str_eq(found.path, path);
+	close(found.fd);
+	ck_assert(folder_keeps_session(root, path, ID));
+	ck_assert(!folder_keeps_session(root, path, OTHER_ID));
+	ck_assert(!folder_keeps_session(root, root, ID));
+	close(top.fd);
+	remove_tree(root);
+}
+END_TEST
+
+START_TEST(opens_folders_again)
+{
+	char root[64], path[PATH_MAX];
+	struct folder top, found = {.fd = -1};
+
+	make_tree(root);
+	ck_assert_int_eq(folder_open_root(root, &top), 0);
+	ck_assert_int_eq(folder_reopen(&top, top.path, &found), 0);
+	ck_assert_str_eq(found.path, top.path);
+	ck_assert_int_ne(found.fd, top.fd);
+	close(found.fd);
+	snprintf(path, sizeof(path), "%s/one/deep", root);
+	ck_assert_int_eq(folder_reopen(&top, path, &found), 0);
+	ck_assert_str_eq(found.path, path);
+	close(found.fd);
+	ck_assert_int_eq(rmdir(path), 0);
+	ck_assert_int_eq(folder_reopen(&top, path, &found), -ENOENT);
+	ck_assert_int_eq(symlink("/tmp", path), 0);
+	ck_assert_int_eq(folder_reopen(&top, path, &found), -EXDEV);
+	close(top.fd);
+	remove_tree(root);
+}
+END_TEST
+
 /* ---- history ---- */
 
 START_TEST(forgets_the_oldest_beyond_the_count)
@@ -423,6 +477,8 @@ int main(void)
 	tcase_add_test(tests, opens_folders_inside_the_root_only);
 	tcase_add_test(tests, lists_folders_by_name);
 	tcase_add_test(tests, finds_the_newest_session_that_was_kept);
+	tcase_add_test(tests, finds_the_folder_of_a_session_that_was_kept);
+	tcase_add_test(tests, opens_folders_again);
 	tcase_add_test(tests, forgets_the_oldest_beyond_the_count);
 	tcase_add_test(tests, forgets_the_oldest_beyond_the_bytes);
 	tcase_add_loop_test(tests, cuts_lines, 0, COUNT(line_cases));

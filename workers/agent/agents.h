@@ -2,10 +2,10 @@
  * agents.h - the agent sessions, their clients, and the bus between them: the heart of
  * the worker (seed 003, rulings 003.1).
  *
- * clients.c speaks with clients, sessions.c owns sessions and their programs; requests.c
- * does what clients ask for; main.c is the beginning and the end. One loop, nothing
- * blocks. What a client is told goes out as bus events agent/<connectionId>, in order,
- * many messages in one event.
+ * clients.c speaks with clients, sessions.c owns sessions and their programs, records.c
+ * has them go on after the end of a worker; requests.c does what clients ask for; main.c
+ * is the beginning and the end. One loop, nothing blocks. What a client is told goes out
+ * as bus events agent/<connectionId>, in order, many messages in one event.
  */
 #ifndef PAIGE_AGENT_AGENTS_H
 #define PAIGE_AGENT_AGENTS_H
@@ -14,8 +14,8 @@
 #include "common/ids.h"
 #include "common/worker.h"
 #include "workers/agent/folders.h"
-#include "workers/agent/history.h"
 #include "workers/agent/process.h"
+#include "workers/agent/record.h"
 #include "workers/agent/turn.h"
 #include <sys/queue.h>
 
@@ -33,10 +33,10 @@ struct agent_session {
 	struct agents *agents;
 	char id[UUID_SIZE];
 	struct folder folder;
-	bool resume; /* the program knows the id already */
 	bool ending; /* is removed when its program has ended; nobody may join */
 	struct process *process; /* NULL: the next prompt starts it */
-	struct history history;
+	struct record record;	 /* of what follows */
+	struct record_state state;
 	struct turn turn;
 	struct event *timer; /* turn_deadline */
 };
@@ -58,6 +58,8 @@ struct agents {
 	char **environment;
 	char *claude_dir; /* where Claude Code keeps its sessions */
 	struct folder root;
+	int records_fd; /* DATA_DIR/agents */
+	int lock_fd;	/* in it; keepers hold it, too */
 	LIST_HEAD(, agent_session) sessions;
 	struct agent_clients clients;
 	size_t session_count, client_count, process_count;
@@ -89,9 +91,13 @@ void clients_flush(struct agents *a);
 
 struct agent_session *session_of(struct agents *a, struct str id);
 struct agent_session *session_in(struct agents *a, const char *folder);
-/* Takes folder->fd. NULL: too many sessions; the descriptor is closed then. */
-struct agent_session *session_new(
-	struct agents *a, const char *id, struct folder folder, bool resume);
+/* Begins a session and records it; takes folder.fd, in any case. `known`: the program was
+ * in it before. NULL, or why not; static text. */
+const char *session_begin(struct agents *a, const char *id, struct folder folder,
+	bool known, struct agent_session **out);
+/* A session of the worker before goes on, without clients. Takes all three. */
+void session_restore(struct agents *a, const char *id, struct folder folder,
+	struct record *record, struct record_state *state);
 /* The client takes part; what happened before is told first. */
 void session_join(
 	struct agent_session *session, struct agent_client *client, bool resumed);
@@ -104,6 +110,19 @@ bool session_abort(struct agent_session *session);
 /* Ends program and session; its clients are in the lobby then. */
 void session_close(struct agent_session *session);
 void sessions_stop(struct agents *a);
+
+/* ---- records.c ---- */
+
+/* Writes the record of a session, or writes it anew. 0 or -errno. */
+int session_record(struct agent_session *session) __attribute__((warn_unused_result));
+/* Something happened: called before a client is told, or the program is started. When it
+ * cannot be written the session goes on without; another attempt is made with each line
+ * but the many that a turn is made of. */
+void session_note(struct agent_session *session, enum record_line line, struct str about);
+
+/* Once, before anybody is let in: waits for the end of what another worker has left, and
+ * has its sessions go on. 0 or -errno. */
+int sessions_open(struct agents *a) __attribute__((warn_unused_result));
 
 /* ---- requests.c ---- */
 

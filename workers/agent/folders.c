@@ -74,6 +74,19 @@ int folder_open(const struct folder *root, struct str asked, struct folder *out)
 	return 0;
 }
 
+int folder_reopen(const struct folder *root, const char *path, struct folder *out)
+{
+	struct folder same = *root;
+
+	if (strcmp(path, root->path) != 0)
+		return folder_open(root, str_of(path), out);
+	same.fd = fcntl(root->fd, F_DUPFD_CLOEXEC, 0);
+	if (same.fd < 0)
+		return -errno;
+	*out = same;
+	return 0;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -156,4 +169,39 @@ struct kept_session folder_kept_session(const char *claude_dir, const char *fold
 	}
 	closedir(dir);
 	return newest;
+}
+
+bool folder_keeps_session(const char *claude_dir, const char *folder, const char *id)
+{
+	char name[UUID_SIZE + sizeof(".jsonl")];
+	int fd = open_sessions(claude_dir, folder);
+	struct stat st;
+	bool found;
+
+	if (fd < 0)
+		return false;
+	snprintf(name, sizeof(name), "%s.jsonl", id);
+	found = fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+	close(fd);
+	return found;
+}
+
+int folder_of_kept_session(const char *claude_dir, const struct folder *root,
+	const char *id, struct folder *out)
+{
+	struct arena arena = {0};
+	struct strs_of_folders names = folder_names(root, &arena);
+	int r = -ENOENT;
+
+	if (folder_keeps_session(claude_dir, root->path, id))
+		r = folder_reopen(root, root->path, out);
+	for (size_t i = 0; r < 0 && i < names.count; i++) {
+		struct str path = arena_printf(
+			&arena, "%s/%s", root->path[1] ? root->path : "", names.names[i]);
+
+		if (folder_keeps_session(claude_dir, path.ptr, id))
+			r = folder_open(root, path, out);
+	}
+	arena_free(&arena);
+	return r < 0 ? -ENOENT : 0;
 }

@@ -2,9 +2,9 @@
  * folders.h - the folders that agents may work in, and the sessions that can be resumed
  * there (rulings 003.1).
  *
- * Called by sessions.c. Reads directories only. A folder is what the kernel says it is
- * (an open descriptor and its real path), so that a link or a rename cannot lead a
- * session out of the root after it was checked.
+ * Called by requests.c, sessions.c and records.c. Reads directories only. A folder is
+ * what the kernel says it is (an open descriptor and its real path), so that a link or a
+ * rename cannot lead a session out of the root after it was checked.
  */
 #ifndef PAIGE_AGENT_FOLDERS_H
 #define PAIGE_AGENT_FOLDERS_H
@@ -13,6 +13,7 @@
 #include "common/ids.h"
 #include "common/str.h"
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FOLDERS_MAX 1000
@@ -34,6 +35,11 @@ int folder_open_root(const char *root, struct folder *out)
 int folder_open(const struct folder *root, struct str asked, struct folder *out)
 	__attribute__((warn_unused_result));
 
+/* Opens a folder by the path of one that was opened before: the root itself, too. 0 or
+ * -errno. */
+int folder_reopen(const struct folder *root, const char *path, struct folder *out)
+	__attribute__((warn_unused_result));
+
 /* Names of the folders directly inside the root, sorted, without hidden ones. */
 struct strs_of_folders {
 	char **names;
@@ -49,5 +55,11 @@ struct kept_session {
 
 /* The newest that was kept for a folder in `claude_dir`/projects. */
 struct kept_session folder_kept_session(const char *claude_dir, const char *folder);
+/* True when this one was kept for a folder. */
+bool folder_keeps_session(const char *claude_dir, const char *folder, const char *id);
+/* Opens the folder that a session was kept for: the root, or one directly inside it. 0,
+ * or -ENOENT. */
+int folder_of_kept_session(const char *claude_dir, const struct folder *root,
+	const char *id, struct folder *out) __attribute__((warn_unused_result));
 
 #endif

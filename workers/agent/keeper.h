@@ -17,6 +17,8 @@
 #define KEEPER_ARGUMENT "--keep"
 /* A SOCK_SEQPACKET socket to the worker. */
 #define KEEPER_FD 3
+/* Held open while anything of the agent may be there (records.c); not the agent's. */
+#define KEEPER_LOCK_FD 4
 /* From TERM to KILL after the worker has gone. */
 #define KEEPER_ORPHAN_MS 1000
 

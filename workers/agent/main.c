@@ -144,6 +144,7 @@ static int read_configuration(struct agents *a)
 static int init(struct worker *w)
 {
 	struct agents *a = &agents;
+	int r;
 
 	w->state = a;
 	a->worker = w;
@@ -153,10 +154,18 @@ static int init(struct worker *w)
 		return WORKER_EXIT_CONFIG;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		log_warn("not a subreaper", "error", "%s", strerror(errno), NULL);
+	a->records_fd = a->lock_fd = -1;
 	a->flush = event_new(w->base, -1, 0, on_flush, a);
 	a->sweep = event_new(w->base, -1, 0, on_sweep, a);
 	if (!a->flush || !a->sweep)
 		abort();
+	r = sessions_open(a);
+	if (r < 0) {
+		log_error("agent sessions cannot be recorded: check DATA_DIR/agents",
+			"data_dir", "%s", w->settings.data_dir, "error", "%s",
+			strerror(-r), NULL);
+		return WORKER_EXIT_CONFIG;
+	}
 	bus_serve(w->bus, METHOD_AGENT_GATEWAY, serve_gateway, a);
 	bus_serve(w->bus, METHOD_AGENT_CONNECT, serve_connect, a);
 	bus_serve(w->bus, METHOD_AGENT_MESSAGE, serve_message, a);

@@ -341,7 +341,7 @@ static char **keeper_argv(char *const *argv, struct arena *arena)
 	return list;
 }
 
-static int spawn(char *const *argv, char *const *environment, int cwd_fd,
+static int spawn(char *const *argv, char *const *environment, int cwd_fd, int lock_fd,
 	const struct ends *e, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -354,6 +354,7 @@ static int spawn(char *const *argv, char *const *environment, int cwd_fd,
 	posix_spawn_file_actions_addfchdir_np(&actions, cwd_fd);
 	for (int i = 0; i <= STREAM_COUNT; i++)
 		posix_spawn_file_actions_adddup2(&actions, e->theirs[i], i);
+	posix_spawn_file_actions_adddup2(&actions, lock_fd, KEEPER_LOCK_FD);
 	posix_spawnattr_init(&attributes);
 	/* Blocked until the keeper listens to signals. */
 	sigfillset(&all);
@@ -389,7 +390,7 @@ static void listen_to(struct process *p)
 }
 
 struct process *process_new(struct event_base *base, char *const *argv,
-	char *const *environment, int cwd_fd, struct process_events events)
+	char *const *environment, int cwd_fd, int lock_fd, struct process_events events)
 {
 	struct process *p = calloc(1, sizeof(*p));
 	struct ends e;
@@ -399,7 +400,7 @@ struct process *process_new(struct event_base *base, char *const *argv,
 		abort();
 	r = make_ends(&e);
 	if (r == 0)
-		r = spawn(argv, environment, cwd_fd, &e, &p->keeper);
+		r = spawn(argv, environment, cwd_fd, lock_fd, &e, &p->keeper);
 	close_all(e.theirs);
 	if (r == 0) {
 		p->pidfd = pidfd_open(p->keeper, 0);

@@ -41,10 +41,10 @@ struct process_events {
 	void *arg;
 };
 
-/* Starts argv in the directory `cwd_fd`. NULL with errno. A program that cannot be
- * executed is told by on_end. */
+/* Starts argv in the directory `cwd_fd`; the keeper keeps `lock_fd` open as long as it is
+ * there. NULL with errno. A program that cannot be executed is told by on_end. */
 struct process *process_new(struct event_base *base, char *const *argv,
-	char *const *environment, int cwd_fd, struct process_events events)
+	char *const *environment, int cwd_fd, int lock_fd, struct process_events events)
 	__attribute__((warn_unused_result));
 
 /* Writes a line. 0; -ENOBUFS: too much waits already; -EPIPE: it does not read any more.

@@ -3,14 +3,12 @@
 #include "proto/messages.h"
 #include "workers/agent/agents.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define SHOWN_TYPE_BYTES 100
 #define ENDING "The agent session here is just ending: try again in a moment"
-#define TOO_MANY "Too many agent sessions are there; end one with /exit"
 
 /* ---- the lobby ---- */
 
@@ -61,6 +59,7 @@ static void join_folder(struct agent_client *client, struct folder folder)
 	struct agents *a = client->agents;
 	struct agent_session *session = session_in(a, folder.path);
 	struct kept_session kept;
+	const char *problem;
 	char id[UUID_SIZE];
 
 	if (session) {
@@ -76,11 +75,11 @@ static void join_folder(struct agent_client *client, struct folder folder)
 		snprintf(id, sizeof(id), "%s", kept.id);
 	else
 		uuid4(id);
-	session = session_new(a, id, folder, strcmp(id, kept.id) == 0);
-	if (session)
-		session_join(session, client, strcmp(id, kept.id) == 0);
+	problem = session_begin(a, id, folder, strcmp(id, kept.id) == 0, &session);
+	if (problem)
+		client_say_error(client, "%s", problem);
 	else
-		client_say_error(client, TOO_MANY);
+		session_join(session, client, strcmp(id, kept.id) == 0);
 }
 
 static void connect_folder(
@@ -110,29 +109,43 @@ static void connect_folder(
 		client_say_error(client, "Folder cannot be opened: %s", strerror(-r));
 }
 
-void request_session(struct agent_client *client, struct str id)
+/* A session that is over, or that Paige did not begin. */
+static void resume_unknown(struct agent_client *client, struct str id)
 {
 	struct agents *a = client->agents;
-	struct agent_session *session = session_of(a, id);
-	struct folder folder;
+	struct agent_session *session;
+	struct folder folder = {.fd = -1};
+	const char *problem;
 	char text[UUID_SIZE];
+	int r;
 
-	if (session && session->ending) {
-		client_say_error(client, ENDING);
-	} else if (session) {
-		session_join(session, client, true);
-	} else if (!uuid_valid(id)) {
-		client_say_error(client, "session must be the id of an agent session");
-	} else {
-		snprintf(text, sizeof(text), "%.*s", STR_ARG(id));
-		folder = a->root;
-		folder.fd = fcntl(a->root.fd, F_DUPFD_CLOEXEC, 4);
-		session = folder.fd < 0 ? NULL : session_new(a, text, folder, true);
-		if (session)
-			session_join(session, client, true);
-		else
-			client_say_error(client, TOO_MANY);
+	snprintf(text, sizeof(text), "%.*s", STR_ARG(id));
+	r = folder_of_kept_session(a->claude_dir, &a->root, text, &folder);
+	if (r < 0)
+		r = folder_reopen(&a->root, a->root.path, &folder);
+	if (r < 0) {
+		client_say_error(client, "Folder cannot be opened: %s", strerror(-r));
+		return;
 	}
+	problem = session_begin(a, text, folder, true, &session);
+	if (problem)
+		client_say_error(client, "%s", problem);
+	else
+		session_join(session, client, true);
+}
+
+void request_session(struct agent_client *client, struct str id)
+{
+	struct agent_session *session = session_of(client->agents, id);
+
+	if (session && session->ending)
+		client_say_error(client, ENDING);
+	else if (session)
+		session_join(session, client, true);
+	else if (!uuid_valid(id))
+		client_say_error(client, "session must be the id of an agent session");
+	else
+		resume_unknown(client, id);
 }
 
 /* ---- in a session ---- */

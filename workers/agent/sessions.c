@@ -3,6 +3,7 @@
 #include "proto/messages.h"
 #include "workers/agent/agents.h"
 #include "workers/agent/command.h"
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,9 @@
 #include <unistd.h>
 
 #define EARLY_ERROR_BYTES 4096
+#define TOO_MANY "Too many agent sessions are there; end one with /exit"
+#define NOT_RECORDED                                                                     \
+	"The agent session could not be recorded; the log of the agent worker says why"
 
 static int64_t now_ms(void)
 {
@@ -62,7 +66,8 @@ static void session_free(struct agent_session *s)
 	a->session_count--;
 	event_free(s->timer);
 	close(s->folder.fd);
-	history_fini(&s->history);
+	record_close(&s->record);
+	history_fini(&s->state.history);
 	free(s);
 	show_counts(a);
 }
@@ -72,6 +77,7 @@ static void session_free(struct agent_session *s)
 static void remove_when_ended(struct agent_session *s)
 {
 	s->ending = true;
+	record_remove(&s->record, s->agents->records_fd, s->id);
 	if (s->process)
 		process_stop(s->process, PROCESS_INTERRUPTED);
 	/* Without a program there is nothing to wait for, but callers may still look at
@@ -134,8 +140,9 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	arm(s);
 }
 
-struct agent_session *session_new(
-	struct agents *a, const char *id, struct folder folder, bool resume)
+/* Takes folder.fd. NULL: too many sessions; the descriptor is closed then. */
+static struct agent_session *session_new(
+	struct agents *a, const char *id, struct folder folder)
 {
 	const struct settings *settings = &a->worker->settings;
 	const struct machine_defaults limits = {
@@ -153,15 +160,13 @@ struct agent_session *session_new(
 		abort(); /* the settings were checked */
 	s->agents = a;
 	s->folder = folder;
-	s->resume = resume;
+	s->record.fd = -1;
 	snprintf(s->id, sizeof(s->id), "%s", id);
 	s->timer = event_new(a->worker->base, -1, 0, on_timer, s);
 	if (!s->timer)
 		abort();
 	LIST_INSERT_HEAD(&a->sessions, s, link);
 	a->session_count++;
-	log_info("agent session begins", "session", "%s", s->id, "folder", "%s",
-		s->folder.path, NULL);
 	show_counts(a);
 	return s;
 }
@@ -169,28 +174,28 @@ struct agent_session *session_new(
 /* ---- what happens in a session ---- */
 
 /* Tells all clients, and those that come back later. */
-static void tell(struct agent_session *s, struct str message)
+static void tell(struct agent_session *s, enum record_line line, struct str message)
 {
 	struct agent_client *client;
 
-	history_add(&s->history, message);
+	session_note(s, line, message);
 	LIST_FOREACH(client, &s->agents->clients, link)
 	if (client->session == s)
 		client_send(client, message);
 }
 
-static void tell_typed(
-	struct agent_session *s, const struct type *type, const void *message)
+static void tell_typed(struct agent_session *s, enum record_line line,
+	const struct type *type, const void *message)
 {
 	struct buf out = {0};
 
 	proto_encode(type, message, &out);
-	tell(s, buf_str(&out));
+	tell(s, line, buf_str(&out));
 	buf_free(&out);
 }
 
-__attribute__((format(printf, 2, 3))) static void tell_error(
-	struct agent_session *s, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void tell_error(
+	struct agent_session *s, enum record_line line, const char *format, ...)
 {
 	struct arena arena = {0};
 	struct agent_error error = {
@@ -200,7 +205,7 @@ __attribute__((format(printf, 2, 3))) static void tell_error(
 	va_start(args, format);
 	error.error = arena_vprintf(&arena, format, args);
 	va_end(args);
-	tell_typed(s, agent_error_type(), &error);
+	tell_typed(s, line, agent_error_type(), &error);
 	arena_free(&arena);
 }
 
@@ -213,17 +218,17 @@ void session_join(struct agent_session *s, struct agent_client *client, bool res
 		.has_resumed = true};
 	const struct agent_history_start start = {.source = STR_LIT("bridge"),
 		.type = STR_LIT("historyStart"),
-		.events = (int64_t)s->history.count,
+		.events = (int64_t)s->state.history.count,
 		.has_events = true,
-		.dropped = (int64_t)s->history.dropped,
+		.dropped = (int64_t)s->state.history.dropped,
 		.has_dropped = true};
 
 	client->session = s;
 	client_say(client, agent_connected_type(), &connected);
-	if (s->history.count > 0) {
+	if (s->state.history.count > 0) {
 		client_say(client, agent_history_start_type(), &start);
-		for (size_t i = 0; i < s->history.count; i++)
-			client_send(client, history_at(&s->history, i));
+		for (size_t i = 0; i < s->state.history.count; i++)
+			client_send(client, history_at(&s->state.history, i));
 		client_say_notice(client, "historyEnd");
 	}
 	log_info("client joined", "session", "%s", s->id, "connection", "%s", client->id,
@@ -243,6 +248,50 @@ void session_leave(struct agent_client *client)
 	happened(s, IDLE_CLIENT_DISCONNECTED);
 }
 
+/* ---- the beginning ---- */
+
+const char *session_begin(struct agents *a, const char *id, struct folder folder,
+	bool known, struct agent_session **out)
+{
+	struct agent_session *s = session_new(a, id, folder);
+	int r;
+
+	if (!s)
+		return TOO_MANY;
+	log_info("agent session begins", "session", "%s", s->id, "folder", "%s",
+		s->folder.path, NULL);
+	s->state.known = known;
+	r = session_record(s);
+	if (r < 0) {
+		log_error("agent session not recorded", "session", "%s", s->id, "error",
+			"%s", strerror(-r), NULL);
+		session_free(s);
+		return NOT_RECORDED;
+	}
+	*out = s;
+	return NULL;
+}
+
+void session_restore(struct agents *a, const char *id, struct folder folder,
+	struct record *record, struct record_state *state)
+{
+	/* How it ended is not known. */
+	const struct agent_process_exit exit = {
+		.source = STR_LIT("bridge"), .type = STR_LIT("processExit")};
+	struct agent_session *s = session_new(a, id, folder);
+
+	assert(s); /* there are not more than there were before */
+	s->record = *record;
+	s->state = *state;
+	log_info("agent session goes on", "session", "%s", s->id, "folder", "%s",
+		s->folder.path, "events", "%zu", s->state.history.count, NULL);
+	if (s->state.running)
+		tell_typed(s, RECORD_END, agent_process_exit_type(), &exit);
+	/* Its clients went with the worker. */
+	happened(s, IDLE_CLIENT_CONNECTED);
+	happened(s, IDLE_CLIENT_DISCONNECTED);
+}
+
 /* ---- the program ---- */
 
 static void on_line(void *arg, struct str line)
@@ -255,7 +304,8 @@ static void on_line(void *arg, struct str line)
 	if (!line.ptr) {
 		log_warn("a line of the agent was too long", "session", "%s", s->id,
 			"limit_bytes", "%u", PROCESS_LINE_MAX, NULL);
-		tell_error(s, "A line of the agent was longer than %u MiB and is lost",
+		tell_error(s, RECORD_MESSAGE,
+			"A line of the agent was longer than %u MiB and is lost",
 			PROCESS_LINE_MAX / 1024 / 1024);
 		return;
 	}
@@ -269,11 +319,10 @@ static void on_line(void *arg, struct str line)
 	result = yyjson_equals_str(
 		yyjson_obj_get(yyjson_doc_get_root(doc), "type"), "result");
 	yyjson_doc_free(doc);
-	s->resume = true; /* it has begun a session of this id */
 	buf_add_str(&message, STR_LIT("{\"source\":\"cc\",\"event\":"));
 	buf_add_str(&message, line);
 	buf_add_char(&message, '}');
-	tell(s, buf_str(&message));
+	tell(s, result ? RECORD_RESULT : RECORD_MESSAGE, buf_str(&message));
 	buf_free(&message);
 	happened(s, result ? IDLE_RESULT : IDLE_OUTPUT);
 	if (result && !s->ending && !turn_in_progress(&s->turn))
@@ -289,15 +338,17 @@ static void tell_end(struct agent_session *s, const struct process_end *end)
 	char name[32];
 
 	if (r->start_error) {
-		tell_error(s, "%s could not be started: %s. Check AGENT_COMMAND",
+		tell_error(s, RECORD_END,
+			"%s could not be started: %s. Check AGENT_COMMAND",
 			s->agents->command[0], strerror(r->start_error));
 		return;
 	}
 	if (errors.len > EARLY_ERROR_BYTES)
 		errors.len = EARLY_ERROR_BYTES;
 	if (r->code > 0 && end->uptime_ms < AGENTS_EARLY_MS && !s->ending)
-		tell_error(s, "CC process exited early (code %d, after %lld ms)%s%.*s",
-			r->code, (long long)end->uptime_ms, errors.len ? ": " : "",
+		tell_error(s, RECORD_MESSAGE,
+			"CC process exited early (code %d, after %lld ms)%s%.*s", r->code,
+			(long long)end->uptime_ms, errors.len ? ": " : "",
 			STR_ARG(errors));
 	if (r->code >= 0) {
 		message.code = r->code;
@@ -306,7 +357,7 @@ static void tell_end(struct agent_session *s, const struct process_end *end)
 		snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(r->signal));
 		message.signal = str_of(name);
 	}
-	tell_typed(s, agent_process_exit_type(), &message);
+	tell_typed(s, RECORD_END, agent_process_exit_type(), &message);
 }
 
 static void on_sweep_needed(struct agents *a)
@@ -343,22 +394,29 @@ static const char *start(struct agent_session *s)
 	struct agents *a = s->agents;
 	const struct process_events events = {
 		.on_line = on_line, .on_end = on_end, .arg = s};
+	/* What it keeps itself says more than what it was seen to do: it may have been
+	 * killed at any moment. */
+	const bool resume = s->state.known ||
+			    folder_keeps_session(a->claude_dir, s->folder.path, s->id);
 	struct arena arena = {0};
 
+	session_note(s, RECORD_START, (struct str){NULL, 0});
 	s->process = process_new(a->worker->base,
-		command_for_session(a->command, s->id, s->resume, &arena), a->environment,
-		s->folder.fd, events);
+		command_for_session(a->command, s->id, resume, &arena), a->environment,
+		s->folder.fd, a->lock_fd, events);
 	arena_free(&arena);
 	if (!s->process) {
 		log_error("agent not started", "session", "%s", s->id, "error", "%s",
 			strerror(errno), NULL);
+		s->state.running = false;
+		s->record.behind = session_record(s) < 0;
 		happened(s, IDLE_SPAWN_FAILED);
 		return "The agent could not be started; the log of the agent worker says "
 		       "why";
 	}
 	a->process_count++;
 	log_info("agent started", "session", "%s", s->id, "keeper", "%d",
-		(int)process_keeper(s->process), "resume", "%s", s->resume ? "yes" : "no",
+		(int)process_keeper(s->process), "resume", "%s", resume ? "yes" : "no",
 		NULL);
 	show_counts(a);
 	return NULL;
@@ -407,11 +465,11 @@ void session_close(struct agent_session *s)
 		.has_deliberate = true};
 	struct agent_client *client;
 
-	tell_typed(s, agent_session_closed_type(), &closed);
+	remove_when_ended(s);
+	tell_typed(s, RECORD_MESSAGE, agent_session_closed_type(), &closed);
 	LIST_FOREACH(client, &s->agents->clients, link)
 	if (client->session == s)
 		session_leave(client);
-	remove_when_ended(s);
 }
 
 void sessions_stop(struct agents *a)

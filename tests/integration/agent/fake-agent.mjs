@@ -4,13 +4,18 @@
 //   hello            one answer                     work MS      a turn of that length, writing all the while
 //   silence          a turn that writes nothing     noise        a line that is not JSON, then an answer
 //   children         leaves processes behind: one in its group, one in a session of its own, one that ignores TERM
-//   deaf             ignores INT and TERM from now on     crash  ends with 3 and a word on stderr
+//   deaf             ignores INT and TERM from now on     crash MS  works so long, then ends with 3 and a word on stderr
 //   flood N          that many events at once       large BYTES  an event of that size
 //   where            answers its directory, arguments and the names in its environment
+//   recall           answers what it was told before in this session, and what it answered
 //
-// Strict: a flag that is missing, or a message of another shape, ends it with 64.
+// It keeps each conversation where Claude Code does, and resumes only what is kept there for its directory.
+// FAKE_AGENT_LINGER_MS: how long it takes to end after TERM.
+//
+// Strict: a flag that is missing, or a message of another shape, ends it with 64; so does another one in the same session.
 import { spawn } from 'node:child_process';
 import readline from 'node:readline';
+import { Conversation } from './conversation.mjs';
 
 const args = process.argv.slice(2);
 const refuse = (why) => {
@@ -24,6 +29,16 @@ for (const flag of ['--input-format', '--output-format'])
 const [how, id] = args.slice(-2);
 if (!['--session-id', '--resume'].includes(how) || !/^[0-9a-f-]{36}$/.test(id)) refuse(`the session pair must be last: ${args.join(' ')}`);
 
+const conversation = new Conversation(process.cwd(), id);
+const fail = (why) => {
+  process.stderr.write(`${why}\n`);
+  process.exit(1);
+};
+if (how === '--resume' && !conversation.exists()) fail(`No conversation found with session ID: ${id}`);
+if (how === '--session-id' && conversation.exists()) fail(`Error: Session ID ${id} is already in use.`);
+const other = conversation.occupy(process.pid);
+if (other) refuse(`process ${other} is in session ${id}`);
+
 const write = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 let interrupted = null;
@@ -35,10 +50,11 @@ process.on('SIGINT', () => {
   interrupted();
 });
 process.on('SIGTERM', () => {
-  if (!deaf) process.exit(143);
+  if (!deaf) setTimeout(() => process.exit(143), Number(process.env.FAKE_AGENT_LINGER_MS ?? 0));
 });
 
 function result(text, more = {}) {
+  conversation.answer(text);
   write({ type: 'result', subtype: 'success', is_error: false, result: text, session_id: id, ...more });
 }
 
@@ -62,9 +78,14 @@ async function turn(text) {
   const [word, operand] = text.split(' ');
   write({ type: 'system', subtype: 'init', session_id: id });
   if (word === 'crash') {
+    if (operand) {
+      write({ type: 'stream_event', event: { type: 'message_start' } });
+      await sleep(Number(operand));
+    }
     process.stderr.write('something is wrong with the login\n');
     process.exit(3);
   } else if (word === 'work' || word === 'silence') {
+    if (word === 'work') write({ type: 'stream_event', event: { type: 'message_start' } });
     const ticks = word === 'work' && setInterval(() => write({ type: 'stream_event', event: { type: 'content_block_delta' } }), 200);
     const stopped = new Promise((resolve) => (interrupted = () => resolve('interrupted')));
     const how = await Promise.race([until[word](operand).then(() => 'done'), stopped]);
@@ -87,6 +108,8 @@ async function turn(text) {
     result('large');
   } else if (word === 'where') {
     result(JSON.stringify({ cwd: process.cwd(), args, names: Object.keys(process.env) }));
+  } else if (word === 'recall') {
+    result(JSON.stringify(conversation.answered()));
   } else {
     result(`you said ${text}`);
   }
@@ -99,6 +122,7 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
   const { content } = message.message;
   const text = typeof content === 'string' ? content : content.map((block) => block.text).join(' ');
   last = last.then(() => {
+    conversation.ask(text);
     write({ type: 'user', message: message.message });
     return turn(text);
   });

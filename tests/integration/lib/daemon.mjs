@@ -54,6 +54,7 @@ export class Daemon {
     this.child = spawn(PAIGED, [], { cwd: path.join(this.root, 'cwd'), env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr]) stream.setEncoding('utf8').on('data', (text) => (this.output += text));
     this.end = null;
+    this.discovery = null;
     // 'exit' and not 'close': a worker that wrongly outlives the supervisor would hold the pipes open.
     this.ended = new Promise((resolve) => {
       const settle = (end) => resolve((this.end = end));

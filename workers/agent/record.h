@@ -1,0 +1,79 @@
+/*
+ * record.h - DATA_DIR/agents/<session>.session: what of an agent session outlives the
+ * worker: its folder, whether its program knows it, and its history.
+ *
+ * A file of lines, each a letter and what it is about. A line is written before a client
+ * is told, with one write(2): a worker that is killed at any moment has recorded at least
+ * what anybody has seen. A line that was not written to its end is cut off at the next
+ * start. When the file has grown it is written anew with what still counts, under another
+ * name first. Nothing is synced: it outlives processes, not the power.
+ *
+ * Knows no sessions; called by records.c.
+ */
+#ifndef PAIGE_AGENT_RECORD_H
+#define PAIGE_AGENT_RECORD_H
+
+#include "common/buf.h"
+#include "common/ids.h"
+#include "workers/agent/history.h"
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RECORD_ENDING ".session"
+/* While it is being written anew; what a kill has left of this is of no use. */
+#define RECORD_NEW_ENDING RECORD_ENDING ".new"
+/* Worth writing anew when it has grown by this since it was. */
+#define RECORD_GROWTH_BYTES (2u * HISTORY_MAX_BYTES)
+/* No record is longer: one of that growth, and a message on either side of it. */
+#define RECORD_MAX_BYTES (64u * 1024 * 1024)
+
+enum record_line {
+	RECORD_FOLDER = 'f',  /* its path, a JSON string; the first line */
+	RECORD_KNOWN = 'k',   /* nothing: the program knows the session */
+	RECORD_DROPPED = 'd', /* a number: older messages that are not here any more */
+	RECORD_START = 's',   /* nothing: the program is about to be started */
+	RECORD_MESSAGE = 'm', /* what clients are told, JSON */
+	RECORD_RESULT = 'r', /* the same; it ends a turn: the program knows the session */
+	RECORD_END = 'x',    /* the same; nothing is left of the program */
+};
+
+/* What a record says. Zero is a session in which nothing has happened. */
+struct record_state {
+	bool known;   /* to the program: it is to be resumed */
+	bool running; /* the program */
+	struct history history;
+};
+
+/* What a line other than RECORD_FOLDER and RECORD_DROPPED means. */
+void record_apply(struct record_state *state, enum record_line line, struct str about);
+/* Takes a line in, without its newline. False when it is not one. `folder` gets the path
+ * of RECORD_FOLDER. */
+bool record_take(struct str line, struct record_state *state, char folder[PATH_MAX])
+	__attribute__((warn_unused_result));
+/* The lines that say this much. */
+void record_render(const char *folder, const struct record_state *state, struct buf *out);
+
+struct record {
+	int fd; /* -1: none is kept */
+	uint64_t bytes, bytes_when_new;
+	bool behind; /* a line could not be written: the file is to be written anew */
+};
+
+/* Makes the record of a session in a directory, or writes it anew. 0 or -errno; what was
+ * there before stays then. */
+int record_replace(struct record *r, int dir_fd, const char *id, struct str lines)
+	__attribute__((warn_unused_result));
+/* Adds a line. 0 or -errno: the record is behind then, and takes no line until it is
+ * replaced. */
+int record_add(struct record *r, enum record_line line, struct str about)
+	__attribute__((warn_unused_result));
+/* Nobody will come back to the session. */
+void record_remove(struct record *r, int dir_fd, const char *id);
+void record_close(struct record *r);
+
+/* Opens and reads the record of a session. 0; -EBADMSG: it is damaged; or -errno. */
+int record_open(struct record *r, int dir_fd, const char *id, struct record_state *state,
+	char folder[PATH_MAX]) __attribute__((warn_unused_result));
+
+#endif
