@@ -3,32 +3,72 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 /* ---- writing ---- */
 
-static size_t checked(int n)
+/* One line; printf would be most of what a small event costs. */
+struct words {
+	char *start, *end;
+};
+
+static void put(struct words *w, struct str word)
 {
-	assert(n > 0 && n < BUS_LINE_MAX);
-	return (size_t)n;
+	assert(word.len < BUS_LINE_MAX - (size_t)(w->end - w->start) - 1);
+	memcpy(w->end, word.ptr, word.len);
+	w->end += word.len;
+	*w->end++ = ' ';
+}
+
+static void put_number(struct words *w, uint64_t n, unsigned base)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = "0123456789abcdef"[n % base];
+	while ((n /= base) > 0);
+	put(w, (struct str){digits + at, sizeof(digits) - at});
+}
+
+static void put_signed(struct words *w, int64_t n)
+{
+	if (n < 0)
+		*w->end++ = '-';
+	put_number(w, n < 0 ? -(uint64_t)n : (uint64_t)n, 10);
+}
+
+static size_t put_end(struct words *w)
+{
+	w->end[-1] = '\n';
+	return (size_t)(w->end - w->start);
 }
 
 size_t bus_head_format(const struct bus_head *h, char out[BUS_LINE_MAX])
 {
-	return checked(snprintf(out, BUS_LINE_MAX,
-		"B %" PRIx64 " %s %" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu32
-		" %" PRId64 "\n",
-		h->epoch, worker_infos[h->caller].name, h->incarnation, h->base, h->seq,
-		h->part, h->sent_us));
+	struct words w = {out, out};
+
+	put(&w, STR_LIT("B"));
+	put_number(&w, h->epoch, 16);
+	put(&w, str_of(worker_infos[h->caller].name));
+	put_number(&w, h->incarnation, 16);
+	put_number(&w, h->base, 10);
+	put_number(&w, h->seq, 10);
+	put_number(&w, h->part, 10);
+	put_signed(&w, h->sent_us);
+	return put_end(&w);
 }
 
 size_t bus_call_format(const struct bus_call_record *c, char out[BUS_LINE_MAX])
 {
-	struct str key = c->key.ptr ? c->key : STR_LIT("-");
+	struct words w = {out, out};
 
-	return checked(snprintf(out, BUS_LINE_MAX,
-		"C %" PRIu64 " %.*s %" PRId64 " %.*s %zu\n", c->id, STR_ARG(c->method),
-		c->deadline_ms, STR_ARG(key), c->body.len));
+	put(&w, STR_LIT("C"));
+	put_number(&w, c->id, 10);
+	put(&w, c->method);
+	put_signed(&w, c->deadline_ms);
+	put(&w, c->key.ptr ? c->key : STR_LIT("-"));
+	put_number(&w, c->body.len, 10);
+	return put_end(&w);
 }
 
 #define REPLY_KINDS 3
@@ -36,20 +76,36 @@ static const char *const reply_kinds[REPLY_KINDS] = {"whole", "more", "again"};
 
 size_t bus_reply_head_format(const struct bus_reply_head *h, char out[BUS_LINE_MAX])
 {
-	return checked(snprintf(out, BUS_LINE_MAX, "A %" PRIu64 " %" PRIu32 " %s\n",
-		h->seq, h->part, reply_kinds[h->kind]));
+	struct words w = {out, out};
+
+	put(&w, STR_LIT("A"));
+	put_number(&w, h->seq, 10);
+	put_number(&w, h->part, 10);
+	put(&w, str_of(reply_kinds[h->kind]));
+	return put_end(&w);
 }
 
 size_t bus_reply_format(const struct bus_reply_record *r, char out[BUS_LINE_MAX])
 {
-	return checked(snprintf(out, BUS_LINE_MAX, "R %" PRIu64 " %s %zu\n", r->id,
-		r->ok ? "ok" : "error", r->body.len));
+	struct words w = {out, out};
+
+	put(&w, STR_LIT("R"));
+	put_number(&w, r->id, 10);
+	put(&w, r->ok ? STR_LIT("ok") : STR_LIT("error"));
+	put_number(&w, r->body.len, 10);
+	return put_end(&w);
 }
 
 size_t bus_event_format(const struct bus_event_record *e, char out[BUS_LINE_MAX])
 {
-	return checked(snprintf(out, BUS_LINE_MAX, "%.*s|%" PRIx64 " %" PRIu64 " %zu\n",
-		STR_ARG(e->topic), e->incarnation, e->seq, e->body.len));
+	struct words w = {out, out};
+
+	put(&w, e->topic);
+	w.end[-1] = '|';
+	put_number(&w, e->incarnation, 16);
+	put_number(&w, e->seq, 10);
+	put_number(&w, e->body.len, 10);
+	return put_end(&w);
 }
 
 /* ---- reading ---- */

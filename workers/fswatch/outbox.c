@@ -78,7 +78,7 @@ void outbox_add(struct outbox *o, struct str id, enum action action, const void 
 /* ---- sending ---- */
 
 /* Between two calls: each one wakes the store and whoever hears of the rows. */
-#define REST_MS 4
+#define REST_MS 8
 
 static void pause(struct outbox *o)
 {

@@ -103,7 +103,6 @@ static int read_row(struct call *call, const struct action_row *row, size_t inde
 	const struct type *type;
 	struct proto_error error;
 	struct wall at;
-	char where[64];
 	void *decoded;
 
 	if (row_id(row->id, 0, id) < 0)
@@ -119,11 +118,11 @@ static int read_row(struct call *call, const struct action_row *row, size_t inde
 			"Z",
 			index);
 	type = action_infos[action].data();
-	snprintf(where, sizeof(where), "actions[%zu].data", index);
 	decoded = row->data.val ? arena_alloc(call->arena, type->size) : NULL;
-	if (decoded && proto_decode(type, row->data.val, where, DECODE_LENIENT,
+	if (decoded && proto_decode(type, row->data.val, "data", DECODE_LENIENT,
 			       call->arena, decoded, &error) < 0)
-		return call_refuse(call, ERROR_INVALID_MESSAGE, "%s", error.text);
+		return call_refuse(call, ERROR_INVALID_MESSAGE, "actions[%zu].%s", index,
+			error.text);
 	*entry = (struct action_entry){
 		.id = id,
 		.action = (enum action)action,

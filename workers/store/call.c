@@ -6,14 +6,18 @@
 #include <assert.h>
 #include <errno.h>
 
+#define ENCODE_KEPT_MAX (64u * 1024)
+
 struct str call_encode(struct call *call, const struct type *type, const void *message)
 {
-	struct buf text = {0};
+	static struct buf text; /* kept for the next one */
 	struct str kept;
 
+	buf_clear(&text);
 	proto_encode(type, message, &text);
 	kept = arena_str(call->arena, buf_str(&text));
-	buf_free(&text);
+	if (text.cap > ENCODE_KEPT_MAX)
+		buf_free(&text);
 	return kept;
 }
 

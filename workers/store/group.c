@@ -50,13 +50,27 @@ static bool is_fatal(const struct store *store, int error)
 	}
 }
 
-static int run_handler(struct store *store, struct call *call)
+/* Nothing of the call is left in the transaction, which goes on. */
+static int undo(struct store *store, bool alone)
+{
+	int result = database_execute(
+		&store->db, alone ? STATEMENT_ROLLBACK : STATEMENT_UNDO);
+
+	if (result == 0)
+		result = database_execute(
+			&store->db, alone ? STATEMENT_BEGIN_WRITE : STATEMENT_RELEASE);
+	return result;
+}
+
+/* A savepoint copies every page that is written; a call that is alone in the transaction
+ * needs none. */
+static int run_handler(struct store *store, struct call *call, bool alone)
 {
 	struct sessions before = store->sessions;
-	bool savepoint = call->service->flags & SERVICE_MANY;
+	bool many = call->service->flags & SERVICE_MANY;
+	bool savepoint = many && !alone;
 	int result = savepoint ? database_execute(&store->db, STATEMENT_SAVEPOINT) : 0;
 	struct problem problem;
-	int undone = 0;
 
 	if (result < 0)
 		return result;
@@ -73,17 +87,12 @@ static int run_handler(struct store *store, struct call *call)
 			NULL);
 		call_refuse(call, ERROR_STORAGE_FAILED, "%s", problem.text);
 	}
-	if (savepoint) {
-		undone = database_execute(&store->db, STATEMENT_UNDO);
-		if (undone == 0)
-			undone = database_execute(&store->db, STATEMENT_RELEASE);
-	}
-	return undone;
+	return many ? undo(store, alone) : 0;
 }
 
 /* One call inside the transaction. 0 with an outcome, or the -errno that ends the
  * transaction. */
-static int run_call(struct store *store, struct call *call, struct mono now)
+static int run_call(struct store *store, struct call *call, struct mono now, bool alone)
 {
 	const struct service *service = call->service;
 	struct str known = {0};
@@ -106,7 +115,7 @@ static int run_call(struct store *store, struct call *call, struct mono now)
 		call_refuse(call, ERROR_STORAGE_FAILED, "%s", store->health.problem.text);
 		return 0;
 	}
-	return run_handler(store, call);
+	return run_handler(store, call, alone);
 }
 
 static int run_batch(struct store *store, const struct batch *batch)
@@ -117,7 +126,7 @@ static int run_batch(struct store *store, const struct batch *batch)
 		&store->db, batch->writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ);
 
 	for (size_t i = 0; result == 0 && i < batch->count; i++, call = call->next)
-		result = run_call(store, call, now);
+		result = run_call(store, call, now, batch->count == 1);
 	if (result == 0)
 		result = database_execute(&store->db, STATEMENT_COMMIT);
 	return result;

@@ -4,7 +4,8 @@
  *
  * One sync of the disk makes a whole group durable, which is what lets thousands of rows
  * a second be durable one and all. A call that is refused or fails does not undo the
- * others: it has a savepoint. Answers and publications leave after the commit only.
+ * others: it has a savepoint unless it is alone. Answers and publications leave after the
+ * commit only.
  */
 #ifndef PAIGE_STORE_GROUP_H
 #define PAIGE_STORE_GROUP_H
