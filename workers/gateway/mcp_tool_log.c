@@ -46,7 +46,8 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 	pending_log.pending = false;
 	buf_add_str(&body, STR_LIT("{\"actions\":["));
 	buf_add_str(&body, buf_str(&pending_log.rows));
-	buf_add_str(&body, STR_LIT("]}"));
+	buf_add_str(&body, pending_log.waiters ? STR_LIT("]}")
+					       : STR_LIT("],\"patient\":true}"));
 	buf_clear(&pending_log.rows);
 	uuid7(clock_wall(), key);
 	bus_call(g->bus, METHOD_ACTION_APPEND, str_of(key), buf_str(&body), 0, on_written,

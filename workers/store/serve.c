@@ -2,6 +2,7 @@
 #include "workers/store/serve.h"
 #include "common/log.h"
 #include "common/worker.h"
+#include "proto/messages.h"
 #include "workers/store/store.h"
 #include "workers/store/streams.h"
 #include "workers/store/upkeep.h"
@@ -15,8 +16,10 @@ struct served {
 };
 
 struct serve {
-	struct event
-		*turn; /* pending while calls wait: at once, or the pause of a lock */
+	/* Pending while calls wait: at once, or the pause of a lock, or a rest. */
+	struct event *turn;
+	bool resting;
+	struct mono ran_at; /* the last group */
 	int pause_ms;  /* 0: the database is not locked */
 	struct mono locked_since;
 	bool locked_told;
@@ -118,6 +121,8 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	serve->resting = false;
+	serve->ran_at = clock_mono();
 	if (result == -EBUSY) {
 		note_locked(store, serve);
 		return;
@@ -142,6 +147,29 @@ static void run_past_lock(struct store *store, struct call *call)
 	store->group = waiting;
 	if (result == -EBUSY)
 		group_add(&store->group, call);
+}
+
+static bool is_patient(const struct call *call)
+{
+	if (call->method == METHOD_ACTION_APPEND)
+		return ((const struct action_append *)call->message)->patient;
+	return call->service->flags & SERVICE_PATIENT;
+}
+
+/* A call has joined the queue. */
+static void want_turn(struct store *store, const struct call *call)
+{
+	struct serve *serve = store->serve;
+	int64_t rest = 0;
+
+	if (event_pending(serve->turn, EV_TIMEOUT, NULL) && !serve->resting)
+		return;
+	if (is_patient(call) && store->group.waiting < SERVE_REST_CALLS)
+		rest = SERVE_REST_MS - mono_diff_ms(clock_mono(), serve->ran_at);
+	if (serve->resting && rest > 0)
+		return;
+	serve->resting = rest > 0;
+	schedule(serve, rest > 0 ? (int)rest : 0);
 }
 
 static void on_request(void *arg, struct bus_request *request, const void *message)
@@ -193,8 +221,7 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 		return;
 	}
 	group_add(&store->group, call);
-	if (!event_pending(store->serve->turn, EV_TIMEOUT, NULL))
-		schedule(store->serve, 0);
+	want_turn(store, call);
 }
 
 static void open_one(struct store *store)

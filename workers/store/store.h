@@ -76,6 +76,9 @@ enum service_flags {
 	/* Writes log rows alone: done even when the caller has given up waiting, since
 	 * nobody waits for them; and told from a repeat by the ids of the rows alone. */
 	SERVICE_LATE = 1 << 2,
+	/* Nobody waits for the answer: may rest for SERVE_REST_MS, so that more calls come
+	 * into the same transaction. action.append says it itself. */
+	SERVICE_PATIENT = 1 << 5,
 	/* On memory.db instead of paige.db (memory.h). */
 	SERVICE_MEMORY = 1 << 3,
 	/* On guard.db: the handler gets the store of streams.h. */
