@@ -48,13 +48,14 @@ void random_hex(char *out, size_t len)
 	out[2 * len] = '\0';
 }
 
-static void uuid_format(const unsigned char bytes[16], char out[UUID_SIZE])
+void uuid_print(const uint8_t bytes[16], char out[UUID_SIZE])
 {
-	char digits[32];
-
-	hex(digits, bytes, 16);
-	snprintf(out, UUID_SIZE, "%.8s-%.4s-%.4s-%.4s-%.12s", digits, digits + 8,
-		digits + 12, digits + 16, digits + 20);
+	memcpy(out, "........-....-....-....-............", UUID_SIZE);
+	hex(out, bytes, 4);
+	hex(out + 9, bytes + 4, 2);
+	hex(out + 14, bytes + 6, 2);
+	hex(out + 19, bytes + 8, 2);
+	hex(out + 24, bytes + 10, 6);
 }
 
 static void uuid_mark(unsigned char bytes[16], int version)
@@ -99,7 +100,7 @@ void uuid7(struct wall now, char out[UUID_SIZE])
 	for (int i = 0; i < 6; i++)
 		bytes[10 + i] = (unsigned char)(tail >> (16 + 8 * i));
 	uuid_mark(bytes, 7);
-	uuid_format(bytes, out);
+	uuid_print(bytes, out);
 }
 
 void uuid4(char out[UUID_SIZE])
@@ -108,7 +109,7 @@ void uuid4(char out[UUID_SIZE])
 
 	random_bytes(bytes, sizeof(bytes));
 	uuid_mark(bytes, 4);
-	uuid_format(bytes, out);
+	uuid_print(bytes, out);
 }
 
 static bool is_hex(char c)

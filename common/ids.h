@@ -14,6 +14,8 @@
 
 #define UUID_SIZE 37 /* 36 characters and NUL */
 
+/* 16 bytes in the form with dashes. */
+void uuid_print(const uint8_t bytes[16], char out[UUID_SIZE]);
 void uuid7(struct wall now, char out[UUID_SIZE]);
 void uuid4(char out[UUID_SIZE]);
 /* The well-formed lower- or upper-case form with dashes, of any version. */

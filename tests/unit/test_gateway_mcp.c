@@ -164,12 +164,11 @@ START_TEST(makes_ids_that_prove_themselves)
 		ck_assert(uuid_valid(str_of(text)));
 		ck_assert_int_eq(text[14], '8');
 		ck_assert(strchr("89ab", text[19]));
-		ck_assert_int_eq(
-			mcp_session_id_read(key, str_of(text), &back, &version), 0);
-		ck_assert_int_eq(version, v);
+		ck_assert_int_eq(mcp_session_id_read(str_of(text), &back), 0);
 		ck_assert_mem_eq(&back, &id, sizeof(id));
-		ck_assert_int_lt(
-			mcp_session_id_read(other_key, str_of(text), &back, &version), 0);
+		ck_assert_int_eq(mcp_session_id_check(key, back, &version), 0);
+		ck_assert_int_eq(version, v);
+		ck_assert_int_lt(mcp_session_id_check(other_key, back, &version), 0);
 	}
 }
 END_TEST
@@ -177,11 +176,12 @@ END_TEST
 /* Any single changed digit makes it a stranger's. */
 START_TEST(refuses_forged_ids)
 {
+	uint64_t count = 0;
+	struct mcp_sessions *s = mcp_sessions_new(&count);
 	char text[MCP_SESSION_ID_SIZE];
-	struct mcp_session_id id;
-	enum mcp_version version;
 
-	mcp_session_id_print(mcp_session_id_make(key, random7, MCP_2025_06_18), text);
+	mcp_sessions_set_key(s, key);
+	mcp_session_id_print(mcp_sessions_create(s, MCP_2025_06_18)->id, text);
 	for (size_t i = 0; text[i]; i++) {
 		char was = text[i];
 
@@ -191,13 +191,14 @@ START_TEST(refuses_forged_ids)
 			if (*c == was)
 				continue;
 			text[i] = *c;
-			ck_assert_int_lt(
-				mcp_session_id_read(key, str_of(text), &id, &version), 0);
+			ck_assert_ptr_null(mcp_sessions_find(s, str_of(text)));
 		}
 		text[i] = was;
 	}
-	ck_assert_int_lt(mcp_session_id_read(key, STR_LIT(""), &id, &version), 0);
-	ck_assert_int_lt(mcp_session_id_read(key, STR_LIT("x"), &id, &version), 0);
+	ck_assert_ptr_null(mcp_sessions_find(s, STR_LIT("")));
+	ck_assert_ptr_null(mcp_sessions_find(s, STR_LIT("x")));
+	ck_assert_ptr_nonnull(mcp_sessions_find(s, str_of(text)));
+	mcp_sessions_free(s);
 }
 END_TEST
 

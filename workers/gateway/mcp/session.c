@@ -104,7 +104,7 @@ struct mcp_session *mcp_sessions_find(struct mcp_sessions *s, struct str text)
 	enum mcp_version version;
 	struct mcp_session *session;
 
-	if (mcp_session_id_read(s->key, text, &id, &version) < 0)
+	if (mcp_session_id_read(text, &id) < 0)
 		return NULL;
 	LIST_FOREACH(session, bucket_of(s, id), bucket)
 	{
@@ -114,7 +114,10 @@ struct mcp_session *mcp_sessions_find(struct mcp_sessions *s, struct str text)
 		TAILQ_INSERT_TAIL(&s->by_age, session, age);
 		return session;
 	}
-	return was_ended(s, id) ? NULL : add(s, id, version);
+	/* One that is not in the table proves itself. */
+	if (mcp_session_id_check(s->key, id, &version) < 0 || was_ended(s, id))
+		return NULL;
+	return add(s, id, version);
 }
 
 void mcp_sessions_end(struct mcp_sessions *s, struct mcp_session *session)
@@ -128,7 +131,8 @@ void mcp_sessions_note_ended(struct mcp_sessions *s, struct str text)
 	struct mcp_session_id id;
 	enum mcp_version version;
 
-	if (mcp_session_id_read(s->key, text, &id, &version) == 0)
+	if (mcp_session_id_read(text, &id) == 0 &&
+		mcp_session_id_check(s->key, id, &version) == 0)
 		s->ended[s->ended_count++ % MCP_MAX_ENDED] = id;
 }
 

@@ -5,7 +5,6 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <stdio.h>
 
 /* Bytes 0 to 7: random, with the UUID's version and our revision in byte 6. Bytes 8 to
  * 15: the proof, with the UUID's variant in the two top bits. */
@@ -39,12 +38,7 @@ struct mcp_session_id mcp_session_id_make(const unsigned char key[MCP_KEY_BYTES]
 
 void mcp_session_id_print(struct mcp_session_id id, char out[MCP_SESSION_ID_SIZE])
 {
-	const uint8_t *b = id.bytes;
-
-	snprintf(out, MCP_SESSION_ID_SIZE,
-		"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-		b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
-		b[12], b[13], b[14], b[15]);
+	uuid_print(id.bytes, out);
 }
 
 static int digit(char c)
@@ -56,11 +50,9 @@ static int digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-int mcp_session_id_read(const unsigned char key[MCP_KEY_BYTES], struct str text,
-	struct mcp_session_id *id, enum mcp_version *version)
+int mcp_session_id_read(struct str text, struct mcp_session_id *id)
 {
 	struct mcp_session_id read = {0};
-	uint8_t proof[PROOF_BYTES];
 	size_t n = 0;
 
 	if (!uuid_valid(text))
@@ -73,11 +65,19 @@ int mcp_session_id_read(const unsigned char key[MCP_KEY_BYTES], struct str text,
 		read.bytes[n / 2] = (uint8_t)(read.bytes[n / 2] << 4 | d);
 		n++;
 	}
-	prove(key, read.bytes, proof);
-	if (CRYPTO_memcmp(proof, read.bytes + CLAIM_BYTES, PROOF_BYTES) != 0 ||
-		(read.bytes[6] >> 4) != 8 || (read.bytes[6] & 0xf) >= MCP_VERSION_COUNT)
-		return -ENOENT;
 	*id = read;
-	*version = (enum mcp_version)(read.bytes[6] & 0xf);
+	return 0;
+}
+
+int mcp_session_id_check(const unsigned char key[MCP_KEY_BYTES], struct mcp_session_id id,
+	enum mcp_version *version)
+{
+	uint8_t proof[PROOF_BYTES];
+
+	prove(key, id.bytes, proof);
+	if (CRYPTO_memcmp(proof, id.bytes + CLAIM_BYTES, PROOF_BYTES) != 0 ||
+		(id.bytes[6] >> 4) != 8 || (id.bytes[6] & 0xf) >= MCP_VERSION_COUNT)
+		return -ENOENT;
+	*version = (enum mcp_version)(id.bytes[6] & 0xf);
 	return 0;
 }

@@ -23,10 +23,12 @@ struct mcp_session_id mcp_session_id_make(const unsigned char key[MCP_KEY_BYTES]
 	const uint8_t random[7], enum mcp_version version);
 void mcp_session_id_print(struct mcp_session_id id, char out[MCP_SESSION_ID_SIZE]);
 
-/* 0 with *id and the revision, or -ENOENT when the text is no id that was made with the
- * key. */
-int mcp_session_id_read(const unsigned char key[MCP_KEY_BYTES], struct str text,
-	struct mcp_session_id *id, enum mcp_version *version)
+/* 0 with what the text claims to be, or -ENOENT when it is no UUID. */
+int mcp_session_id_read(struct str text, struct mcp_session_id *id)
 	__attribute__((warn_unused_result));
+
+/* 0 with the revision, or -ENOENT when the id was not made with the key. */
+int mcp_session_id_check(const unsigned char key[MCP_KEY_BYTES], struct mcp_session_id id,
+	enum mcp_version *version) __attribute__((warn_unused_result));
 
 #endif
