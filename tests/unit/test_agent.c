@@ -137,7 +137,7 @@ static const struct folder_case {
 
 static void make_directory(const char *root, const char *name)
 {
-	char path[PATH_MAX];
+	char path[64 + PATH_MAX]; /* both */
 
 	snprintf(path, sizeof(path), "%s%s", root, name);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
