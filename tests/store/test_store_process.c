@@ -6,6 +6,7 @@
 #include "common/ids.h"
 #include "proto/worker.h"
 #include "tests/store/store_process.h"
+#include "workers/store/serve.h"
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -282,6 +283,48 @@ START_TEST(a_call_repeated_after_a_kill_is_done_once)
 				store_count(&p, "SELECT count(*) FROM sessions"),
 			rows);
 	}
+}
+END_TEST
+
+#define RESTS 25
+
+/* The least time of a call that comes right after another one. */
+static int64_t least_time(bool patient)
+{
+	char key[UUID_SIZE], id[UUID_SIZE], at[WALL_ISO_SIZE], body[256];
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; i < RESTS; i++) {
+		int64_t began;
+
+		must(tab_switch(i));
+		wall_iso(clock_wall(), at);
+		snprintf(body, sizeof(body),
+			"{\"actions\":[{\"id\":\"%s\",\"type\":\"idle_end\",\"createdAt\":"
+			"\"%s\"}],\"patient\":%s}",
+			new_key(id), at, patient ? "true" : "false");
+		began = clock_mono().us;
+		must(store_call(
+			&p, METHOD_ACTION_APPEND, new_key(key), body, &arena));
+		if (clock_mono().us - began < least)
+			least = clock_mono().us - began;
+	}
+	return least;
+}
+
+START_TEST(only_rows_that_nobody_waits_for_rest)
+{
+	char session[UUID_SIZE];
+	int64_t began;
+
+	start_session(session);
+	must(tab_switch(0));
+	began = clock_mono().us;
+	for (int i = 1; i <= RESTS; i++)
+		must(tab_switch(i));
+	ck_assert_int_ge(clock_mono().us - began,
+		(int64_t)(RESTS - 1) * (SERVE_REST_MS - 1) * 1000);
+	ck_assert_int_gt(least_time(true) - least_time(false), SERVE_REST_MS * 1000 / 2);
 }
 END_TEST
 
@@ -612,6 +655,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, killed_in_the_middle_it_loses_and_doubles_nothing);
 	tcase_add_test(tc, a_call_repeated_after_a_kill_is_done_once);
+	tcase_add_test(tc, only_rows_that_nobody_waits_for_rest);
 	tcase_add_test(tc, sessions_are_told_and_taken_up_again);
 	tcase_add_test(tc, a_lock_is_waited_for_without_standing_still);
 	tcase_add_test(tc, writing_that_fails_is_told_and_recovers);

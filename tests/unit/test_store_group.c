@@ -97,6 +97,27 @@ START_TEST(a_refused_call_leaves_the_others)
 }
 END_TEST
 
+/* It has no savepoint then. */
+START_TEST(a_refused_call_that_is_alone_leaves_nothing)
+{
+	const char *half = arena_printf(&fixture_arena,
+		"{\"actions\":[{\"id\":\"%s\",\"type\":\"idle_end\",\"createdAt\":\"%s\"}"
+		",{\"id\":\"%s\",\"type\":\"idle_end\",\"createdAt\":\"yesterday\"}]}",
+		new_key(), now_iso(), new_key())
+				   .ptr;
+	struct call *bad;
+
+	start_session();
+	bad = queue_call(METHOD_ACTION_APPEND, NULL, half);
+	ck_assert_int_eq(group_run(&store, fixture_done), 0);
+	ck_assert_str_eq(bad->outcome.error->name, "INVALID_MESSAGE");
+	ck_assert_str_eq(rows("SELECT action_type FROM action_log"), "session_started");
+	must_call(METHOD_ACTIVITY_TAB_SWITCH, NULL, "{\"toPath\":\"a\"}");
+	ck_assert_str_eq(rows("SELECT action_type FROM action_log ORDER BY rowid"),
+		"session_started\ntab_switch");
+}
+END_TEST
+
 START_TEST(a_row_that_the_database_refuses_leaves_the_others)
 {
 	struct call *bad;
@@ -398,6 +419,7 @@ int main(void)
 	tcase_add_test(tc, every_method_of_the_store_has_a_service);
 	tcase_add_test(tc, a_group_is_done_in_order_and_at_once);
 	tcase_add_test(tc, a_refused_call_leaves_the_others);
+	tcase_add_test(tc, a_refused_call_that_is_alone_leaves_nothing);
 	tcase_add_test(tc, a_row_that_the_database_refuses_leaves_the_others);
 	tcase_add_test(tc, a_commit_that_fails_leaves_nothing);
 	tcase_add_test(tc, a_lock_keeps_the_queue);
