@@ -211,6 +211,25 @@ static int take_lock(struct daemon *d)
 	return 0;
 }
 
+static int take_runtime(struct daemon *d, struct buf *problem)
+{
+	int error;
+
+	settings_runtime_dir(&d->settings, d->runtime_dir);
+	error = directories_make_runtime(d->runtime_dir, problem);
+	if (error)
+		return error;
+	error = lock_take_runtime(&d->lock, d->runtime_dir);
+	if (error == -EAGAIN)
+		return refuse("another paiged has its sockets in %s: its DATA_DIR was "
+			      "removed while it runs, or both have the same "
+			      "RUNTIME_DIRECTORY. Stop that one first.",
+			d->runtime_dir);
+	if (error)
+		return refuse("cannot lock %s: %s", d->runtime_dir, strerror(-error));
+	return 0;
+}
+
 /* Everything that may be refused, and nothing that costs time. */
 static int prepare(struct daemon *d)
 {
@@ -219,10 +238,8 @@ static int prepare(struct daemon *d)
 
 	if (!error)
 		error = take_lock(d);
-	if (!error) {
-		settings_runtime_dir(&d->settings, d->runtime_dir);
-		error = directories_make_runtime(d->runtime_dir, &problem);
-	}
+	if (!error)
+		error = take_runtime(d, &problem);
 	if (!error)
 		error = listener_open(
 			&d->listener, d->settings.host, (int)d->settings.port, &problem);
@@ -341,14 +358,14 @@ int daemon_run(struct settings *settings, const char *config_file)
 {
 	struct daemon d = {.config_file = config_file,
 		.settings = *settings,
-		.lock = {.fd = -1},
+		.lock = {.fd = -1, .runtime_fd = -1},
 		.signal_fd = -1};
 
 	d.started = clock_mono();
 	d.started_wall = clock_wall();
 	if (prepare(&d) != 0) {
-		/* The directory is ours alone while we hold the lock. */
-		if (d.lock.fd >= 0 && d.runtime_dir[0])
+		/* The directory is ours alone while we hold its lock. */
+		if (d.lock.runtime_fd >= 0)
 			directories_clear_runtime(d.runtime_dir);
 		listener_close(&d.listener);
 		settings_fini(&d.settings);

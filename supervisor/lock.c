@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #define CONTENT_MAX 256 /* "<pid>\n<runtime directory>\n" */
@@ -67,7 +68,25 @@ int lock_take(struct lock *l, const char *data_dir, pid_t *holder)
 		close(fd);
 		return error;
 	}
-	*l = (struct lock){.fd = fd, .unclean = read_content(fd, &last, runtime_dir)};
+	*l = (struct lock){.fd = fd,
+		.runtime_fd = -1,
+		.unclean = read_content(fd, &last, runtime_dir)};
+	return 0;
+}
+
+int lock_take_runtime(struct lock *l, const char *runtime_dir)
+{
+	int fd = open(runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		error = -errno;
+		close(fd);
+		return error;
+	}
+	l->runtime_fd = fd;
 	return 0;
 }
 
@@ -88,8 +107,10 @@ void lock_release(struct lock *l)
 	int failed = ftruncate(l->fd, 0);
 
 	(void)failed; /* then the next start looks for workers that are not there */
+	if (l->runtime_fd >= 0)
+		close(l->runtime_fd);
 	close(l->fd);
-	l->fd = -1;
+	l->fd = l->runtime_fd = -1;
 }
 
 int lock_holder(const char *data_dir, pid_t *pid, char runtime_dir[108])

@@ -1,11 +1,14 @@
 /*
- * lock.h - one daemon for one DATA_DIR.
+ * lock.h - one daemon for one DATA_DIR, and for one runtime directory.
  *
  * The lock is one of an open file description (fcntl(2), F_OFD_SETLK) on
  * DATA_DIR/paiged.lock: the kernel takes it back whatever happens to the holder, and
  * others can ask for it without taking it. What is written in the file only tells who
  * holds it and where its sockets are. The file is never removed (that would let two
  * daemons hold two files of one name), only emptied by a clean stop.
+ *
+ * Whoever takes DATA_DIR away takes the lock along. The sockets of a daemon whose DATA_DIR
+ * is gone are kept from the next one by flock(2) on the runtime directory itself.
  */
 #ifndef PAIGE_SUPERVISOR_LOCK_H
 #define PAIGE_SUPERVISOR_LOCK_H
@@ -15,12 +18,16 @@
 
 struct lock {
 	int fd;
+	int runtime_fd; /* -1: not taken */
 	bool unclean; /* the last holder did not get to its end: workers of it may still
 			 be there */
 };
 
 /* 0; -EAGAIN with the holder's pid (0 when unknown); or another -errno. */
 int lock_take(struct lock *l, const char *data_dir, pid_t *holder)
+	__attribute__((warn_unused_result));
+/* 0; -EAGAIN when another daemon has its sockets there; or another -errno. */
+int lock_take_runtime(struct lock *l, const char *runtime_dir)
 	__attribute__((warn_unused_result));
 /* Writes who we are. */
 int lock_sign(struct lock *l, const char *runtime_dir)

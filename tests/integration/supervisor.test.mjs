@@ -512,6 +512,22 @@ test('a second daemon on the same DATA_DIR refuses, names the first, and does it
 
 // ---- logs ----
 
+test('a second daemon on a DATA_DIR that was removed meanwhile leaves the sockets of the first alone', async (t) => {
+  const first = await new Daemon(t).start();
+  const { XDG_RUNTIME_DIR } = first.env;
+  const [sockets] = fs.readdirSync(XDG_RUNTIME_DIR);
+  const before = fs.readdirSync(path.join(XDG_RUNTIME_DIR, sockets)).sort();
+  assert.ok(before.length > 0);
+  fs.rmSync(first.dataDir, { recursive: true });
+  const second = new Daemon(t, { dataDir: first.dataDir, env: { XDG_RUNTIME_DIR } }).launch();
+  await second.end;
+  assert.equal(second.ended.code, 1);
+  assert.match(second.output, /another paiged has its sockets in \S+: its DATA_DIR was removed/);
+  assert.deepEqual(fs.readdirSync(path.join(XDG_RUNTIME_DIR, sockets)).sort(), before);
+  assert.equal(first.ended, null);
+  await first.stop();
+});
+
 test('logs: a flood is rotated within bounds and blocks nobody; a line without an end and a raw one are kept', async (t) => {
   const d = await new Daemon(t, { modes: { fswatch: 'flood 60', observer: 'raw' } }).start();
   const sizes = ['', '.1', '.2', '.3', '.4', '.5'].map((end) => path.join(d.dataDir, 'logs', `fswatch.log${end}`)).filter((name) => fs.existsSync(name)).map((name) => fs.statSync(name).size);
