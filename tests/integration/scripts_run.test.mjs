@@ -78,6 +78,20 @@ scenario('without a key it says what to do, before building anything', async (t)
   assert.doesNotMatch(started.said, /building/);
 });
 
+scenario('what dpkg knows as not installed is installed, and nothing else', async (t) => {
+  const tools = t.directory('tools');
+  const tool = (name, ...lines) => fs.writeFileSync(path.join(tools, name), `#!/bin/sh\n${lines.join('\n')}\n`, { mode: 0o755 });
+  tool('dpkg-query', 'case "$4" in ninja-build) printf "not-installed " ;; libgit2-dev) printf "installed not-installed " ;;',
+    'meson) printf "config-files " ;; libnng-dev) exit 1 ;; *) printf "installed " ;; esac');
+  tool('apt-cache', 'echo "  Candidate: 1.0"');
+  tool('apt-get', 'case "$*" in *install*) echo "asked: $*"; exit 100 ;; esac');
+  tool('sudo', 'exec "$@"');
+  const started = run(t, ['--demo', t.keep(smallProject())], { env: { PATH: `${tools}:${process.env.PATH}` } });
+  assert.equal(await started.ended, 1, started.said);
+  const [, asked] = started.said.match(/asked: .* --no-install-recommends (.*)/);
+  assert.deepEqual(asked.split(' ').sort(), ['libnng-dev', 'meson', 'ninja-build']);
+});
+
 scenario('a port that is taken is named, with a way out', async (t) => {
   const server = net.createServer();
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
