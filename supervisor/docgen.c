@@ -3,8 +3,8 @@
  * from the tables.
  *
  * Runs while the project is built and is not installed. The tables are commands.def,
- * settings.def, workers.def and exits.def; what stands here is only the frame around
- * them.
+ * settings.def, workers.def, exits.def and paigectl_exits.def; what stands here is only
+ * the frame around them.
  */
 #include "common/settings.h"
 #include "paige-config.h"
@@ -118,10 +118,9 @@ static void man_paigectl(void)
 	section("OPTIONS OF EVERY COMMAND");
 	options_of(COMMAND_EVERY);
 	section("EXIT STATUS");
-	item("0", "Done; for status also: every worker that is wanted is ready.");
-	item("1", "Failed.");
-	item("2", "Called in a wrong way.");
-	item("3", "No daemon is running.");
+#define PAIGECTL_EXIT(symbol, code, doc) item(#code, doc);
+#include "supervisor/paigectl_exits.def"
+#undef PAIGECTL_EXIT
 	see_also("paiged (8), paige.conf (5)");
 }
 

@@ -11,12 +11,10 @@
 #include "proto/codec.h"
 #include "supervisor/options.h"
 
-/* Exit codes of contract section 6. */
 enum paigectl_exit {
-	PAIGECTL_DONE = 0,
-	PAIGECTL_FAILED = 1,
-	PAIGECTL_USAGE = 2,
-	PAIGECTL_NOT_RUNNING = 3
+#define PAIGECTL_EXIT(symbol, code, doc) PAIGECTL_##symbol = (code),
+#include "supervisor/paigectl_exits.def"
+#undef PAIGECTL_EXIT
 };
 
 /* The commands; each returns an exit code and has said why when it is not 0. */
