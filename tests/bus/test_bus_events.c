@@ -263,14 +263,19 @@ static bool listens(const char *name)
 	return heard;
 }
 
+/* Who connects and goes deafens the listeners of nng 1.5. Those of later releases are
+ * hard of hearing when their file is gone. */
 static void deafen(const char *name)
 {
+	char path[108];
+
 	for (int i = 0; i < 50; i++) {
 		close(connect_raw(name));
 		if (!listens(name))
 			return;
 	}
-	ck_abort_msg("%s could not be deafened: the test shows nothing", name);
+	snprintf(path, sizeof(path), "%s/%s", rig.directory, name);
+	ck_assert_int_eq(unlink(path), 0);
 }
 
 START_TEST(a_deaf_listener_heals)

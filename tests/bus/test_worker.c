@@ -324,18 +324,26 @@ static int connect_to(const char *name)
 	return fd;
 }
 
-/* Confined, it can still remove its socket and make another. */
+/* Confined, it can still remove its socket and make another. Later releases of nng than
+ * 1.5 cannot be deafened; their socket is taken away. */
 START_TEST(a_confined_worker_listens_again)
 {
-	struct mono end = mono_add_ms(clock_mono(), 15000);
+	struct mono begun = clock_mono();
+	int64_t gone;
+	char path[128];
 
 	start_probe("");
 	expect(WORKER_PACKET_READY, 2000);
-	while (!logged("listener accepts again") && clock_mono().us < end.us) {
-		if (!logged("deaf"))
+	snprintf(path, sizeof(path), "%s/observer.rep", directory);
+	while (!logged("listener accepts again") &&
+		(gone = mono_diff_ms(clock_mono(), begun)) < 22000) {
+		if (!logged("deaf") && gone < 10000)
 			close(connect_to("observer.rep"));
+		else if (!logged("deaf"))
+			(void)unlink(path);
 		packet(20);
 	}
+	ck_assert_int_eq(access(path, F_OK), 0);
 	ck_assert_msg(logged("listener accepts again"), "log:\n%.*s",
 		STR_ARG(buf_str(&child.log_text)));
 }
@@ -433,24 +441,35 @@ START_TEST(a_crash_leaves_a_backtrace)
 }
 END_TEST
 
-START_TEST(signals_do_not_leak_in)
+static void read_signals(unsigned long long *blocked, unsigned long long *ignored)
 {
 	char path[64], line[256];
-	unsigned long long blocked = 0, ignored = 0;
 	FILE *f;
 
-	start_probe("");
-	expect(WORKER_PACKET_READY, 2000);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)child.pid);
 	f = fopen(path, "re");
 	ck_assert_ptr_nonnull(f);
 	while (fgets(line, sizeof(line), f)) {
-		sscanf(line, "SigBlk: %llx", &blocked);
-		sscanf(line, "SigIgn: %llx", &ignored);
+		sscanf(line, "SigBlk: %llx", blocked);
+		sscanf(line, "SigIgn: %llx", ignored);
 	}
 	fclose(f);
-	ck_assert(!(blocked & (1ull << (SIGTERM - 1))));
-	ck_assert(!(blocked & (1ull << (SIGUSR2 - 1))));
+}
+
+START_TEST(signals_do_not_leak_in)
+{
+	const unsigned long long wanted = 1ull << (SIGTERM - 1) | 1ull << (SIGUSR2 - 1);
+	unsigned long long blocked = wanted, ignored = 0;
+	struct mono end = mono_add_ms(clock_mono(), 2000);
+
+	start_probe("");
+	expect(WORKER_PACKET_READY, 2000);
+	/* nng blocks all for as long as it makes a thread. */
+	while ((blocked & wanted) != 0 && clock_mono().us < end.us) {
+		read_signals(&blocked, &ignored);
+		packet(5);
+	}
+	ck_assert_uint_eq(blocked & wanted, 0);
 	ck_assert(ignored & (1ull << (SIGPIPE - 1)));
 }
 END_TEST
