@@ -54,10 +54,19 @@ const SCRIPTS = {
   },
 };
 
-/** What a stream says, without the times at which it was said. */
-const story = (rows) => rows.map(({ seq, actor, type, payload }) => {
+const ANSWERED = 'ASSISTANT_RESPONSE';
+
+/** The rows, once the model has answered what it was asked. */
+const settled = (guard) => until('the answers of the model', async () => {
+  const rows = await guard.rows();
+  const count = (type) => rows.filter((row) => row.type === type).length;
+  return count('ASSISTANT_QUERY') === count(ANSWERED) && rows;
+});
+
+/** What a stream says, without the times at which it was said. When the model answers is its own affair: last here. */
+const story = (rows) => rows.toSorted((a, b) => (a.type === ANSWERED) - (b.type === ANSWERED)).map(({ actor, type, payload }, n) => {
   const data = JSON.parse(payload, (key, value) => (key === 'facts' || key === 'config' || key === 'elapsed' || (typeof value === 'number' && value > 1e12) ? undefined : value));
-  return `${seq} ${actor} ${type} ${JSON.stringify(data)}`;
+  return `${n + 1} ${actor} ${type} ${JSON.stringify(data)}`;
 });
 
 async function tell(guard, events, each = async (send) => send()) {
@@ -91,7 +100,7 @@ for (const victim of ['guard-engine', 'store']) {
         return reply;
       });
       assert.deepEqual(got, wanted, kind);
-      assert.deepEqual(story(await stormy.rows()), story(await calm.rows()), kind);
+      assert.deepEqual(story(await settled(stormy)), story(await settled(calm)), kind);
       const after = (await stormy.get()).state;
       assert.deepEqual(Object.keys(after), Object.keys(state));
       const replayed = await until('the replay', async () => {
