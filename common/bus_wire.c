@@ -2,7 +2,6 @@
 #include "common/bus_wire.h"
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 
 /* ---- writing ---- */
 

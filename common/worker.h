@@ -41,8 +41,8 @@ struct worker_spec {
 	void (*reload)(struct worker *w);
 	/* Optional. FLEET packets (the gateway). `fleet` is JSON. */
 	void (*fleet)(struct worker *w, struct str fleet);
-	/* Ready, and answering the bus, only after worker_ready; others are when init is done and every worker
-	 * that they subscribe to was heard. */
+	/* Ready, and answering the bus, only after worker_ready; others are when init is done
+	 * and every worker that they subscribe to was heard. */
 	bool ready_later;
 };
 

@@ -20,7 +20,7 @@ struct serve {
 	struct event *turn;
 	bool resting;
 	struct mono ran_at; /* the last group */
-	int pause_ms;  /* 0: the database is not locked */
+	int pause_ms;	    /* 0: the database is not locked */
 	struct mono locked_since;
 	bool locked_told;
 	unsigned long unlogged; /* since the last warning */

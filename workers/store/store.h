@@ -71,18 +71,19 @@ typedef int service_fn(struct store *store, struct call *call);
 
 enum service_flags {
 	SERVICE_WRITES = 1 << 0,
-	/* More than one statement that writes: needs a savepoint of its own. */
+	/* More than one statement that writes: needs a savepoint of its own, unless it is
+	 * alone in the transaction. */
 	SERVICE_MANY = 1 << 1,
 	/* Writes log rows alone: done even when the caller has given up waiting, since
 	 * nobody waits for them; and told from a repeat by the ids of the rows alone. */
 	SERVICE_LATE = 1 << 2,
-	/* Nobody waits for the answer: may rest for SERVE_REST_MS, so that more calls come
-	 * into the same transaction. action.append says it itself. */
-	SERVICE_PATIENT = 1 << 5,
 	/* On memory.db instead of paige.db (memory.h). */
 	SERVICE_MEMORY = 1 << 3,
 	/* On guard.db: the handler gets the store of streams.h. */
 	SERVICE_STREAMS = 1 << 4,
+	/* Nobody waits for the answer: may rest for SERVE_REST_MS, so that more calls come
+	 * into the same transaction. action.append says it itself. */
+	SERVICE_PATIENT = 1 << 5,
 };
 
 struct service {
