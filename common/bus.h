@@ -36,6 +36,9 @@ struct bus *bus_open(struct event_base *base, enum worker_id self, const char *r
  * first call into nng: its threads inherit signal mask and confinement. 0 or -errno (-EADDRINUSE while
  * an earlier process has not left yet: try again). */
 int bus_start(struct bus *bus) __attribute__((warn_unused_result));
+/* The calling thread may run on any processor that the process may use. For threads made by the loop's
+ * thread, which may be held on one (`near` of workers.def). */
+void bus_thread_roams(void);
 /* Starts to answer calls; before it they wait. After bus_start. */
 void bus_start_serving(struct bus *bus);
 /* Stops taking calls, answers those in flight, flushes; calls `done` within 500 ms at most. */

@@ -1,5 +1,6 @@
 /* bus_nng_threads.c - how nng's threads are placed (bus_nng_threads.h). */
 #include "common/bus_nng_threads.h"
+#include "common/bus.h"
 #include <nng/nng.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,6 +17,10 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static bool awake; /* under lock: nobody sleeps any more */
+
+/* Where this process may run, and where nng's threads do; not known: neither is used. */
+static cpu_set_t everywhere, home;
+static bool placed;
 
 static atomic_bool probe_under_way;
 static nng_aio *probe;
@@ -113,21 +118,28 @@ static cpu_set_t choose(const cpu_set_t *allowed, uint64_t seed)
 
 void bus_nng_threads_make(uint64_t seed)
 {
-	cpu_set_t before, one;
-	bool moved = false;
-
 	if (probe)
 		return;
 	/* Threads begin where the one that makes them may run. Fails beyond 1024
 	 * processors. */
-	if (sched_getaffinity(0, sizeof(before), &before) == 0) {
-		one = choose(&before, seed);
-		moved = sched_setaffinity(0, sizeof(one), &one) == 0;
+	if (sched_getaffinity(0, sizeof(everywhere), &everywhere) == 0) {
+		home = choose(&everywhere, seed);
+		placed = sched_setaffinity(0, sizeof(home), &home) == 0;
 	}
 	if (nng_aio_alloc(&probe, probed, NULL) == 0)
 		park();
-	if (moved)
-		sched_setaffinity(0, sizeof(before), &before);
+	bus_thread_roams();
+}
+
+bool bus_nng_threads_join(void)
+{
+	return placed && sched_setaffinity(0, sizeof(home), &home) == 0;
+}
+
+void bus_thread_roams(void)
+{
+	if (placed)
+		sched_setaffinity(0, sizeof(everywhere), &everywhere);
 }
 
 bool bus_nng_threads_watch(void)

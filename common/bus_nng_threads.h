@@ -8,7 +8,7 @@
  * workers takes less than half the time, and of the processors, when
  *
  * - the threads of all workers of a daemon share one processor, so that handing on is a
- * switch and not an interrupt (the loops run where they like);
+ * switch and not an interrupt (the loops run where they like, or there: bus_near.c);
  * - one task thread works and the others sleep;
  * - that one is a batch thread (SCHED_BATCH): nng wakes it while holding the locks that
  * it needs, and it only runs into them when it gets the processor at once.
@@ -25,6 +25,8 @@
 /* Makes nng start its threads, once per process; the same `seed` gives the same
  * processor. What cannot be had is left as nng does it. */
 void bus_nng_threads_make(uint64_t seed);
+/* The calling thread runs where nng's threads do. False when that cannot be had. */
+bool bus_nng_threads_join(void);
 /* Every second: true when the threads stood still and were all woken just now. */
 bool bus_nng_threads_watch(void);
 

@@ -98,6 +98,7 @@ void bus_parcel_send(struct bus_parcel *parcel, struct mono now)
 	bus_message_shorten(message, most - len);
 	parcel->state = BUS_PARCEL_SENT;
 	path->bus->sent_at = now;
+	bus_near_note(path->bus, path->owner, len);
 	bus_exchange_start(&parcel->exchange, message);
 }
 

@@ -13,6 +13,7 @@
  *   bus_subscribe.c  the events of others
  *   bus_canary.c     whether our listeners still listen
  *   bus_tap.c        copies for whoever wants to look
+ *   bus_near.c       on which processor the loop runs
  *
  * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), bus_post.c (threads to the
  * loop), and the pure bus_wire.c, bus_order.c, bus_retry.c, bus_seq.c.
@@ -223,6 +224,10 @@ struct bus {
 	} heard;
 	void (*on_relief)(void *arg, enum worker_id owner);
 	void *on_relief_arg;
+	struct {
+		bool there;
+		bool large; /* a large request since the last tick */
+	} near;
 	int tap_fd; /* -1: nobody looks */
 	uint64_t tap_dropped;
 	struct bus_stats stats;
@@ -256,6 +261,11 @@ void bus_path_tick(struct bus_path *path, struct mono now);
 struct bus_parcel *bus_parcel_get(struct bus_path *path, unsigned count);
 void bus_parcel_put(struct bus_parcel *parcel);
 void bus_parcel_send(struct bus_parcel *parcel, struct mono now);
+
+/* bus_near.c */
+/* For each message with calls: to `with` or from it. */
+void bus_near_note(struct bus *bus, enum worker_id with, size_t request_bytes);
+void bus_near_tick(struct bus *bus);
 
 /* bus_place.c */
 void bus_serve_start(struct bus *bus);

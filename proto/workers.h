@@ -18,6 +18,7 @@ struct worker_info {
 	int stop_stage;
 	bool needs_api_key;
 	const char *needs_setting; /* runs only while this setting is not empty; NULL: always */
+	bool near;                 /* its loop runs on the processor of the bus's threads */
 	const char *does;
 };
 

@@ -136,6 +136,49 @@ scenario('a flood of one-way messages is worked off, in order, without losing th
   raw.destroy();
 });
 
+scenario('what a window says behind session:start holds for that session, whoever has to know of it', async (t) => {
+  const daemon = await t.daemon();
+  const raw = await RawWebSocket.open(daemon);
+  const says = (type, payload = {}) => frame(TEXT, JSON.stringify({ type, payload }));
+  const [rounds, opens] = [10, 5];
+  for (let round = 1; round <= rounds; round += 1) {
+    raw.write(says('session:start', { issueNumber: round }), says('observer:mute', { muted: true }), ...Array(opens).fill(says('file:open', { path: 'README.md' })));
+    await until('the files are in the log', async () => (await daemon.actions('file_open')).length === round * opens);
+    // The newest session is begun over one that is active in every other round.
+    if (round % 2 === 0) raw.write(says('session:end'));
+  }
+  const mutes = await daemon.sql("SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM action_log WHERE action_type = 'observer_muted'");
+  assert.deepEqual(mutes, [{ n: rounds, sessions: rounds }]);
+  assert.deepEqual(await daemon.actions('nudge_suppressed'), [], 'a muted observer says nothing (FR-134)');
+  const files = await daemon.sql("SELECT DISTINCT count(*) AS n FROM action_log WHERE action_type = 'file_open' GROUP BY session_id");
+  assert.deepEqual(files, [{ n: opens }]);
+  raw.message('observer:mute', { muted: true });
+  await until('without a session it is ignored (EC-70)', () => daemon.everythingWritten().includes('cannot be muted without a session'));
+  raw.destroy();
+});
+
+scenario('the loops that people wait for share a processor, and part for large messages', async (t) => {
+  const daemon = await t.daemon();
+  const raw = await RawWebSocket.open(daemon);
+  const allowed = (pid) => /^Cpus_allowed_list:\s*(.*)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1];
+  const [all, workers] = [allowed(daemon.pid), ['gateway', 'fswatch'].map((name) => daemon.worker(name).pid)];
+  const together = () => workers.every((pid) => /^\d+$/.test(allowed(pid))) && allowed(workers[0]) === allowed(workers[1]);
+  await until('both are on one processor', together);
+  assert.equal(allowed(daemon.worker('store').pid), all, 'nobody else is held');
+  const roaming = () => fs.readdirSync(`/proc/${workers[1]}/task`).filter((id) => allowed(`${workers[1]}/task/${id}`) === all).length;
+  const before = roaming();
+  raw.message('file:save', { path: 'README.md', content: 'saved\n' });
+  await raw.next('fs:save_ack');
+  assert.equal(roaming(), before + 1, 'the thread that saves is not held');
+  const content = 'x'.repeat(40000);
+  await until('both roam', () => {
+    raw.message('buffer:update', { path: 'README.md', content });
+    return workers.every((pid) => allowed(pid) === all);
+  });
+  await until('both are back', together);
+  raw.destroy();
+});
+
 scenario('a window that does not read is closed with 1013; fifty others get everything in time', async (t) => {
   const daemon = await t.daemon();
   const slow = await RawWebSocket.open(daemon);

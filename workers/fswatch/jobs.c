@@ -1,5 +1,6 @@
 /* jobs.c - see jobs.h. */
 #include "workers/fswatch/jobs.h"
+#include "common/bus.h"
 #include "common/log.h"
 #include <errno.h>
 #include <pthread.h>
@@ -48,6 +49,7 @@ static void *work(void *arg)
 	struct jobs *jobs = arg;
 	const uint64_t one = 1;
 
+	bus_thread_roams();
 	pthread_mutex_lock(&jobs->lock);
 	while (!jobs->ending) {
 		struct job *job = jobs->waiting.first;

@@ -21,11 +21,21 @@ static const struct route routes[] = {
 		.error_type = error_type_,                                               \
 		.echo = echo_,                                                           \
 		.error_audience = AUDIENCE_##error_audience_},
+#define SESSION(type_, method_, answer_)                                                 \
+	{.type = type_,                                                                  \
+		.kind = ROUTE_CALL,                                                      \
+		.method = METHOD_##method_,                                              \
+		.answer = answer_,                                                       \
+		.audience = AUDIENCE_ALL,                                                \
+		.error_type = "connection:error",                                        \
+		.error_audience = AUDIENCE_SENDER,                                       \
+		.settles = true},
 #define LOCAL(type_, function) {.type = type_, .kind = ROUTE_LOCAL, .local = function},
 #define IGNORE(type_) {.type = type_, .kind = ROUTE_IGNORE},
 #define STUB(type_) {.type = type_, .kind = ROUTE_STUB},
 #include "workers/gateway/routes.def"
 #undef ROUTE
+#undef SESSION
 #undef LOCAL
 #undef IGNORE
 #undef STUB
@@ -172,6 +182,8 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 		deliver_error(call, reply);
 	else if (call->route->answer)
 		deliver(call, call->route->audience, call->route->answer, reply->body);
+	if (call->route->settles)
+		ws_client_answered(call->client);
 	call_free(call);
 }
 
@@ -188,7 +200,9 @@ static void call_owner(const struct route *route, const struct ws_message *m)
 		key_str = str_of(key);
 	}
 	bus_call(bus, route->method, key_str, m->payload, 0, on_reply, call);
-	if (bus_congested(bus, method->owner))
+	if (route->settles)
+		ws_client_await_answer(m->client);
+	else if (bus_congested(bus, method->owner))
 		ws_client_pause(m->client, method->owner);
 }
 

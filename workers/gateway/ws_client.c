@@ -339,6 +339,17 @@ void ws_client_go_on(struct ws_client *client)
 	buf_free(&rest);
 }
 
+void ws_client_await_answer(struct ws_client *client)
+{
+	ws_client_pause(client, WORKER_COUNT);
+}
+
+void ws_client_answered(struct ws_client *client)
+{
+	if (client->reading_paused && client->paused_on == WORKER_COUNT)
+		ws_client_go_on(client);
+}
+
 /* ---- life ---- */
 
 struct ws_client *ws_client_new(struct ws_server *server, int fd)

@@ -27,12 +27,12 @@ static void on_active_session(void *arg, const struct bus_reply *reply)
 	arena_free(&arena);
 }
 
-static void ask_for_session(struct observer *o)
+static void ask_for_session(struct observer *o, bus_reply_fn *then, void *arg)
 {
 	static const struct empty nothing = {0};
 
 	bus_call_message(o->worker->bus, METHOD_SESSION_ACTIVE, (struct str){NULL, 0},
-		&nothing, 0, on_active_session, o);
+		&nothing, 0, then, arg);
 }
 
 /* Decodes an event's body; false with a line in the log when it is not of its type. */
@@ -99,13 +99,32 @@ static void on_gap(void *arg, enum worker_id from, uint64_t missed)
 {
 	(void)from;
 	(void)missed;
-	ask_for_session(arg);
+	ask_for_session(arg, on_active_session, arg);
 }
 
+struct mute_call {
+	struct observer *observer;
+	struct bus_request *request;
+	bool muted;
+};
+
+static void on_session_to_mute(void *arg, const struct bus_reply *reply)
+{
+	struct mute_call *call = arg;
+
+	on_active_session(call->observer, reply);
+	observer_mute(call->observer, call->muted);
+	bus_answer(call->request, STR_LIT("{}"));
+}
+
+/* Whoever mutes may know of a session whose event is still on its way to us. */
 static void serve_mute(void *arg, struct bus_request *request, const void *message)
 {
-	observer_mute(arg, ((const struct observer_mute *)message)->muted);
-	bus_answer(request, STR_LIT("{}"));
+	struct mute_call *call = arena_alloc(&request->arena, sizeof(*call));
+
+	*call = (struct mute_call){
+		arg, request, ((const struct observer_mute *)message)->muted};
+	ask_for_session(arg, on_session_to_mute, call);
 }
 
 static int init(struct worker *w)
@@ -122,7 +141,7 @@ static int init(struct worker *w)
 	bus_subscribe(w->bus, WORKER_FSWATCH, "buffer/", on_buffer, o);
 	bus_subscribe(w->bus, WORKER_LLM, "wrap_up/", on_wrap_up, o);
 	bus_on_gap(w->bus, WORKER_STORE, on_gap, o);
-	ask_for_session(o);
+	ask_for_session(o, on_active_session, o);
 	return WORKER_EXIT_OK;
 }
 

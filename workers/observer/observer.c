@@ -77,12 +77,15 @@ static void on_logged(void *arg, const struct bus_reply *reply)
 			NULL);
 }
 
-static void log_action(struct observer *o, enum action action, const void *data)
+/* `patient`: it may stand in the log some milliseconds later. */
+static void log_action(
+	struct observer *o, enum action action, const void *data, bool patient)
 {
 	char id[UUID_SIZE], now[WALL_ISO_SIZE];
 	struct buf json = {0};
 	struct action_row row;
-	struct action_append append = {.actions = {&row, 1}};
+	struct action_append append = {
+		.actions = {&row, 1}, .patient = patient, .has_patient = true};
 
 	uuid7(clock_wall(), id);
 	wall_iso(clock_wall(), now);
@@ -100,7 +103,7 @@ static void log_held_back(struct observer *o, const char *reason)
 {
 	struct nudge_suppressed_data data = {.reason = str_of(reason)};
 
-	log_action(o, ACTION_NUDGE_SUPPRESSED, &data);
+	log_action(o, ACTION_NUDGE_SUPPRESSED, &data, true);
 }
 
 /* ---- the model's answer ---- */
@@ -118,7 +121,7 @@ static void nudge(struct observer *o, const struct observer_triage_response *r)
 		.context = r->suggested_context,
 		.has_context = true};
 
-	log_action(o, ACTION_NUDGE_SENT, &data);
+	log_action(o, ACTION_NUDGE_SENT, &data, false);
 	publish(o, "ui/observer:nudge", observer_nudge_type(), &message);
 }
 
@@ -130,7 +133,7 @@ static void hold_back_unsure(struct observer *o, const struct observer_triage_re
 		.has_confidence = true,
 		.reason = STR_LIT("low_confidence")};
 
-	log_action(o, ACTION_NUDGE_SUPPRESSED, &data);
+	log_action(o, ACTION_NUDGE_SUPPRESSED, &data, true);
 }
 
 static void take_answer(struct observer *o, const struct observer_triage_response *r)
@@ -305,7 +308,7 @@ void observer_mute(struct observer *o, bool muted)
 	}
 	o->policy.muted = muted;
 	o->mute_told = true;
-	log_action(o, ACTION_OBSERVER_MUTED, &data);
+	log_action(o, ACTION_OBSERVER_MUTED, &data, false);
 	publish_status(o, true);
 }
 
