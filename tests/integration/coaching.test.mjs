@@ -82,6 +82,24 @@ scenario('llm killed while Claude thinks: the learner is told, the call is in th
   assert.equal(claude.requests.length, 2);
 });
 
+scenario('a session that is wrapped up is not watched again, whatever the learner says meanwhile (P10.13)', async (t) => {
+  const { claude, daemon, editor, mcp } = await world(t);
+  await begin(editor);
+  await editor.next('observer:status', { where: ({ active }) => active });
+  claude.disturb = () => true; // not answered until all is over
+  const ending = mcp.once('paige_end_session', { sessionTranscript: 'learner: done.' }).catch(() => {});
+  await editor.next('observer:status', { where: ({ active }) => !active });
+  editor.send('observer:mute', { muted: true });
+  await until('it is ignored', () => daemon.everythingWritten().includes('cannot be muted without a session'));
+  assert.deepEqual(await daemon.actions('observer_muted'), []);
+  editor.send('session:start', { issueNumber: 8 });
+  await editor.next('observer:status', { where: ({ active }) => active });
+  editor.send('observer:mute', { muted: true });
+  await editor.next('observer:status', { where: ({ active, muted }) => active && muted });
+  claude.close();
+  await ending;
+});
+
 scenario('fifty questions at once: each is answered, and short calls are not starved', async (t) => {
   const { claude, editor } = await world(t);
   await begin(editor);

@@ -6,6 +6,7 @@
 #include "proto/messages.h"
 #include "workers/observer/observer.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- which session ---- */
 
@@ -22,7 +23,7 @@ static void on_active_session(void *arg, const struct bus_reply *reply)
 			STR_ARG(reply->message), NULL);
 	else if (!session.session_id.ptr)
 		observer_stop(o);
-	else
+	else if (!str_is(session.session_id, o->wrapping_up))
 		observer_start(o, session.session_id);
 	arena_free(&arena);
 }
@@ -58,6 +59,7 @@ static void on_session(void *arg, const struct bus_event *event)
 	yyjson_doc *doc;
 
 	if (decode(event, session_event_type(), &arena, &session, &doc)) {
+		o->wrapping_up[0] = '\0';
 		if (!str_is(event->topic, "session/ended"))
 			observer_start(o, session.session_id);
 		else if (str_is(session.session_id, o->session_id))
@@ -67,10 +69,14 @@ static void on_session(void *arg, const struct bus_event *event)
 	arena_free(&arena);
 }
 
+/* The session is active until its wrap-up is done, but not watched any more (P10.13). */
 static void on_wrap_up(void *arg, const struct bus_event *event)
 {
+	struct observer *o = arg;
+
 	(void)event;
-	observer_stop(arg);
+	memcpy(o->wrapping_up, o->session_id, sizeof(o->wrapping_up));
+	observer_stop(o);
 }
 
 /* ---- what happens in it ---- */
