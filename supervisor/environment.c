@@ -98,6 +98,9 @@ char **environment_for(
 		add_printf(&l, "%s=%.*s", info->name, STR_ARG(buf_str(&value)));
 		buf_free(&value);
 	}
+	/* A burst needs more blocks of a size at once than a thread keeps at hand by default (7). */
+	if (!trusted)
+		add_printf(&l, "GLIBC_TUNABLES=glibc.malloc.tcache_count=100");
 	add_printf(&l, "PAIGE_WORKER=%s", worker_infos[id].name);
 	add_printf(&l, "PAIGE_GENERATION=%016" PRIx64, given->generation);
 	add_printf(&l, "PAIGE_EPOCH=%016" PRIx64, given->epoch);

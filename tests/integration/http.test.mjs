@@ -91,6 +91,25 @@ scenario('requests in a row on one connection are answered in order', async (t) 
   assert.deepEqual([...answer.text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((m) => m[1]), ['200', '404', '200', '200']);
 });
 
+scenario('a client that reads late gets every answer whole, in order', async (t) => {
+  const daemon = await t.daemon();
+  const count = 1500; // several times what the sockets hold
+  const socket = net.connect({ port: daemon.port, host: '127.0.0.1' }).setEncoding('utf8').pause();
+  let text = '';
+  socket.on('data', (data) => (text += data));
+  for (let i = 0; i < count; i += 1) socket.write(`GET /${i % 2 ? 'health' : 'metrics'} HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`);
+  socket.write(request(daemon, 'GET', '/nothing'));
+  await sleep(300);
+  assert.equal((await exchange(daemon, request(daemon, 'GET', '/health'))).status, 200, 'others are served meanwhile');
+  socket.resume();
+  await until('the last answer', () => socket.readableEnded);
+  const answers = text.split('HTTP/1.1 ').slice(1).map((answer) => [answer.slice(0, 3), answer.slice(answer.indexOf('\r\n\r\n') + 4), Number(/content-length: (\d+)/i.exec(answer)[1])]);
+  assert.equal(answers.length, count + 1);
+  assert.deepEqual(answers.filter(([, body, length]) => Buffer.byteLength(body) !== length), []);
+  assert.equal(answers.at(-1)[0], '404');
+  assert.ok(answers.slice(0, -1).every(([status, body], i) => status === '200' && body.startsWith(i % 2 ? '{' : '#')));
+});
+
 scenario('many idle and many slow connections leave room for the rest', async (t) => {
   const daemon = await t.daemon();
   const sockets = Array.from({ length: 1000 }, (_, i) => {

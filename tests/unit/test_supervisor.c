@@ -168,6 +168,9 @@ START_TEST(environments_hold_no_foreign_secret)
 	ck_assert_str_eq(find(environment, "PORT"), "4711");
 	ck_assert_str_eq(find(environment, "MEMORY"), "embedded");
 	ck_assert_ptr_null(find(environment, "NOTIFY_SOCKET"));
+	/* Not where it would be handed on to other programs. */
+	ck_assert(!find(environment, "GLIBC_TUNABLES") ==
+		  (id == WORKER_LLM || id == WORKER_AGENT));
 	if (id == WORKER_LLM)
 		ck_assert_str_eq(find(environment, "ANTHROPIC_API_KEY"), "key");
 	else

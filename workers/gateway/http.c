@@ -87,6 +87,7 @@ void http_reply_later(
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(ev);
 	struct evbuffer *out = evhttp_request_get_output_buffer(ev);
+	struct http_conn *conn = http_conns_of(ev);
 
 	if (content_type) {
 		evhttp_add_header(headers, "Content-Type", content_type);
@@ -96,6 +97,8 @@ void http_reply_later(
 	if (body.len)
 		evbuffer_add(out, body.ptr, body.len);
 	evhttp_send_reply(ev, status, NULL, NULL);
+	if (conn)
+		http_conn_push(conn);
 }
 
 void http_reply(struct http_request *request, int status, const char *content_type,
@@ -186,7 +189,7 @@ static void on_request(struct evhttp_request *ev, void *arg)
 	struct http_request r = {
 		.gateway = g,
 		.ev = ev,
-		.conn = http_conns_of(g->http->conns, ev),
+		.conn = http_conns_of(ev),
 		.method = evhttp_request_get_command(ev),
 	};
 	const struct http_route *route;

@@ -22,6 +22,8 @@ struct http_conns {
 	int limit;
 	struct http_conn **by_fd; /* `limit` + 1 places */
 	LIST_HEAD(, http_conn) all;
+	TAILQ_HEAD(, http_conn) sent;
+	struct event *finish; /* of those */
 	struct event *sweep;
 	struct event *relief;
 	bool paused;
@@ -31,6 +33,10 @@ struct http_conns {
 	uint64_t *connections;
 	uint64_t *slow;
 };
+
+/* Static: there is one server in a process, and an evbuffer callback has one argument,
+ * the bufferevent. */
+static struct http_conns *the_conns;
 
 /* The request is gone from memory. */
 static void let_go(struct http_conns *conns, struct http_conn *conn)
@@ -120,6 +126,8 @@ static void forget(struct http_conns *conns, struct http_conn *conn)
 	let_go(conns, conn);
 	conns->by_fd[conn->fd] = NULL;
 	LIST_REMOVE(conn, link);
+	if (conn->sent)
+		TAILQ_REMOVE(&conns->sent, conn, sent_link);
 	--*conns->connections;
 	free(conn);
 }
@@ -174,10 +182,6 @@ static struct http_conn *attach(struct http_conns *conns, struct bufferevent *be
 	return conn;
 }
 
-/* Static: there is one server in a process, and an evbuffer callback has one argument,
- * the bufferevent. */
-static struct http_conns *the_conns;
-
 static void on_input(
 	struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
 {
@@ -219,15 +223,15 @@ struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *a
 	return bev;
 }
 
-struct http_conn *http_conns_of(struct http_conns *conns, struct evhttp_request *request)
+struct http_conn *http_conns_of(struct evhttp_request *request)
 {
 	struct evhttp_connection *ev = evhttp_request_get_connection(request);
 	int fd;
 
-	if (!ev)
+	if (!ev || !the_conns)
 		return NULL;
 	fd = bufferevent_getfd(evhttp_connection_get_bufferevent(ev));
-	return fd >= 0 && fd <= conns->limit ? conns->by_fd[fd] : NULL;
+	return fd >= 0 && fd <= the_conns->limit ? the_conns->by_fd[fd] : NULL;
 }
 
 static void set_streaming(struct http_conn *conn, bool streaming)
@@ -246,7 +250,7 @@ static void set_streaming(struct http_conn *conn, bool streaming)
 
 static void on_answered(struct evhttp_request *request, void *arg)
 {
-	struct http_conn *conn = http_conns_of(arg, request);
+	struct http_conn *conn = http_conns_of(request);
 	struct evbuffer *input;
 
 	if (!conn)
@@ -275,6 +279,41 @@ void http_conn_begin_streaming(
 	conn->on_close_arg = arg;
 	if (!conn->streaming)
 		set_streaming(conn, true);
+}
+
+/* Later in the turn, because evhttp frees the request. What the client sent behind it is
+ * looked at in the next turn. */
+static void on_finish(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conns *conns = arg;
+	struct http_conn *conn;
+
+	(void)fd;
+	(void)what;
+	while ((conn = TAILQ_FIRST(&conns->sent))) {
+		struct bufferevent *bev = evhttp_connection_get_bufferevent(conn->ev);
+
+		TAILQ_REMOVE(&conns->sent, conn, sent_link);
+		conn->sent = false;
+		bufferevent_disable(bev, EV_WRITE);
+		bufferevent_trigger(bev, EV_WRITE, BEV_TRIG_IGNORE_WATERMARKS);
+	}
+}
+
+/* The bufferevent keeps others from draining its output, and need not know of it. */
+void http_conn_push(struct http_conn *conn)
+{
+	struct evbuffer *out =
+		bufferevent_get_output(evhttp_connection_get_bufferevent(conn->ev));
+
+	evbuffer_unfreeze(out, 1);
+	evbuffer_write(out, conn->fd);
+	evbuffer_freeze(out, 1);
+	if (evbuffer_get_length(out) > 0 || conn->sent)
+		return;
+	conn->sent = true;
+	TAILQ_INSERT_TAIL(&the_conns->sent, conn, sent_link);
+	event_active(the_conns->finish, EV_TIMEOUT, 0);
 }
 
 size_t http_conn_queued(const struct http_conn *conn)
@@ -323,11 +362,13 @@ struct http_conns *http_conns_new(
 		.by_fd = calloc((size_t)limit + 1, sizeof(struct http_conn *)),
 		.sweep = event_new(base, -1, EV_PERSIST, on_sweep, conns),
 		.relief = event_new(base, -1, EV_PERSIST, on_relief, conns),
+		.finish = event_new(base, -1, 0, on_finish, conns),
 		.connections = connections,
 		.slow = slow,
 	};
 	LIST_INIT(&conns->all);
-	if (!conns->by_fd || !conns->sweep || !conns->relief) {
+	TAILQ_INIT(&conns->sent);
+	if (!conns->by_fd || !conns->sweep || !conns->relief || !conns->finish) {
 		http_conns_free(conns);
 		return NULL;
 	}
@@ -343,6 +384,8 @@ void http_conns_free(struct http_conns *conns)
 		event_free(conns->sweep);
 	if (conns->relief)
 		event_free(conns->relief);
+	if (conns->finish)
+		event_free(conns->finish);
 	free(conns->by_fd);
 	free(conns);
 	the_conns = NULL;

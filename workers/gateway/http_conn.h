@@ -29,11 +29,13 @@
 
 struct http_conn {
 	LIST_ENTRY(http_conn) link;
+	TAILQ_ENTRY(http_conn) sent_link;
 	struct evhttp_connection *ev; /* evhttp's */
 	int fd;
 	bool reading;	/* a request has begun and is not complete */
 	bool serving;	/* a request is complete and not answered */
 	bool streaming; /* its answer is a stream */
+	bool sent;	/* its answer is with the kernel, and evhttp is not told yet */
 	struct mono reading_since;
 	size_t held; /* bytes of the request that is being received or answered */
 	bool loopback;
@@ -57,7 +59,7 @@ struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *a
 void http_conns_add_listener(struct http_conns *conns, struct evconnlistener *listener);
 
 /* The connection of a request that is being handled. NULL once the client is gone. */
-struct http_conn *http_conns_of(struct http_conns *conns, struct evhttp_request *request);
+struct http_conn *http_conns_of(struct evhttp_request *request);
 
 /* A complete request is in the caller's hands, until it is answered. */
 void http_conn_begin_serving(struct http_conn *conn, struct evhttp_request *request);
@@ -66,6 +68,10 @@ void http_conn_begin_serving(struct http_conn *conn, struct evhttp_request *requ
  * hold for it. `on_close` is told when the connection ends before the answer does. */
 void http_conn_begin_streaming(
 	struct http_conn *conn, void (*on_close)(void *arg), void *arg);
+
+/* An answer was handed to evhttp: sends what the kernel takes now. evhttp alone would wait
+ * until the next turn of the loop says that the socket may be written. */
+void http_conn_push(struct http_conn *conn);
 
 /* Bytes that wait because the client does not read. */
 size_t http_conn_queued(const struct http_conn *conn);
