@@ -137,6 +137,31 @@ START_TEST(slices)
 }
 END_TEST
 
+static const struct member last_members[] = {
+	{"only one", "{\"a\":\"x\"}", "a", "\"x\""},
+	{"blanks", " { \"b\":1, \"a\" :\t{ \"c\" : [ ] }\r\n } \n", "a", "{ \"c\" : [ ] }"},
+	{"behind all others", "{\"b\":{\"a\":1},\"c\":\"}\",\"a\":[2,\"]}\"]}", "a",
+		"[2,\"]}\"]"},
+	{"number", "{\"a\":-1.5e3 }", "a", "-1.5e3"},
+	{"escaped quotes", "{\"a\":\"x\\\"}\"}", "a", "\"x\\\"}\""},
+	{"absent", "{\"b\":1}", "a", NULL},
+	{"no members", "{}", "a", NULL},
+	{"empty", "", "a", NULL},
+};
+
+START_TEST(slices_the_last)
+{
+	const struct member *m = &last_members[_i];
+	struct str value = json_slice_last_member(str_of(m->text), m->name);
+
+	if (m->value)
+		ck_assert_msg(value.ptr && str_is(value, m->value), "%s: %.*s", m->what,
+			STR_ARG(value));
+	else
+		ck_assert_msg(!value.ptr, "%s: %.*s", m->what, STR_ARG(value));
+}
+END_TEST
+
 #define COUNT(table) (int)(sizeof(table) / sizeof(table[0]))
 
 int main(void)
@@ -149,6 +174,7 @@ int main(void)
 	tcase_add_test(tc, routes_every_message);
 	tcase_add_loop_test(tc, writes_errors, 0, COUNT(error_cases));
 	tcase_add_loop_test(tc, slices, 0, COUNT(members));
+	tcase_add_loop_test(tc, slices_the_last, 0, COUNT(last_members));
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

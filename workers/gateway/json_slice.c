@@ -1,9 +1,15 @@
 /* json_slice.c - see json_slice.h. */
 #include "workers/gateway/json_slice.h"
+#include <stdbool.h>
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 static const char *skip_blanks(const char *p, const char *end)
 {
-	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+	while (p < end && is_blank(*p))
 		p++;
 	return p;
 }
@@ -69,16 +75,17 @@ static const char *skip_value(const char *p, const char *end)
 	return end;
 }
 
-struct str json_slice_member(struct str text, const char *name)
+/* Where the value of a member begins; NULL when there is none. */
+static const char *value_of(struct str text, const char *name)
 {
 	const char *p = text.ptr, *end = text.ptr + text.len;
 	size_t name_len = strlen(name);
 
 	if (!p)
-		return (struct str){NULL, 0};
+		return NULL;
 	p = skip_blanks(p, end);
 	if (p == end || *p != '{')
-		return (struct str){NULL, 0};
+		return NULL;
 	p = skip_blanks(p + 1, end);
 	while (p < end && *p == '"') {
 		const char *key = p + 1, *value;
@@ -87,12 +94,34 @@ struct str json_slice_member(struct str text, const char *name)
 		p = skip_string(p, end);
 		key_len = (size_t)(p - key) - 1;
 		value = skip_blanks(skip_blanks(p, end) + 1, end);
-		p = skip_value(value, end);
 		if (key_len == name_len && memcmp(key, name, name_len) == 0)
-			return (struct str){value, (size_t)(p - value)};
-		p = skip_blanks(p, end);
+			return value;
+		p = skip_blanks(skip_value(value, end), end);
 		if (p < end)
 			p = skip_blanks(p + 1, end); /* the comma */
 	}
-	return (struct str){NULL, 0};
+	return NULL;
+}
+
+struct str json_slice_member(struct str text, const char *name)
+{
+	const char *value = value_of(text, name), *end = text.ptr + text.len;
+
+	if (!value)
+		return (struct str){NULL, 0};
+	return (struct str){value, (size_t)(skip_value(value, end) - value)};
+}
+
+struct str json_slice_last_member(struct str text, const char *name)
+{
+	const char *value = value_of(text, name), *end = text.ptr + text.len;
+
+	if (!value)
+		return (struct str){NULL, 0};
+	while (is_blank(end[-1]))
+		end--;
+	end--; /* the brace of the object */
+	while (is_blank(end[-1]))
+		end--;
+	return (struct str){value, (size_t)(end - value)};
 }

@@ -15,5 +15,8 @@
  * is none; a key that is written with escapes is not found.
  */
 struct str json_slice_member(struct str text, const char *name);
+/* The same for a member that is known to be the last of the object: its value, which may be
+ * long, is not looked through. */
+struct str json_slice_last_member(struct str text, const char *name);
 
 #endif

@@ -70,6 +70,17 @@ static bool take_id(struct ws_message *m, struct str text, yyjson_val *root)
 	return true;
 }
 
+/* yyjson keeps members in the order of the text. */
+static bool is_last_of(yyjson_val *object, const yyjson_val *value)
+{
+	yyjson_obj_iter members = yyjson_obj_iter_with(object);
+	yyjson_val *key, *last = NULL;
+
+	while ((key = yyjson_obj_iter_next(&members)))
+		last = yyjson_obj_iter_get_val(key);
+	return last == value;
+}
+
 /* The payload and its text; `data` stands in for it. NULL when there is none. */
 static yyjson_val *take_payload(struct ws_message *m, struct str text, yyjson_val *root)
 {
@@ -80,7 +91,9 @@ static yyjson_val *take_payload(struct ws_message *m, struct str text, yyjson_va
 
 		if (!payload)
 			continue;
-		m->payload = json_slice_member(text, names[i]);
+		m->payload = is_last_of(root, payload)
+				     ? json_slice_last_member(text, names[i])
+				     : json_slice_member(text, names[i]);
 		return payload;
 	}
 	return NULL;
