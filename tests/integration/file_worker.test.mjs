@@ -124,6 +124,29 @@ scenario('directories made faster than anybody can watch are all told (R05)', as
   }
 });
 
+scenario('a tree too big to be sent: every window is told, at its start and when it is out of date', async (t) => {
+  const projectDir = t.keep(smallProject());
+  const deep = path.join(projectDir, ...Array(4).fill('d'.repeat(200)));
+  const fill = (from, to) => {
+    for (let i = from; i < to; i += 1) fs.writeFileSync(path.join(deep, `${i}`.padStart(200, 'f')), '');
+  };
+  fs.mkdirSync(deep, { recursive: true });
+  fill(0, 18000); // each of them takes more than 1,200 bytes of JSON
+  const daemon = await t.daemon({ projectDir });
+  const editor = await t.editor(daemon);
+  const told = async () => {
+    const { payload } = await editor.next('connection:error');
+    return Number(/^The tree cannot be shown: the project has (\d+) files$/.exec(payload.message)[1]);
+  };
+  const before = await told();
+  assert.ok(before >= 18000);
+  fs.writeFileSync(path.join(projectDir, 'one.txt'), '');
+  await editor.next('fs:tree_update', { where: ({ path: name }) => name === 'one.txt' });
+  fill(18000, 24000);
+  await until('the newest state is told', async () => (await told()) === before + 6001);
+  assert.equal((await editor.ask('file:open', { path: 'one.txt' }, 'fs:content')).payload.content, '');
+});
+
 scenario('links in a circle and to everywhere are three files (R07)', async (t) => {
   const projectDir = t.keep(smallProject());
   fs.symlinkSync('.', path.join(projectDir, 'loop'));

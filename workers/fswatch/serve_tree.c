@@ -4,6 +4,8 @@
 #include "proto/messages.h"
 #include "workers/fswatch/fswatch.h"
 
+#define TOO_BIG "The tree cannot be shown: the project has %zu files"
+
 static void answer_tree(struct fswatch *fs, struct bus_request *request)
 {
 	struct buf json = {.data = NULL};
@@ -11,8 +13,7 @@ static void answer_tree(struct fswatch *fs, struct bus_request *request)
 	tree_json(watch_tree(fs->watch), &json);
 	if (json.len > BUS_BODY_MAX) {
 		bus_answer_error(request, error_code_infos[ERROR_TOO_BIG].name,
-			(struct str){NULL, 0},
-			"The tree cannot be shown: the project has %zu files",
+			(struct str){NULL, 0}, TOO_BIG,
 			watch_tree(fs->watch)->file_count);
 		buf_free(&json);
 		return;
@@ -36,6 +37,23 @@ static void serve_tree(void *arg, struct bus_request *request, const void *messa
 	}
 }
 
+/* What the windows show is out of date from now on. */
+static void publish_too_big(struct fswatch *fs)
+{
+	struct arena arena = {0};
+	struct connection_error error = {
+		.code = str_of(error_code_infos[ERROR_TOO_BIG].name),
+		.message = arena_printf(
+			&arena, TOO_BIG, watch_tree(fs->watch)->file_count),
+	};
+	struct buf json = {.data = NULL};
+
+	proto_encode(connection_error_type(), &error, &json);
+	bus_publish(fs->bus, "ui/connection:error", buf_str(&json));
+	buf_free(&json);
+	arena_free(&arena);
+}
+
 void fswatch_publish_tree(struct fswatch *fs)
 {
 	struct buf json = {.data = NULL};
@@ -43,7 +61,10 @@ void fswatch_publish_tree(struct fswatch *fs)
 	if (!watch_ready(fs->watch))
 		return; /* who connects meanwhile asks for it */
 	tree_json(watch_tree(fs->watch), &json);
-	bus_publish(fs->bus, "ui/fs:tree", buf_str(&json));
+	if (json.len > BUS_BODY_MAX)
+		publish_too_big(fs);
+	else
+		bus_publish(fs->bus, "ui/fs:tree", buf_str(&json));
 	turn_tidy(fs);
 	buf_free(&json);
 }
