@@ -105,19 +105,21 @@ static const char *value_of(struct str text, const char *name)
 
 struct str json_slice_member(struct str text, const char *name)
 {
-	const char *value = value_of(text, name), *end = text.ptr + text.len;
+	const char *value = value_of(text, name), *end;
 
 	if (!value)
 		return (struct str){NULL, 0};
-	return (struct str){value, (size_t)(skip_value(value, end) - value)};
+	end = skip_value(value, text.ptr + text.len);
+	return (struct str){value, (size_t)(end - value)};
 }
 
 struct str json_slice_last_member(struct str text, const char *name)
 {
-	const char *value = value_of(text, name), *end = text.ptr + text.len;
+	const char *value = value_of(text, name), *end;
 
 	if (!value)
 		return (struct str){NULL, 0};
+	end = text.ptr + text.len;
 	while (is_blank(end[-1]))
 		end--;
 	end--; /* the brace of the object */
