@@ -22,6 +22,10 @@ struct action_info {
 
 extern const struct action_info action_infos[ACTION_COUNT];
 
+/* Between two calls of a worker with rows that nobody waits for: each of them wakes the
+ * store and whoever hears of the rows. */
+#define ACTION_REST_MS 8
+
 /* The action of a name, or -1. */
 int action_by_name(struct str name);
 

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { scenario } from './lib/scenario.mjs';
+import { until } from './lib/wait.mjs';
 
 const MCP_TESTS = fileURLToPath(new URL('../mcp/node_modules', import.meta.url));
 
@@ -66,6 +67,23 @@ scenario('wrong arguments come back as words that a model can act on', async (t)
   assert.match(await text('paige_highlight_lines', { path: 'a', start: 1, end: 1, style: 'neon' }), /style.*hint/);
   assert.match(await text('paige_highlight_lines', { path: 'a', start: '1', end: 1, style: 'hint' }), /arguments\.start/);
   await assert.rejects(mcp.client.callTool({ name: 'paige_open_fiel', arguments: {} }), /Unknown tool: paige_open_fiel.*paige_open_file/);
+});
+
+scenario('every call leaves its row: at once when the tool did something, soon when it only read, before the daemon ends', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  editor.send('session:start', { issueNumber: 7 });
+  await editor.next('session:started');
+  const mcp = await t.mcp(daemon);
+  const rows = async (tool) => (await daemon.actions('mcp_tool_call')).filter((row) => row.data.toolName === tool).length;
+  await mcp.ok('paige_open_file', { path: 'README.md' });
+  assert.equal(await rows('paige_open_file'), 1, 'its answer comes behind the row (FR-079)');
+  const read = (count) => Promise.all(Array.from({ length: count }, () => mcp.ok('paige_get_open_files')));
+  for (let i = 0; i < 10; i += 1) await read(20); // faster than rows go out
+  await until('all rows', async () => (await rows('paige_get_open_files')) === 200);
+  await read(50);
+  await daemon.stop();
+  assert.equal(await rows('paige_get_open_files'), 250);
 });
 
 const inspector = path.join(MCP_TESTS, '.bin', 'mcp-inspector');

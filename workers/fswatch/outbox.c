@@ -77,9 +77,6 @@ void outbox_add(struct outbox *o, struct str id, enum action action, const void 
 
 /* ---- sending ---- */
 
-/* Between two calls: each one wakes the store and whoever hears of the rows. */
-#define REST_MS 8
-
 static void pause(struct outbox *o)
 {
 	o->pause_ms = o->pause_ms ? o->pause_ms * 2 : FIRST_PAUSE_MS;
@@ -139,14 +136,14 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 void outbox_send(struct outbox *o)
 {
 	struct buf body = {.data = NULL};
-	const struct timeval rest = {0, REST_MS * 1000};
+	const struct timeval rest = {0, ACTION_REST_MS * 1000};
 	char key[UUID_SIZE];
 	size_t count = 0;
 
 	if (o->sending > 0 || o->count == 0 || event_pending(o->retry, EV_TIMEOUT, NULL))
 		return;
 	if (o->count < CALL_MAX_ROWS &&
-		mono_diff_ms(clock_mono(), o->sent_at) < REST_MS) {
+		mono_diff_ms(clock_mono(), o->sent_at) < ACTION_REST_MS) {
 		event_add(o->retry, &rest);
 		return;
 	}

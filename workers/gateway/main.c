@@ -15,6 +15,7 @@
 #include "workers/gateway/http.h"
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/mcp_session_store.h"
+#include "workers/gateway/mcp_tool_log.h"
 #include "workers/gateway/mcp_tools.h"
 #include "workers/gateway/panel.h"
 #include "workers/gateway/sockdiag.h"
@@ -188,6 +189,7 @@ static void stop(struct worker *w)
 		http_stop_accepting(g);
 	serving = true; /* and it does not begin any more */
 	mcp_server_stop(g->mcp);
+	mcp_tool_log_stop(g);
 	ws_server_stop(g->ws, on_windows_gone, g);
 }
 

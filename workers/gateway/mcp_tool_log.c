@@ -3,6 +3,7 @@
 #include "common/bus.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "proto/actions.h"
 #include "workers/gateway/gateway.h"
 #include <stdlib.h>
 
@@ -16,8 +17,12 @@ static struct {
 	struct buf rows;	/* JSON objects, separated by commas */
 	struct waiter *waiters; /* for these rows */
 	struct event *flush;
-	bool pending;
+	struct mono flushed_at;
+	bool stopping;
 } pending_log;
+
+/* Rows of more than so many bytes together do not rest. */
+#define REST_BYTES (256u * 1024)
 
 static void on_written(void *arg, const struct bus_reply *reply)
 {
@@ -43,7 +48,7 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	pending_log.pending = false;
+	pending_log.flushed_at = clock_mono();
 	buf_add_str(&body, STR_LIT("{\"actions\":["));
 	buf_add_str(&body, buf_str(&pending_log.rows));
 	buf_add_str(&body, pending_log.waiters ? STR_LIT("]}")
@@ -56,16 +61,38 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 	buf_free(&body);
 }
 
+/* How long what is pending rests; <= 0: no longer. */
+static int64_t rest_ms(void)
+{
+	if (pending_log.waiters || pending_log.stopping ||
+		pending_log.rows.len > REST_BYTES)
+		return 0;
+	return ACTION_REST_MS - mono_diff_ms(clock_mono(), pending_log.flushed_at);
+}
+
 static void want_flush(struct gateway *g)
 {
-	if (pending_log.pending)
-		return;
+	struct timeval rest = {0, 0};
+	int64_t ms = rest_ms();
+
 	if (!pending_log.flush)
-		pending_log.flush = event_new(g->base, -1, 0, on_flush, g);
+		pending_log.flush = evtimer_new(g->base, on_flush, g);
 	if (!pending_log.flush)
 		abort();
-	pending_log.pending = true;
-	event_active(pending_log.flush, EV_TIMEOUT, 0);
+	if (ms <= 0) {
+		event_del(pending_log.flush);
+		event_active(pending_log.flush, EV_TIMEOUT, 0);
+	} else if (!event_pending(pending_log.flush, EV_TIMEOUT, NULL)) {
+		rest.tv_usec = ms * 1000;
+		event_add(pending_log.flush, &rest);
+	}
+}
+
+void mcp_tool_log_stop(struct gateway *g)
+{
+	pending_log.stopping = true;
+	if (pending_log.rows.len > 0)
+		want_flush(g);
 }
 
 static void wait_for_row(void (*on_logged)(void *arg), void *arg)
