@@ -297,7 +297,7 @@ struct letter {
 	struct bus *bus;
 	struct bus_request *request;
 	struct buf topic, body;
-	const char *code; /* of an error; a literal */
+	struct buf code; /* of an error; ends with NUL, as topic */
 };
 
 static struct letter *letter_new(struct flow *flow)
@@ -314,6 +314,7 @@ static void letter_free(struct letter *l)
 {
 	buf_free(&l->topic);
 	buf_free(&l->body);
+	buf_free(&l->code);
 	free(l);
 }
 
@@ -321,8 +322,8 @@ static void on_answer(void *arg)
 {
 	struct letter *l = arg;
 
-	if (l->code)
-		bus_answer_error(l->request, l->code, (struct str){NULL, 0}, "%.*s",
+	if (l->code.len > 0)
+		bus_answer_error(l->request, l->code.data, (struct str){NULL, 0}, "%.*s",
 			STR_ARG(buf_str(&l->body)));
 	else
 		bus_answer(l->request, buf_str(&l->body));
@@ -369,7 +370,7 @@ void flow_fail(struct flow *flow, const char *code, const char *format, ...)
 	buf_add_str(&l->body, arena_vprintf(&arena, format, args));
 	va_end(args);
 	arena_free(&arena);
-	l->code = code;
+	buf_add(&l->code, code, strlen(code) + 1);
 	send_answer(flow, l);
 }
 
