@@ -12,7 +12,8 @@
 #include <stdlib.h>
 
 static const struct route routes[] = {
-#define ROUTE(type_, method_, answer_, audience_, error_type_, echo_, error_audience_)   \
+#define CALL(type_, method_, answer_, audience_, error_type_, echo_, error_audience_,    \
+	settles_)                                                                        \
 	{.type = type_,                                                                  \
 		.kind = ROUTE_CALL,                                                      \
 		.method = METHOD_##method_,                                              \
@@ -20,20 +21,16 @@ static const struct route routes[] = {
 		.audience = AUDIENCE_##audience_,                                        \
 		.error_type = error_type_,                                               \
 		.echo = echo_,                                                           \
-		.error_audience = AUDIENCE_##error_audience_},
+		.error_audience = AUDIENCE_##error_audience_,                            \
+		.settles = settles_},
+#define ROUTE(...) CALL(__VA_ARGS__, false)
 #define SESSION(type_, method_, answer_)                                                 \
-	{.type = type_,                                                                  \
-		.kind = ROUTE_CALL,                                                      \
-		.method = METHOD_##method_,                                              \
-		.answer = answer_,                                                       \
-		.audience = AUDIENCE_ALL,                                                \
-		.error_type = "connection:error",                                        \
-		.error_audience = AUDIENCE_SENDER,                                       \
-		.settles = true},
+	CALL(type_, method_, answer_, ALL, "connection:error", NULL, SENDER, true)
 #define LOCAL(type_, function) {.type = type_, .kind = ROUTE_LOCAL, .local = function},
 #define IGNORE(type_) {.type = type_, .kind = ROUTE_IGNORE},
 #define STUB(type_) {.type = type_, .kind = ROUTE_STUB},
 #include "workers/gateway/routes.def"
+#undef CALL
 #undef ROUTE
 #undef SESSION
 #undef LOCAL
@@ -183,7 +180,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 	else if (call->route->answer)
 		deliver(call, call->route->audience, call->route->answer, reply->body);
 	if (call->route->settles)
-		ws_client_answered(call->client);
+		ws_client_relieve(call->client, WS_PAUSED_FOR_ANSWER);
 	call_free(call);
 }
 
@@ -201,7 +198,7 @@ static void call_owner(const struct route *route, const struct ws_message *m)
 	}
 	bus_call(bus, route->method, key_str, m->payload, 0, on_reply, call);
 	if (route->settles)
-		ws_client_await_answer(m->client);
+		ws_client_pause(m->client, WS_PAUSED_FOR_ANSWER);
 	else if (bus_congested(bus, method->owner))
 		ws_client_pause(m->client, method->owner);
 }

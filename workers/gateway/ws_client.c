@@ -184,6 +184,8 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	arm_timer(client, mono_diff_ms(client->liveness.due, now));
 }
 
+static void go_on(struct ws_client *client);
+
 void ws_client_close(struct ws_client *client, uint16_t code, const char *reason)
 {
 	char data[2 + CLOSE_REASON_MAX + 1];
@@ -204,7 +206,7 @@ void ws_client_close(struct ws_client *client, uint16_t code, const char *reason
 			(struct str){data, 2 + (size_t)n});
 	}
 	arm_timer(client, WS_CLOSE_DEADLINE_MS);
-	ws_client_go_on(client); /* whatever was paused is now thrown away */
+	go_on(client); /* whatever was paused is now thrown away */
 }
 
 void ws_client_end(struct ws_client *client)
@@ -325,7 +327,7 @@ void ws_client_pause(struct ws_client *client, enum worker_id owner)
 	event_del(client->read_event);
 }
 
-void ws_client_go_on(struct ws_client *client)
+static void go_on(struct ws_client *client)
 {
 	struct buf rest = client->rest;
 
@@ -339,15 +341,10 @@ void ws_client_go_on(struct ws_client *client)
 	buf_free(&rest);
 }
 
-void ws_client_await_answer(struct ws_client *client)
+void ws_client_relieve(struct ws_client *client, enum worker_id owner)
 {
-	ws_client_pause(client, WORKER_COUNT);
-}
-
-void ws_client_answered(struct ws_client *client)
-{
-	if (client->reading_paused && client->paused_on == WORKER_COUNT)
-		ws_client_go_on(client);
+	if (client->reading_paused && client->paused_on == owner)
+		go_on(client);
 }
 
 /* ---- life ---- */

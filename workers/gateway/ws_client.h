@@ -45,7 +45,7 @@ struct ws_client {
 	bool flush_wanted; /* in the server's list to_flush */
 	bool dead_listed;  /* in the server's list dead */
 	bool reading_paused;
-	enum worker_id paused_on; /* the worker that has too much to do; none: an answer */
+	enum worker_id paused_on; /* as told to ws_client_pause */
 	bool greeted;		  /* connection:init was sent */
 	unsigned pending_calls;	  /* calls that will answer this window */
 	bool gone;	/* the socket is closed; freed when pending_calls is 0 */
@@ -91,12 +91,11 @@ void ws_client_send_text(struct ws_client *client, struct str text);
  */
 void ws_client_close(struct ws_client *client, uint16_t code, const char *reason);
 
-/* Stops reading until ws_client_go_on: `owner` has more to do than it can. */
+/* Stops reading until ws_client_relieve for the same: `owner` has more to do than it can,
+ * or what comes next depends on an answer. */
+#define WS_PAUSED_FOR_ANSWER WORKER_COUNT
 void ws_client_pause(struct ws_client *client, enum worker_id owner);
-void ws_client_go_on(struct ws_client *client);
-/* Stops reading until ws_client_answered: what comes next depends on the answer. */
-void ws_client_await_answer(struct ws_client *client);
-void ws_client_answered(struct ws_client *client);
+void ws_client_relieve(struct ws_client *client, enum worker_id owner);
 
 /* A call that will be answered to this window is under way / has ended. The window's
  * memory stays until the last one has ended. */

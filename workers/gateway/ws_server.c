@@ -161,8 +161,7 @@ void ws_server_relieve(struct ws_server *server, enum worker_id owner)
 	struct ws_client *client, *next;
 
 	FOREACH_CLIENT(client, next, server)
-	if (client->reading_paused && client->paused_on == owner)
-		ws_client_go_on(client);
+	ws_client_relieve(client, owner);
 }
 
 /* ---- life ---- */

@@ -6,7 +6,6 @@
 #include "proto/messages.h"
 #include "workers/observer/observer.h"
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- which session ---- */
 
@@ -23,7 +22,7 @@ static void on_active_session(void *arg, const struct bus_reply *reply)
 			STR_ARG(reply->message), NULL);
 	else if (!session.session_id.ptr)
 		observer_stop(o);
-	else if (!str_is(session.session_id, o->wrapping_up))
+	else if (!o->wrapping_up || !str_is(session.session_id, o->session_id))
 		observer_start(o, session.session_id);
 	arena_free(&arena);
 }
@@ -59,7 +58,7 @@ static void on_session(void *arg, const struct bus_event *event)
 	yyjson_doc *doc;
 
 	if (decode(event, session_event_type(), &arena, &session, &doc)) {
-		o->wrapping_up[0] = '\0';
+		o->wrapping_up = false;
 		if (!str_is(event->topic, "session/ended"))
 			observer_start(o, session.session_id);
 		else if (str_is(session.session_id, o->session_id))
@@ -75,7 +74,7 @@ static void on_wrap_up(void *arg, const struct bus_event *event)
 	struct observer *o = arg;
 
 	(void)event;
-	memcpy(o->wrapping_up, o->session_id, sizeof(o->wrapping_up));
+	o->wrapping_up = true;
 	observer_stop(o);
 }
 

@@ -342,6 +342,7 @@ void observer_start(struct observer *o, struct str session_id)
 	snprintf(o->session_id, sizeof(o->session_id), "%.*s", STR_ARG(session_id));
 	policy_init(&o->policy, &config, now_ms());
 	o->active = true;
+	o->wrapping_up = false;
 	o->mute_told = false;
 	o->generation++;
 	event_add(o->idle_timer, &every);
