@@ -18,6 +18,7 @@ void bus_calls_append(struct bus_calls *list, struct bus_call *call)
 	else
 		list->first = call;
 	list->last = call;
+	list->count++;
 }
 
 struct bus_call *bus_calls_take(struct bus_calls *list)
@@ -28,6 +29,7 @@ struct bus_call *bus_calls_take(struct bus_calls *list)
 		list->first = call->next;
 		if (!list->first)
 			list->last = NULL;
+		list->count--;
 	}
 	return call;
 }
@@ -73,6 +75,16 @@ void bus_call_ask_flush(struct bus *bus)
 		return;
 	bus->flush_asked = true;
 	event_active(bus->flush, EV_TIMEOUT, 0);
+}
+
+void bus_call_ask_turn(struct bus *bus)
+{
+	const struct timeval now = {0, 0};
+
+	if (bus->flush_asked)
+		return;
+	bus->flush_asked = true;
+	event_add(bus->flush, &now);
 }
 
 void bus_call(struct bus *bus, enum method method, struct str key, struct str body,

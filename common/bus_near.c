@@ -23,6 +23,11 @@ void bus_near_note(struct bus *bus, enum worker_id with, size_t request_bytes)
 	bus->near.there = false;
 }
 
+bool bus_near_to(const struct bus *bus, enum worker_id other)
+{
+	return bus->near.there && worker_infos[other].near;
+}
+
 void bus_near_tick(struct bus *bus)
 {
 	if (worker_infos[bus->self].near && !bus->near.large && !bus->near.there)

@@ -196,6 +196,8 @@ static void replied(struct bus_parcel *parcel, enum bus_reply_kind kind)
 	parcel->path->failures = 0;
 	switch (kind) {
 	case BUS_REPLY_WHOLE:
+		if (parcel->seq)
+			bus_gather_replied(&parcel->path->gather, parcel->count);
 		/* The owner answers all but what came too late. */
 		finish(parcel, BUS_TIMEOUT);
 		break;

@@ -27,6 +27,9 @@ static void arm(struct bus_path *path, struct mono now)
 
 	if (path->resume.us > now.us && path->resume.us < at && path->calls > 0)
 		at = path->resume.us;
+	if (path->gather.end.us > now.us && path->gather.end.us < at &&
+		path->waiting.first)
+		at = path->gather.end.us;
 	if (at == INT64_MAX) {
 		event_del(path->timer);
 		return;
@@ -187,8 +190,23 @@ static bool send_batch(struct bus_path *path, struct mono now)
 		parcel->calls[parcel->count++] = bus_calls_take(&path->waiting);
 	parcel->left = count;
 	path->window[parcel->seq % BUS_WINDOW] = parcel;
+	bus_gather_sent(&path->gather, now);
 	bus_parcel_send(parcel, now);
 	return true;
+}
+
+/* What waits is to wait for more. */
+static bool gathers(struct bus_path *path, struct mono now)
+{
+	enum bus_gather_verdict verdict;
+
+	if (!bus_near_to(path->bus, path->owner))
+		return false;
+	verdict = bus_gather_judge(&path->gather, path->waiting.count,
+		path->next_seq != path->base, now);
+	if (verdict == BUS_GATHER_TURN)
+		bus_call_ask_turn(path->bus);
+	return verdict != BUS_GATHER_SEND;
 }
 
 static void send_alone(struct bus_path *path, struct mono now)
@@ -218,7 +236,7 @@ void bus_path_send(struct bus_path *path)
 			resend(path->window[seq % BUS_WINDOW], now);
 		for (struct bus_parcel *p = path->alone; p; p = p->next)
 			resend(p, now);
-		while (send_batch(path, now))
+		while (!gathers(path, now) && send_batch(path, now))
 			;
 		while (path->waiting_alone.first && path->alone_count < ALONE_MAX)
 			send_alone(path, now);

@@ -16,13 +16,14 @@
  *   bus_near.c       on which processor the loop runs
  *
  * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), bus_post.c (threads to the
- * loop), and the pure bus_wire.c, bus_order.c, bus_retry.c, bus_seq.c.
+ * loop), and the pure bus_gather.c, bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
  */
 #ifndef PAIGE_COMMON_BUS_PRIVATE_H
 #define PAIGE_COMMON_BUS_PRIVATE_H
 
 #include "common/buf.h"
 #include "common/bus.h"
+#include "common/bus_gather.h"
 #include "common/bus_nng.h"
 #include "common/bus_order.h"
 #include "common/bus_post.h"
@@ -50,6 +51,7 @@ struct bus_call {
 /* Zero is a valid empty list. */
 struct bus_calls {
 	struct bus_call *first, *last;
+	unsigned count;
 };
 
 /* One message under way to an owner: a batch, or a call that travels alone. */
@@ -74,6 +76,7 @@ struct bus_path {
 	uint32_t pipe; /* as last seen */
 	struct mono down_since;
 	struct bus_calls waiting; /* METHOD_BATCH */
+	struct bus_gather gather; /* of those */
 	struct bus_calls waiting_alone;
 	struct bus_parcel *window[BUS_WINDOW]; /* by seq modulo */
 	struct bus_parcel *alone, *idle;
@@ -247,8 +250,9 @@ void bus_call_deliver(struct bus_path *path, struct bus_call *call,
 	const struct bus_reply_record *record);
 void bus_calls_append(struct bus_calls *list, struct bus_call *call);
 struct bus_call *bus_calls_take(struct bus_calls *list);
-/* bus_call_flush in this turn of the loop. */
+/* bus_call_flush in this turn of the loop, and at the end of the next. */
 void bus_call_ask_flush(struct bus *bus);
+void bus_call_ask_turn(struct bus *bus);
 
 /* bus_path.c */
 int bus_path_init(struct bus_path *path, struct bus *bus, enum worker_id owner);
@@ -266,6 +270,8 @@ void bus_parcel_send(struct bus_parcel *parcel, struct mono now);
 /* For each message with calls: to `with` or from it. */
 void bus_near_note(struct bus *bus, enum worker_id with, size_t request_bytes);
 void bus_near_tick(struct bus *bus);
+/* Both run on the same processor now. */
+bool bus_near_to(const struct bus *bus, enum worker_id other);
 
 /* bus_place.c */
 void bus_serve_start(struct bus *bus);

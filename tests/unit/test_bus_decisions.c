@@ -1,4 +1,6 @@
-/* What the bus decides: fate of calls, pauses, gaps in events, order of batches. */
+/* What the bus decides: fate of calls, what travels together, pauses, gaps in events, order
+ * of batches. */
+#include "common/bus_gather.h"
 #include "common/bus_order.h"
 #include "common/bus_retry.h"
 #include "common/bus_seq.h"
@@ -33,6 +35,54 @@ START_TEST(fate)
 				      (struct mono){now.us + cases[i].left_us},
 				      now) == cases[i].fate,
 			"%s", cases[i].what);
+}
+END_TEST
+
+/* ---- what travels together ---- */
+
+/* From a message of `sent` calls on, which was answered unless it is under way still: how
+ * many wait at the end of each turn (0: the last), and what is to be done then. */
+static const struct {
+	const char *what;
+	unsigned sent;
+	bool under_way;
+	int64_t after_us;
+	unsigned waiting[8];
+	enum bus_gather_verdict verdicts[8];
+} gatherings[] = {
+	{"the first calls of all go at once", 0, false, 0, {3}, {BUS_GATHER_SEND}},
+	{"behind a single call that was answered, too", 1, false, 0, {1},
+		{BUS_GATHER_SEND}},
+	{"while one is under way others wait", 1, true, 0, {1, 2, 9},
+		{BUS_GATHER_REPLY, BUS_GATHER_REPLY, BUS_GATHER_REPLY}},
+	{"but not for long", 1, true, BUS_GATHER_MS * 1000, {1}, {BUS_GATHER_SEND}},
+	{"just so long", 1, true, BUS_GATHER_MS * 1000 - 1, {1}, {BUS_GATHER_REPLY}},
+	{"after several, as long as more come", 8, false, 0, {2, 5, 7, 7},
+		{BUS_GATHER_TURN, BUS_GATHER_TURN, BUS_GATHER_TURN, BUS_GATHER_SEND}},
+	{"the first of them, too", 2, false, 0, {1, 1},
+		{BUS_GATHER_TURN, BUS_GATHER_SEND}},
+	{"for so many turns", 2, false, 0, {1, 2, 3, 4, 5},
+		{BUS_GATHER_TURN, BUS_GATHER_TURN, BUS_GATHER_TURN, BUS_GATHER_TURN,
+			BUS_GATHER_SEND}},
+};
+
+START_TEST(calls_gather)
+{
+	const struct mono sent = {1000000}, now = {sent.us + gatherings[_i].after_us};
+	struct bus_gather g = {0};
+
+	if (gatherings[_i].sent > 0)
+		bus_gather_sent(&g, sent);
+	if (gatherings[_i].sent > 0 && !gatherings[_i].under_way)
+		bus_gather_replied(&g, gatherings[_i].sent);
+	/* Turns in which nothing waits do not count. */
+	ck_assert_int_eq(
+		bus_gather_judge(&g, 0, gatherings[_i].under_way, now), BUS_GATHER_SEND);
+	for (size_t i = 0; gatherings[_i].waiting[i] > 0; i++)
+		ck_assert_msg(
+			bus_gather_judge(&g, gatherings[_i].waiting[i],
+				gatherings[_i].under_way, now) == gatherings[_i].verdicts[i],
+			"%s: turn %zu", gatherings[_i].what, i);
 }
 END_TEST
 
@@ -246,6 +296,8 @@ int main(void)
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, fate);
+	tcase_add_loop_test(
+		tc, calls_gather, 0, (int)(sizeof(gatherings) / sizeof(gatherings[0])));
 	tcase_add_test(tc, pauses_grow_and_end);
 	tcase_add_test(tc, failures_name_worker_and_method);
 	tcase_add_loop_test(tc, gaps, 0, (int)(sizeof(stories) / sizeof(stories[0])));
