@@ -288,8 +288,11 @@ START_TEST(every_action_type_is_taken_with_its_data)
 
 		answered(call, "{\"count\":1}");
 		snprintf(topic, sizeof(topic), "action/%s", name);
-		ck_assert_msg(
-			strstr(published(call, topic), samples[i].data), "%s", name);
+		if (action_infos[samples[i].action].observer)
+			ck_assert_msg(strstr(published(call, topic), samples[i].data),
+				"%s", name);
+		else
+			ck_assert_str_eq(published(call, topic), "");
 		seen[samples[i].action] = true;
 	}
 	for (int i = 0; i < ACTION_COUNT; i++)
