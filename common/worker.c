@@ -196,6 +196,20 @@ static int read_settings(struct worker *w)
 	return r < 0 ? WORKER_EXIT_CONFIG : 0;
 }
 
+static struct event_base *base_new(bool changelist)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base = NULL;
+
+	if (config &&
+		(!changelist || event_config_set_flag(config,
+					EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST) == 0))
+		base = event_base_new_with_config(config);
+	if (config)
+		event_config_free(config);
+	return base;
+}
+
 static int set_up(struct worker *w)
 {
 	int code = read_environment(w);
@@ -205,7 +219,7 @@ static int set_up(struct worker *w)
 	if (code != 0)
 		return code;
 	umask(077);
-	w->base = event_base_new();
+	w->base = base_new(w->spec->changelist);
 	if (!w->base)
 		return WORKER_EXIT_INTERNAL;
 	worker_control_init(w);

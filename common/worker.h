@@ -44,6 +44,10 @@ struct worker_spec {
 	/* Ready, and answering the bus, only after worker_ready; others are when init is done
 	 * and every worker that they subscribe to was heard. */
 	bool ready_later;
+	/* epoll is told of changed events once a turn of the loop, which spares the calls for those
+	 * that are undone within the turn. A descriptor must not be closed in the turn in which its
+	 * events are deleted while another descriptor of the same socket lives. */
+	bool changelist;
 };
 
 /* Never returns before the worker is done; returns the exit code. */

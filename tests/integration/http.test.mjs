@@ -1,7 +1,9 @@
 // HTTP as bytes: bounds, slow and broken requests, methods, answers in one piece (contract section 3; R19, R21, R24).
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import net from 'node:net';
 import { exchange, request } from './lib/raw-http.mjs';
+import { closeFrame, RawWebSocket } from './lib/raw-websocket.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
@@ -137,10 +139,96 @@ scenario('requests that are never completed hold a bounded amount of memory toge
   await until('the last ones are cut', async () => (await metric('paige_http_slow_total')) >= 7);
   await sleep(200);
   assert.ok((await metric('paige_http_connections')) >= 11, 'the others are not');
-  const fs = await import('node:fs');
   const memory = Number(fs.readFileSync(`/proc/${daemon.worker('gateway').pid}/status`, 'utf8').match(/^VmRSS:\s*(\d+)/m)[1]);
   assert.ok(memory < 250 * 1024 || process.env.ASAN_OPTIONS, `${memory} KB`);
   for (const socket of sockets) socket.destroy();
+});
+
+/** Milliseconds of the processor that the loop of a process takes within `ms`. */
+async function busy(pid, ms) {
+  const taken = () => Number(fs.readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+  const before = taken();
+  await sleep(ms);
+  return taken() - before;
+}
+
+scenario('with nothing to do the gateway does nothing, whatever came and went, and while it stops', async (t) => {
+  const daemon = await t.daemon();
+  const get = `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`;
+  const connect = (text) => {
+    const socket = net.connect(daemon.port, '127.0.0.1');
+    socket.on('error', () => {}).on('data', () => {});
+    socket.write(text);
+    return socket;
+  };
+  for (let round = 0; round < 3; round += 1) {
+    const windows = await Promise.all(Array.from({ length: 8 }, () => RawWebSocket.open(daemon)));
+    const kept = [get, get + get, get + get.slice(0, 20), get.slice(0, 20)].map(connect);
+    await sleep(50);
+    for (const window of windows.slice(0, 4)) window.write(closeFrame(1000));
+    for (const window of windows.slice(4)) window.destroy();
+    for (const socket of kept.slice(round)) socket.destroy();
+  }
+  const stuck = await RawWebSocket.open(daemon); // never answers the close
+  const gateway = daemon.worker('gateway').pid;
+  await sleep(200);
+  assert.ok((await busy(gateway, 1000)) < 200, 'idle');
+  process.kill(gateway, 'SIGTERM');
+  await sleep(100);
+  const waiting = connect(get); // for the next gateway
+  assert.ok((await busy(gateway, 1000)) < 200, 'stopping');
+  stuck.destroy();
+  await until('the next gateway answers', () => waiting.bytesRead > 0);
+  waiting.destroy();
+});
+
+scenario('more connections than descriptors: the rest waits and is served when some are gone, and the gateway stops then as ever', async (t) => {
+  const daemon = await t.daemon({ descriptors: 200 });
+  const get = `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`;
+  const crowd = () =>
+    Array.from({ length: 240 }, () => {
+      const socket = net.connect(daemon.port, '127.0.0.1');
+      socket.on('error', () => {}).on('data', () => {});
+      socket.write(get);
+      return socket;
+    });
+  const served = (sockets) => sockets.filter((socket) => socket.bytesRead > 0).length;
+  const stuck = await RawWebSocket.open(daemon); // never answers the close, so that stopping takes its time
+  let sockets = crowd();
+  await until('some are served', () => served(sockets) >= 100);
+  await sleep(300);
+  assert.ok(served(sockets) < 200, `${served(sockets)} at once`);
+  for (const socket of sockets.filter((s) => s.bytesRead > 0)) socket.destroy();
+  const rest = sockets.filter((socket) => !socket.destroyed);
+  await until('the rest is served', () => served(rest) === rest.length);
+  for (const socket of rest) socket.destroy();
+  sockets = crowd();
+  await until('some are served', () => served(sockets) >= 100);
+  await sleep(100);
+  const { pid } = daemon.worker('gateway');
+  process.kill(pid, 'SIGTERM');
+  await sleep(100);
+  for (const socket of sockets.filter((s) => s.bytesRead > 0)) socket.destroy();
+  await until('the next gateway', () => daemon.worker('gateway') && daemon.worker('gateway').pid !== pid);
+  assert.match(daemon.output, new RegExp(`"worker ended" name=gateway pid=${pid} how="exit code 0`));
+  stuck.destroy();
+  const left = sockets.filter((socket) => !socket.destroyed);
+  await until('those that waited are served by it', () => served(left) === left.length);
+  for (const socket of left) socket.destroy();
+});
+
+scenario('a client that ends its side is answered', async (t) => {
+  const daemon = await t.daemon();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'paige_get_buffer', arguments: { path: 'README.md' }, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } } });
+  for (const text of [request(daemon, 'GET', '/health'), request(daemon, 'POST', '/mcp', { body, headers: { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2026-07-28' } })]) {
+    const socket = net.connect({ port: daemon.port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('utf8');
+    let received = '';
+    socket.on('data', (data) => (received += data));
+    socket.end(text);
+    await until('the end', () => socket.readableEnded);
+    assert.match(received, /^HTTP\/1\.1 (200|400) /);
+    assert.match(received, /\r\n\r\n\{/);
+  }
 });
 
 const slowly = process.env.PAIGE_QUICK ? () => {} : scenario; // takes most of a minute

@@ -43,8 +43,10 @@ static struct arena joined;
 
 static void take_header(struct http_headers *h, const char *key, const char *value)
 {
+	size_t len = strlen(key);
+
 #define HEADER(member, name, kind)                                                       \
-	if (strcasecmp(key, name) == 0) {                                                \
+	if (len == sizeof(name) - 1 && strcasecmp(key, name) == 0) {                     \
 		if (!h->member.ptr)                                                      \
 			h->member = str_of(value);                                       \
 		else if (HEADER_##kind == HEADER_ONE)                                    \
@@ -82,6 +84,19 @@ struct str http_body(struct evhttp_request *ev)
 	return data ? (struct str){(const char *)data, len} : STR_LIT("");
 }
 
+/* evhttp would write it for each answer anew. */
+static const char *date(void)
+{
+	static char text[sizeof("Sun, 06 Nov 1994 08:49:37 GMT")];
+	static time_t of;
+	const time_t now = (time_t)(wall_ms(clock_wall()) / 1000);
+
+	if (now != of)
+		evutil_date_rfc1123(text, sizeof(text), gmtime(&now));
+	of = now;
+	return text;
+}
+
 void http_reply_later(
 	struct evhttp_request *ev, int status, const char *content_type, struct str body)
 {
@@ -89,6 +104,7 @@ void http_reply_later(
 	struct evbuffer *out = evhttp_request_get_output_buffer(ev);
 	struct http_conn *conn = http_conns_of(ev);
 
+	evhttp_add_header(headers, "Date", date());
 	if (content_type) {
 		evhttp_add_header(headers, "Content-Type", content_type);
 		evhttp_add_header(headers, "Cache-Control", "no-store");
@@ -248,11 +264,12 @@ int http_listening_port(int fd)
 	return -EAFNOSUPPORT;
 }
 
-int http_take_socket(struct http_request *request)
+int http_take_socket(struct http_request *request, struct evhttp_connection **remains)
 {
 	if (!request->conn)
 		return -ENOTCONN;
-	return http_conn_take_socket(request->gateway->http->conns, request->conn);
+	return http_conn_take_socket(
+		request->gateway->http->conns, request->conn, remains);
 }
 
 static int add_listener(struct http_server *http, int fd)
@@ -299,9 +316,24 @@ int http_start(struct gateway *g, int first_fd, int count)
 	return rc;
 }
 
+static void close_listeners(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_server *http = arg;
+
+	(void)fd;
+	(void)what;
+	for (size_t i = 0; i < http->bound_count; i++)
+		evhttp_del_accept_socket(http->ev, http->bound[i]);
+	http->bound_count = 0;
+}
+
+/* They are closed in the next turn, because the supervisor has them, too (struct
+ * worker_spec, changelist). */
 void http_stop_accepting(struct gateway *g)
 {
-	for (size_t i = 0; i < g->http->bound_count; i++)
-		evhttp_del_accept_socket(g->http->ev, g->http->bound[i]);
-	g->http->bound_count = 0;
+	const struct timeval next = {.tv_usec = 1};
+	struct http_server *http = g->http;
+
+	http_conns_stop_accepting(http->conns);
+	event_base_once(g->base, -1, EV_TIMEOUT, close_listeners, http, &next);
 }

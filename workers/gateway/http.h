@@ -59,9 +59,10 @@ struct http_request {
 /* Starts to accept on `count` listening sockets from `first_fd`. 0 or -errno. */
 int http_start(struct gateway *g, int first_fd, int count)
 	__attribute__((warn_unused_result));
-/* Takes the socket of a request, which is gone then. -errno: the request is to be
- * answered still. */
-int http_take_socket(struct http_request *request) __attribute__((warn_unused_result));
+/* Takes the socket of a request away from evhttp. What remains of the connection is the
+ * caller's, to be freed before the socket is closed. -errno: nothing was done. */
+int http_take_socket(struct http_request *request, struct evhttp_connection **remains)
+	__attribute__((warn_unused_result));
 /* Stops accepting; connections go on. */
 void http_stop_accepting(struct gateway *g);
 /* Port of the first listening socket, or -errno. */

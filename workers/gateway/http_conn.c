@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -124,6 +123,7 @@ static void pause_accepting(struct http_conns *conns)
 static void forget(struct http_conns *conns, struct http_conn *conn)
 {
 	let_go(conns, conn);
+	event_free(conn->watch);
 	conns->by_fd[conn->fd] = NULL;
 	LIST_REMOVE(conn, link);
 	if (conn->sent)
@@ -155,6 +155,22 @@ static void note_peer(struct http_conn *conn)
 }
 
 /*
+ * evhttp stops to read while it has a request, and each time epoll would have to be told
+ * twice. An event beside evhttp's keeps the descriptor watched, until something comes
+ * while nothing is read.
+ */
+static void on_watched(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conn *conn = arg;
+
+	(void)fd;
+	(void)what;
+	if (conn->serving && !conn->served_now)
+		event_del(conn->watch);
+	conn->served_now = false;
+}
+
+/*
  * evhttp tells nobody of a new connection, but it is the argument of the callbacks of the
  * bufferevent that was made for it.
  */
@@ -172,6 +188,10 @@ static struct http_conn *attach(struct http_conns *conns, struct bufferevent *be
 		return NULL;
 	conn->ev = ev;
 	conn->fd = fd;
+	conn->watch =
+		event_new(conns->base, fd, EV_READ | EV_PERSIST, on_watched, conn);
+	if (!conn->watch || event_add(conn->watch, NULL) < 0)
+		abort();
 	note_peer(conn);
 	evhttp_connection_set_closecb(ev, on_connection_closed, conns);
 	if (LIST_EMPTY(&conns->all))
@@ -257,6 +277,7 @@ static void on_answered(struct evhttp_request *request, void *arg)
 		return;
 	input = bufferevent_get_input(evhttp_connection_get_bufferevent(conn->ev));
 	conn->serving = false;
+	event_add(conn->watch, NULL);
 	conn->on_close = NULL;
 	if (conn->streaming)
 		set_streaming(conn, false);
@@ -268,7 +289,7 @@ static void on_answered(struct evhttp_request *request, void *arg)
 void http_conn_begin_serving(struct http_conn *conn, struct evhttp_request *request)
 {
 	conn->reading = false;
-	conn->serving = true;
+	conn->serving = conn->served_now = true;
 	evhttp_request_set_on_complete_cb(request, on_answered, the_conns);
 }
 
@@ -327,19 +348,15 @@ void http_conn_cut(struct http_conn *conn)
 	shutdown(conn->fd, SHUT_RDWR);
 }
 
-/* evhttp shuts down the descriptor it knows; by then that must be another one than the
- * socket's. */
-int http_conn_take_socket(struct http_conns *conns, struct http_conn *conn)
+/* evhttp shuts down the descriptor it knows when it frees the connection. */
+int http_conn_take_socket(struct http_conns *conns, struct http_conn *conn,
+	struct evhttp_connection **remains)
 {
-	struct evhttp_connection *ev = conn->ev;
-	int old = conn->fd, fd = fcntl(old, F_DUPFD_CLOEXEC, 0);
+	int fd = conn->fd;
 
-	if (fd < 0)
-		return -errno;
+	*remains = conn->ev;
 	forget(conns, conn);
-	bufferevent_setfd(evhttp_connection_get_bufferevent(ev), -1);
-	close(old);
-	evhttp_connection_free(ev);
+	bufferevent_setfd(evhttp_connection_get_bufferevent(*remains), -1);
 	return fd;
 }
 
@@ -347,6 +364,13 @@ void http_conns_add_listener(struct http_conns *conns, struct evconnlistener *li
 {
 	if (conns->listener_count < MAX_LISTENERS)
 		conns->listeners[conns->listener_count++] = listener;
+}
+
+void http_conns_stop_accepting(struct http_conns *conns)
+{
+	set_paused(conns, true);
+	event_del(conns->relief);
+	conns->listener_count = 0;
 }
 
 struct http_conns *http_conns_new(

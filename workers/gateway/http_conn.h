@@ -34,10 +34,12 @@ struct http_conn {
 	int fd;
 	bool reading;	/* a request has begun and is not complete */
 	bool serving;	/* a request is complete and not answered */
+	bool served_now; /* and was completed by what on_watched is still to be told of */
 	bool streaming; /* its answer is a stream */
 	bool sent;	/* its answer is with the kernel, and evhttp is not told yet */
 	struct mono reading_since;
 	size_t held; /* bytes of the request that is being received or answered */
+	struct event *watch; /* see on_watched */
 	bool loopback;
 	enum access_owner owner;     /* asked once */
 	void (*on_close)(void *arg); /* told once, from within evhttp's own freeing */
@@ -57,6 +59,8 @@ struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *a
 
 /* A listener to pause while too much is open. */
 void http_conns_add_listener(struct http_conns *conns, struct evconnlistener *listener);
+/* For good: the listeners are not touched any more. */
+void http_conns_stop_accepting(struct http_conns *conns);
 
 /* The connection of a request that is being handled. NULL once the client is gone. */
 struct http_conn *http_conns_of(struct evhttp_request *request);
@@ -76,10 +80,9 @@ void http_conn_push(struct http_conn *conn);
 /* Bytes that wait because the client does not read. */
 size_t http_conn_queued(const struct http_conn *conn);
 
-/* Takes the socket away from evhttp, under another number, and frees the connection with
- * its request. -errno: nothing was done. */
-int http_conn_take_socket(struct http_conns *conns, struct http_conn *conn)
-	__attribute__((warn_unused_result));
+/* See http_take_socket. */
+int http_conn_take_socket(struct http_conns *conns, struct http_conn *conn,
+	struct evhttp_connection **remains);
 
 /* Cuts the connection, later in the turn. */
 void http_conn_cut(struct http_conn *conn);

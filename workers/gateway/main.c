@@ -216,6 +216,7 @@ static const struct worker_spec spec = {
 	.reload = reload,
 	.fleet = fleet,
 	.ready_later = true,
+	.changelist = true,
 };
 
 int main(int argc, char **argv)

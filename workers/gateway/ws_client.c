@@ -217,6 +217,8 @@ void ws_client_end(struct ws_client *client)
 	event_free(client->read_event);
 	event_free(client->write_event);
 	event_free(client->timer);
+	if (client->http)
+		evhttp_connection_free(client->http);
 	close(client->fd);
 	client->fd = -1;
 	ws_server_remove(client->server, client);

@@ -18,6 +18,7 @@
 #include "workers/gateway/ws_liveness.h"
 #include "workers/gateway/ws_reader.h"
 #include <event2/event.h>
+#include <event2/http.h>
 #include <sys/queue.h>
 
 /* A message may be added while less than this is queued; then the window is too slow. */
@@ -40,6 +41,8 @@ struct ws_client {
 	struct ws_server *server;
 	char id[UUID_SIZE]; /* connectionId */
 	int fd;
+	/* What remains of the HTTP connection; NULL for a socket that was none. */
+	struct evhttp_connection *http;
 	enum ws_client_state state;
 	bool close_received;
 	bool flush_wanted; /* in the server's list to_flush */

@@ -83,7 +83,8 @@ static void write_handshake(struct buf *out, const char *accept, struct str prot
 }
 
 /* Takes the socket, and what came behind the request. */
-static int take_socket(struct http_request *r, struct buf *input)
+static int take_socket(
+	struct http_request *r, struct buf *input, struct evhttp_connection **remains)
 {
 	struct bufferevent *bev =
 		evhttp_connection_get_bufferevent(evhttp_request_get_connection(r->ev));
@@ -93,7 +94,7 @@ static int take_socket(struct http_request *r, struct buf *input)
 	if (len > 0)
 		input->len +=
 			(size_t)evbuffer_remove(buffered, buf_reserve(input, len), len);
-	return http_take_socket(r);
+	return http_take_socket(r, remains);
 }
 
 void ws_upgrade_to(struct ws_server *server, struct http_request *request,
@@ -101,6 +102,7 @@ void ws_upgrade_to(struct ws_server *server, struct http_request *request,
 {
 	char accept[WS_ACCEPT_SIZE];
 	struct buf handshake = {0}, input = {0};
+	struct evhttp_connection *remains;
 	struct ws_client *client;
 	int fd;
 
@@ -109,11 +111,12 @@ void ws_upgrade_to(struct ws_server *server, struct http_request *request,
 	write_handshake(&handshake, accept,
 		access_token_protocol(
 			&server->gateway->access, request->headers.ws_protocol));
-	fd = take_socket(request, &input);
+	fd = take_socket(request, &input, &remains);
 	if (fd < 0) {
 		http_reply_error(request, 503, "Too many connections are open");
 	} else {
 		client = ws_client_new(server, fd);
+		client->http = remains;
 		log_info("window connected", "connection", "%s", client->id, "windows",
 			"%zu", server->count, NULL);
 		if (on_open)

@@ -24,8 +24,9 @@ const ORPHAN_MS = 6000;
 const SANITIZER = /^.*(ERROR: (Address|Leak|Thread)Sanitizer|runtime error: ).*$/m;
 
 export class Daemon {
-  /** options: projectDir, dataDir (both required), env: settings on top; undefined takes one away. */
-  constructor({ projectDir, dataDir, env = {} }) {
+  /** options: projectDir, dataDir (both required), env: settings on top; undefined takes one away; descriptors: how many a process may have. */
+  constructor({ projectDir, dataDir, env = {}, descriptors }) {
+    this.command = descriptors ? ['prlimit', `--nofile=${descriptors}`, PAIGED] : [PAIGED];
     this.projectDir = projectDir;
     this.dataDir = dataDir;
     this.extraEnv = env;
@@ -51,7 +52,7 @@ export class Daemon {
       ...this.extraEnv,
     };
     for (const [name, value] of Object.entries(this.env)) if (value === undefined) delete this.env[name];
-    this.child = spawn(PAIGED, [], { cwd: path.join(this.root, 'cwd'), env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn(this.command[0], this.command.slice(1), { cwd: path.join(this.root, 'cwd'), env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr]) stream.setEncoding('utf8').on('data', (text) => (this.output += text));
     this.end = null;
     this.discovery = null;

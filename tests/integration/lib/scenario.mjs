@@ -40,12 +40,13 @@ class Context {
     return directory;
   }
 
-  /** A daemon that is ready. options: projectDir (a small project unless told), dataDir, env. */
-  async daemon({ projectDir, dataDir, env } = {}) {
+  /** A daemon that is ready. options: projectDir (a small project unless told), dataDir, env, descriptors. */
+  async daemon({ projectDir, dataDir, env, descriptors } = {}) {
     const daemon = new Daemon({
       projectDir: projectDir ?? this.keep(smallProject()),
       dataDir: dataDir ?? this.directory('data'),
       env,
+      descriptors,
     });
     this.daemons.push(daemon);
     return daemon.start();
