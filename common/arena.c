@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ARENA_FIRST_BLOCK 1024
 #define ARENA_LARGEST_BLOCK (1024 * 1024)
 
 struct arena_block {
@@ -19,6 +18,9 @@ struct arena_block {
 	size_t size;
 	_Alignas(max_align_t) char data[];
 };
+
+/* With its head no larger than what malloc keeps at hand for a thread (1032 bytes). */
+#define ARENA_FIRST_BLOCK (1024 - sizeof(struct arena_block))
 
 static _Noreturn void out_of_memory(size_t size)
 {

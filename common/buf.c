@@ -48,18 +48,21 @@ void buf_add_char(struct buf *b, char c)
 
 void buf_printf(struct buf *b, const char *format, ...)
 {
+	size_t room = b->cap - b->len;
 	va_list args;
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(NULL, 0, format, args);
+	n = vsnprintf(room ? b->data + b->len : NULL, room, format, args);
 	va_end(args);
 	if (n < 0)
 		abort(); /* a format this program wrote is wrong */
-	buf_reserve(b, (size_t)n + 1);
-	va_start(args, format);
-	vsnprintf(b->data + b->len, (size_t)n + 1, format, args);
-	va_end(args);
+	if ((size_t)n >= room) {
+		buf_reserve(b, (size_t)n + 1);
+		va_start(args, format);
+		vsnprintf(b->data + b->len, (size_t)n + 1, format, args);
+		va_end(args);
+	}
 	b->len += (size_t)n;
 }
 
@@ -71,6 +74,14 @@ struct str buf_str(const struct buf *b)
 void buf_clear(struct buf *b)
 {
 	b->len = 0;
+}
+
+void buf_empty(struct buf *b)
+{
+	if (b->cap > BUF_KEEP_BYTES)
+		buf_free(b);
+	else
+		buf_clear(b);
 }
 
 void buf_free(struct buf *b)

@@ -26,6 +26,9 @@ void buf_add_json_string(struct buf *b, struct str s);
 struct str buf_str(const struct buf *b);
 /* Keeps the memory. */
 void buf_clear(struct buf *b);
+/* For one that is used again and again: keeps up to so much. */
+#define BUF_KEEP_BYTES (256u * 1024)
+void buf_empty(struct buf *b);
 void buf_free(struct buf *b);
 
 #endif

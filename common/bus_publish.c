@@ -20,10 +20,7 @@ void bus_publish_flush(struct bus *bus)
 		return;
 	message = bus_message_new(waiting->len, &to);
 	memcpy(to, waiting->data, waiting->len);
-	if (waiting->cap > 4 * WAITING_SOFT_BYTES)
-		buf_free(waiting);
-	else
-		buf_clear(waiting);
+	buf_empty(waiting);
 	bus->sent_at = clock_mono();
 	bus_listener_publish(&bus->publisher.listener, message);
 }

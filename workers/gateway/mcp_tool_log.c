@@ -108,21 +108,26 @@ static void wait_for_row(void (*on_logged)(void *arg), void *arg)
 void mcp_tool_log(struct gateway *g, const char *tool, struct str session_id,
 	void (*on_logged)(void *arg), void *arg)
 {
+	struct buf *rows = &pending_log.rows;
 	struct wall now = clock_wall();
 	char id[UUID_SIZE], at[WALL_ISO_SIZE];
 
 	uuid7(now, id);
 	wall_iso(now, at);
-	buf_printf(&pending_log.rows,
-		"%s{\"id\":\"%s\",\"type\":\"mcp_tool_call\",\"data\":{\"toolName\":\"%"
-		"s\","
-		"\"sessionId\":",
-		pending_log.rows.len ? "," : "", id, tool);
+	if (rows->len > 0)
+		buf_add_char(rows, ',');
+	buf_add_str(rows, STR_LIT("{\"id\":\""));
+	buf_add_str(rows, str_of(id));
+	buf_add_str(rows, STR_LIT("\",\"type\":\"mcp_tool_call\",\"data\":{\"toolName\":\""));
+	buf_add_str(rows, str_of(tool));
+	buf_add_str(rows, STR_LIT("\",\"sessionId\":"));
 	if (session_id.ptr)
-		buf_add_json_string(&pending_log.rows, session_id);
+		buf_add_json_string(rows, session_id);
 	else
-		buf_add_str(&pending_log.rows, STR_LIT("null"));
-	buf_printf(&pending_log.rows, "},\"createdAt\":\"%s\"}", at);
+		buf_add_str(rows, STR_LIT("null"));
+	buf_add_str(rows, STR_LIT("},\"createdAt\":\""));
+	buf_add_str(rows, str_of(at));
+	buf_add_str(rows, STR_LIT("\"}"));
 	if (on_logged)
 		wait_for_row(on_logged, arg);
 	want_flush(g);

@@ -83,7 +83,7 @@ static void handle_list(struct mcp_call *call, void *arg)
 static void finish(struct gateway *g, struct mcp_call *call, struct str text,
 	bool structured, bool is_error)
 {
-	struct buf out = {0};
+	static struct buf out;
 
 	if (is_error)
 		g->metrics.mcp_tool_errors++;
@@ -98,7 +98,7 @@ static void finish(struct gateway *g, struct mcp_call *call, struct str text,
 		buf_add_str(&out, STR_LIT(",\"isError\":true"));
 	buf_add_char(&out, '}');
 	mcp_call_result(call, buf_str(&out));
-	buf_free(&out);
+	buf_empty(&out);
 }
 
 struct tool_call {
@@ -136,15 +136,15 @@ static void call_owner(
 {
 	const struct method_info *method = &method_infos[tool->method];
 	struct buf body = {0};
-	char key[UUID_SIZE];
+	char key[UUID_SIZE] = "";
 
 	if (method->deadline_ms >= LONG_METHOD_MS)
 		mcp_call_takes_long(t->call);
-	uuid7(clock_wall(), key);
+	if (method->flags & METHOD_KEYED)
+		uuid7(clock_wall(), key);
 	proto_encode(tool->input(), input, &body);
-	bus_call(t->g->bus, tool->method,
-		method->flags & METHOD_KEYED ? str_of(key) : (struct str){NULL, 0},
-		buf_str(&body), 0, on_reply, t);
+	bus_call(t->g->bus, tool->method, str_of(key[0] ? key : NULL), buf_str(&body), 0,
+		on_reply, t);
 	buf_free(&body);
 }
 

@@ -298,15 +298,16 @@ static void put_result(const struct mcp_call *call, struct str result, struct bu
 
 void mcp_call_result(struct mcp_call *call, struct str result)
 {
-	struct buf out = {0};
+	static struct buf out;
 
 	if (!call->cancelled) {
-		buf_printf(&out, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":",
-			STR_ARG(call->message.id));
+		buf_add_str(&out, STR_LIT("{\"jsonrpc\":\"2.0\",\"id\":"));
+		buf_add_str(&out, call->message.id);
+		buf_add_str(&out, STR_LIT(",\"result\":"));
 		put_result(call, result, &out);
 		buf_add_char(&out, '}');
 		answer(call, 200, buf_str(&out));
-		buf_free(&out);
+		buf_empty(&out);
 	}
 	call_free(call);
 }
