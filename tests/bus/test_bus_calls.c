@@ -211,13 +211,16 @@ START_TEST(order_over_resets)
 
 	*owner = rig_peer(&rig, ordered[_i].owner, NULL);
 	rig_start(&rig);
-	rig_turn(&rig, ordered[_i].before_ms);
-	for (int i = 0, kills = 0; i < CALLS; i++) {
+	if (ordered[_i].before_ms > 0)
+		rig_turn(&rig, ordered[_i].before_ms);
+	for (int i = 0; i < CALLS; i++) {
+		bool deadly = i % (CALLS / KILLS) == 150; /* is answered after the kill */
+
 		rig_call(&rig, ordered[_i].method, 0, "{\"n\":%d,\"delay\":%d}", i,
-			i % 50 == 0);
+			deadly ? 50 : i % 50 == 0);
 		if (i % 10 == 0)
 			rig_turn(&rig, 1);
-		if (i % (CALLS / KILLS) == 150 && kills++ < KILLS) {
+		if (deadly) {
 			rig_kill(owner);
 			*owner = rig_peer(&rig, ordered[_i].owner, NULL);
 		}
