@@ -76,9 +76,9 @@ void buf_clear(struct buf *b)
 	b->len = 0;
 }
 
-void buf_empty(struct buf *b)
+void buf_empty(struct buf *b, size_t keep)
 {
-	if (b->cap > BUF_KEEP_BYTES)
+	if (b->cap > keep)
 		buf_free(b);
 	else
 		buf_clear(b);

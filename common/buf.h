@@ -26,9 +26,9 @@ void buf_add_json_string(struct buf *b, struct str s);
 struct str buf_str(const struct buf *b);
 /* Keeps the memory. */
 void buf_clear(struct buf *b);
-/* For one that is used again and again: keeps up to so much. */
-#define BUF_KEEP_BYTES (256u * 1024)
-void buf_empty(struct buf *b);
+/* For one that is used again and again: keeps memory of up to `keep` bytes, and gives back what
+ * something big made of it. */
+void buf_empty(struct buf *b, size_t keep);
 void buf_free(struct buf *b);
 
 #endif

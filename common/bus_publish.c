@@ -20,7 +20,7 @@ void bus_publish_flush(struct bus *bus)
 		return;
 	message = bus_message_new(waiting->len, &to);
 	memcpy(to, waiting->data, waiting->len);
-	buf_empty(waiting);
+	buf_empty(waiting, 4 * WAITING_SOFT_BYTES);
 	bus->sent_at = clock_mono();
 	bus_listener_publish(&bus->publisher.listener, message);
 }

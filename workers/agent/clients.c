@@ -49,10 +49,7 @@ static void publish(struct agent_client *client)
 	snprintf(topic, sizeof(topic), "agent/%s", client->id);
 	buf_add_char(&client->parcel, ']');
 	bus_publish(client->agents->worker->bus, topic, buf_str(&client->parcel));
-	if (client->parcel.cap > CLIENT_PARCEL_BYTES * 2)
-		buf_free(&client->parcel);
-	else
-		buf_clear(&client->parcel);
+	buf_empty(&client->parcel, CLIENT_PARCEL_BYTES * 2);
 }
 
 void clients_flush(struct agents *a)

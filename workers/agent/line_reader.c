@@ -7,10 +7,7 @@
 static void give(struct line_reader *r, line_fn *fn, void *arg)
 {
 	fn(arg, r->held.len ? buf_str(&r->held) : STR_LIT(""));
-	if (r->held.cap > KEPT_BYTES)
-		buf_free(&r->held);
-	else
-		buf_clear(&r->held);
+	buf_empty(&r->held, KEPT_BYTES);
 }
 
 static void take(struct line_reader *r, struct str piece, line_fn *fn, void *arg)

@@ -83,14 +83,6 @@ static void judge(struct file_content *c, bool binary)
 	c->line_count = c->binary ? 0 : count_lines(c->text);
 }
 
-/* Empties a buffer, and gives back what one big file made of it. */
-static void start_over(struct buf *b)
-{
-	if (b->cap > KEPT_BYTES)
-		buf_free(b);
-	buf_clear(b);
-}
-
 int read_file(const struct project *p, const char *key, struct file_content *c)
 {
 	bool binary = language_is_binary(str_of(key));
@@ -101,8 +93,8 @@ int read_file(const struct project *p, const char *key, struct file_content *c)
 		return -FAULT_NOT_REGULAR;
 	if (fd < 0)
 		return fd;
-	start_over(&c->raw);
-	start_over(&c->decoded);
+	buf_empty(&c->raw, KEPT_BYTES);
+	buf_empty(&c->decoded, KEPT_BYTES);
 
 	int error = read_fd(fd, READ_MAX_BYTES, &st, &c->raw);
 

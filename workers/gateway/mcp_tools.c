@@ -98,7 +98,7 @@ static void finish(struct gateway *g, struct mcp_call *call, struct str text,
 		buf_add_str(&out, STR_LIT(",\"isError\":true"));
 	buf_add_char(&out, '}');
 	mcp_call_result(call, buf_str(&out));
-	buf_empty(&out);
+	buf_empty(&out, MCP_KEPT_BYTES);
 }
 
 struct tool_call {

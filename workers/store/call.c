@@ -13,11 +13,9 @@ struct str call_encode(struct call *call, const struct type *type, const void *m
 	static struct buf text; /* kept for the next one */
 	struct str kept;
 
-	buf_clear(&text);
 	proto_encode(type, message, &text);
 	kept = arena_str(call->arena, buf_str(&text));
-	if (text.cap > ENCODE_KEPT_MAX)
-		buf_free(&text);
+	buf_empty(&text, ENCODE_KEPT_MAX);
 	return kept;
 }
 

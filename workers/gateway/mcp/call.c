@@ -307,7 +307,7 @@ void mcp_call_result(struct mcp_call *call, struct str result)
 		put_result(call, result, &out);
 		buf_add_char(&out, '}');
 		answer(call, 200, buf_str(&out));
-		buf_empty(&out);
+		buf_empty(&out, MCP_KEPT_BYTES);
 	}
 	call_free(call);
 }

@@ -23,6 +23,9 @@ struct http_request;
 struct mcp_call;
 struct mcp_server;
 
+/* What is kept of the memory in which an answer was put together. */
+#define MCP_KEPT_BYTES (256u * 1024)
+
 /* JSON-RPC and MCP error codes. */
 #define MCP_PARSE_ERROR (-32700)
 #define MCP_INVALID_REQUEST (-32600)
