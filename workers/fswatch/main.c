@@ -41,7 +41,7 @@ static int fail(const char *what, const char *path, int error)
 {
 	log_error(what, "path", "%s", path, "error", "%s",
 		error == -ENOSYS
-			? "this kernel has no openat2; Linux 5.6 or later is needed"
+			? "openat2 is refused: a system call filter forbids it (in a unit for systemd RestrictSUIDSGID=yes does), or the kernel is older than Linux 5.6"
 			: strerror(-error),
 		NULL);
 	return exit_code_of(error);
