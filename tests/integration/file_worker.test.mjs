@@ -297,31 +297,6 @@ scenario('what is asked right after a save sees the save; an edit during it stay
   }
 });
 
-scenario('with a session end its files and buffers, also when the file worker missed it (P6.21)', async (t) => {
-  const { daemon, editor } = await withTree(t);
-  const mcp = await t.mcp(daemon);
-  const begin = async (issueNumber) => {
-    editor.send('session:start', { issueNumber });
-    await editor.next('session:started');
-    await editor.next('fs:tree');
-    await open(editor, 'README.md');
-    editor.send('buffer:update', { path: 'README.md', content: 'unsaved', cursorPosition: { line: 1, column: 1 } });
-    await until('the buffer', async () => (await mcp.ok('paige_get_buffer', { path: 'README.md' }))?.dirty);
-  };
-  const cleared = () => until('nothing open and no buffer', async () =>
-    (await mcp.ok('paige_get_open_files')).files.length === 0 && (await mcp.ok('paige_get_buffer', { path: 'README.md' })) === null);
-  await begin(1);
-  editor.send('session:end');
-  await editor.next('session:ended');
-  await cleared();
-  await begin(2);
-  const old = await daemon.kill9('fswatch');
-  editor.send('session:end');
-  await editor.next('session:ended');
-  await daemon.replaced('fswatch', old);
-  await cleared();
-});
-
 scenario('data that the daemon keeps inside the project is no part of the tree', async (t) => {
   const projectDir = t.keep(smallProject());
   const { editor } = await withTree(t, { projectDir, dataDir: path.join(projectDir, '.paige') });

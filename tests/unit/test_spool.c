@@ -91,7 +91,8 @@ START_TEST(buffers_come_back)
 	ck_assert_int_eq(buffers_init(&again, &spool, 2), 0);
 	ck_assert_uint_eq(again.by_path.count, 2);
 	ck_assert(!buffers_find(&again, STR_LIT("clean.ts")));
-	buffers_clear(&again);
+	while (again.first)
+		buffers_remove(&again, again.first);
 	buffers_fini(&again);
 	ck_assert_int_eq(buffers_init(&again, &spool, 2), 0);
 	ck_assert_uint_eq(again.by_path.count, 0);
@@ -122,7 +123,32 @@ START_TEST(many_buffers_and_few_descriptors)
 	ck_assert_int_eq(buffers_init(&b, &spool, 2), 0);
 	ck_assert_uint_eq(b.by_path.count, 1000);
 	ck_assert(holds(&b, "f999.ts", "99.ts"));
-	buffers_clear(&b);
+	while (b.first)
+		buffers_remove(&b, b.first);
+	buffers_fini(&b);
+}
+END_TEST
+
+/* Since no session's end clears them away, saved files must not shut out unsaved ones. */
+START_TEST(clean_buffers_make_room)
+{
+	struct buffers b;
+	char path[32];
+
+	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	for (int i = 0; i < BUFFERS_MAX; i++) {
+		snprintf(path, sizeof(path), "f%d.ts", i);
+		update(&b, path, "x")->dirty = i % 5000 != 7;
+	}
+	update(&b, "new.ts", "unsaved");
+	ck_assert(!buffers_find(&b, STR_LIT("f7.ts")));
+	ck_assert(holds(&b, "f5007.ts", "x"));
+	update(&b, "newer.ts", "unsaved");
+	ck_assert(!buffers_find(&b, STR_LIT("f5007.ts")));
+	ck_assert_ptr_null(buffers_set(&b, STR_LIT("one-more.ts"), STR_LIT("x")));
+	ck_assert(holds(&b, "new.ts", "unsaved"));
+	ck_assert_uint_eq(b.by_path.count, BUFFERS_MAX);
+	ck_assert_uint_eq(b.bytes, BUFFERS_MAX - 2 + 2 * strlen("unsaved"));
 	buffers_fini(&b);
 }
 END_TEST
@@ -138,6 +164,7 @@ START_TEST(limits)
 	ck_assert_ptr_null(buffers_set(&b, STR_LIT("a"), (struct str){text, half + 1}));
 	ck_assert_ptr_null(buffers_find(&b, STR_LIT("a")));
 	ck_assert_ptr_nonnull(buffers_set(&b, STR_LIT("a"), (struct str){text, half}));
+	buffers_find(&b, STR_LIT("a"))->dirty = true;
 	b.bytes = BUFFERS_MAX_BYTES - 10; /* as if others had the rest */
 	ck_assert_ptr_null(buffers_set(&b, STR_LIT("b"), (struct str){text, 11}));
 	ck_assert_ptr_nonnull(buffers_set(&b, STR_LIT("b"), (struct str){text, 10}));
@@ -351,6 +378,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, buffers_come_back);
 	tcase_add_test(tc, many_buffers_and_few_descriptors);
+	tcase_add_test(tc, clean_buffers_make_room);
 	tcase_add_test(tc, limits);
 	tcase_add_test(tc, a_full_disk_loses_nothing_that_was_written);
 	tcase_add_test(tc, slots_are_taken_by_turns);

@@ -61,10 +61,27 @@ void buffers_remove(struct buffers *b, struct buffer *buffer)
 	release(b, buffer);
 }
 
-void buffers_clear(struct buffers *b)
+/* True when a content fits beside all others; `buffer`: the one it is for, if any. */
+static bool fits(const struct buffers *b, const struct buffer *buffer, size_t len)
 {
-	while (b->first)
-		buffers_remove(b, b->first);
+	size_t others = b->bytes - (buffer ? buffer->len : 0);
+
+	return others + len <= BUFFERS_MAX_BYTES &&
+	       (buffer || b->by_path.count < BUFFERS_MAX);
+}
+
+/* Drops clean buffers until the content fits; false when it does not. */
+static bool make_place(struct buffers *b, const struct buffer *buffer, size_t len)
+{
+	if (len > SPOOL_MAX_CONTENT)
+		return false;
+	for (struct buffer *other = b->first, *next; other && !fits(b, buffer, len);
+		other = next) {
+		next = other->next;
+		if (other != buffer && !other->dirty)
+			buffers_remove(b, other);
+	}
+	return fits(b, buffer, len);
 }
 
 /* Room for the content; what became much too big is given back. */
@@ -82,18 +99,16 @@ static void make_room(struct buffer *buffer, size_t len)
 struct buffer *buffers_set(struct buffers *b, struct str path, struct str content)
 {
 	struct buffer *buffer = buffers_find(b, path);
-	size_t others = b->bytes - (buffer ? buffer->len : 0);
 
-	if (content.len > SPOOL_MAX_CONTENT || others + content.len > BUFFERS_MAX_BYTES ||
-		(!buffer && b->by_path.count >= BUFFERS_MAX))
+	if (!make_place(b, buffer, content.len))
 		return NULL;
 	if (!buffer)
 		buffer = insert(b, path);
 	make_room(buffer, content.len);
 	if (content.len > 0)
 		memcpy(buffer->content, content.ptr, content.len);
+	b->bytes += content.len - buffer->len;
 	buffer->len = content.len;
-	b->bytes = others + content.len;
 	buffer->chars = (int64_t)utf8_utf16_len(content);
 	return buffer;
 }

@@ -6,8 +6,9 @@
  * Nobody may be told of a change before that: then a killed process loses nothing that
  * anybody knows of.
  *
- * A clean buffer is a convenience: it is dropped when the file is closed (P3.14), and
- * after a restart of the whole daemon, when the file may be another one by then.
+ * A clean buffer is a convenience: it is dropped when the file is closed (P3.14), when
+ * another buffer needs its room, and after a restart of the whole daemon, when the file
+ * may be another one by then.
  */
 #ifndef PAIGE_FSWATCH_BUFFERS_H
 #define PAIGE_FSWATCH_BUFFERS_H
@@ -55,8 +56,9 @@ struct buffer *buffers_find(const struct buffers *buffers, struct str path);
 
 /*
  * Sets the content of a buffer, making it when there is none; the caller then sets what
- * else changed and calls buffers_changed. NULL when there are too many buffers or too
- * much in them: then nothing changed.
+ * else changed and calls buffers_changed. Clean buffers of other files go when there are
+ * too many buffers or too much in them, the oldest first; NULL when that is not enough:
+ * then the buffer is as it was.
  */
 struct buffer *buffers_set(struct buffers *buffers, struct str path, struct str content);
 /* The buffer is to be written by the next flush. */
@@ -64,7 +66,6 @@ void buffers_changed(struct buffers *buffers, struct buffer *buffer);
 
 /* Removes a buffer and its copy in the spool. */
 void buffers_remove(struct buffers *buffers, struct buffer *buffer);
-void buffers_clear(struct buffers *buffers);
 
 /* Writes what changed. 0, or -errno of the first that failed; those are tried again by
  * the next flush. */

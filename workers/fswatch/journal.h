@@ -19,7 +19,7 @@
 enum journal_type {
 	JOURNAL_OPEN = 1,  /* int64_t characters, path */
 	JOURNAL_CLOSE = 2, /* path */
-	JOURNAL_CLEAR = 3, /* no file is open any more */
+	JOURNAL_CLEAR = 3, /* no file is open any more; read, no longer written */
 	JOURNAL_ROW = 4,   /* JSON of an action_row */
 	JOURNAL_SENT =
 		5, /* uint64_t: so many rows from the front are in the action log */

@@ -68,13 +68,6 @@ const struct open_file *open_files_find(const struct open_files *files, struct s
 	return pathmap_get(&files->by_path, path);
 }
 
-void open_files_clear(struct open_files *files)
-{
-	if (files->first)
-		journal_add(files->journal, JOURNAL_CLEAR, nothing, nothing);
-	take_out_all(files);
-}
-
 void open_files_record(const struct open_files *files)
 {
 	for (const struct open_file *file = files->first; file; file = file->next)

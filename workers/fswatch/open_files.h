@@ -30,7 +30,6 @@ bool open_files_add(struct open_files *files, struct str path, int64_t chars);
 /* False when it was not open. */
 bool open_files_remove(struct open_files *files, struct str path);
 const struct open_file *open_files_find(const struct open_files *files, struct str path);
-void open_files_clear(struct open_files *files);
 /* Writes the whole set into a journal that is written anew. */
 void open_files_record(const struct open_files *files);
 /* Takes in a record that was read: JOURNAL_OPEN, JOURNAL_CLOSE, JOURNAL_CLEAR. */

@@ -1,10 +1,12 @@
 /*
  * session.c - what the coaching session means for files.
  *
- * With it end the open files and the buffers (P6.21); while it lasts a timer sums up
- * edits in the action log (FR-043, FR-047); at its start every window gets the tree
- * (P3.11). Which session is active is a record of the journal, so that an end that came
- * while this process was away is noticed.
+ * While it lasts a timer sums up edits in the action log (FR-043, FR-047); at its start
+ * every window gets the tree (P3.11). Which session is active is a record of the journal,
+ * so that edits are summed up from the start on.
+ *
+ * Open files and buffers belong to the windows and to the files, never to a session: they
+ * outlive its end, the start of another, and a database that knows nothing of it (P6.21).
  */
 #include "common/log.h"
 #include "proto/messages.h"
@@ -59,15 +61,10 @@ static void start_timer(struct fswatch *fs)
 /* `id` "": none is active. False when nothing changed. */
 static bool set_session(struct fswatch *fs, struct str id)
 {
-	bool had_one = fs->session_id[0] != '\0';
-
 	if (str_is(id, fs->session_id))
 		return false;
-	if (had_one) {
-		open_files_clear(&fs->open_files);
-		buffers_clear(&fs->buffers);
+	if (fs->session_id[0])
 		event_del(fs->summary_timer);
-	}
 	if (id.len >= sizeof(fs->session_id))
 		id.len = 0;
 	memcpy(fs->session_id, id.ptr, id.len);

@@ -1,0 +1,88 @@
+// unsaved_text.test.mjs - what the learner has typed and not saved outlives sessions, databases and workers, and follows the disk.
+import { strict as assert } from 'node:assert';
+import fs from 'node:fs';
+import path from 'node:path';
+import { scenario } from './lib/scenario.mjs';
+import { until } from './lib/wait.mjs';
+
+const CURSOR = { line: 1, column: 1 };
+
+async function begin(t, options) {
+  const daemon = await t.daemon(options);
+  const editor = await t.editor(daemon);
+  await editor.next('fs:tree');
+  const mcp = await t.mcp(daemon);
+  return { daemon, editor, mcp, file: (name) => path.join(daemon.projectDir, name) };
+}
+
+const open = (editor, name) => editor.ask('file:open', { path: name }, ['fs:content', 'connection:error']);
+const type = (editor, name, content) => editor.send('buffer:update', { path: name, content, cursorPosition: CURSOR });
+const buffer = (mcp, name) => mcp.ok('paige_get_buffer', { path: name });
+const holds = (mcp, name, content) => until(`the buffer of ${name} to be ${JSON.stringify(content)}`, async () => {
+  const found = await buffer(mcp, name);
+  return found?.content === content && found;
+});
+
+async function unsaved(mcp, name, content) {
+  assert.equal((await holds(mcp, name, content)).dirty, true);
+  assert.deepEqual((await mcp.ok('paige_get_open_files')).files, [name]);
+}
+
+async function start(editor, issueNumber) {
+  await editor.ask('session:start', { issueNumber }, 'session:started');
+  await editor.next('fs:tree'); // the file worker knows of the session
+}
+
+scenario('unsaved text and open files outlive every start and end of a session (P6.21)', async (t) => {
+  const { daemon, editor, mcp } = await begin(t);
+  await open(editor, 'README.md');
+  type(editor, 'README.md', 'unsaved');
+  await unsaved(mcp, 'README.md', 'unsaved');
+  await start(editor, 1);
+  await unsaved(mcp, 'README.md', 'unsaved');
+  await start(editor, 2);
+  await unsaved(mcp, 'README.md', 'unsaved');
+  await mcp.once('paige_end_session'); // whatever becomes of the wrap-up
+  editor.send('session:end');
+  await editor.next('session:ended');
+  await unsaved(mcp, 'README.md', 'unsaved');
+  const old = await daemon.kill9('fswatch');
+  await daemon.replaced('fswatch', old);
+  await unsaved(mcp, 'README.md', 'unsaved');
+});
+
+/** What may become of paige.db while the daemon is down; the session that the file worker knows is not in it afterwards. */
+const DATABASES = {
+  'moved away': () => {},
+  'restored from a backup': (dir, copies) => fs.copyFileSync(path.join(copies, 'backup.db'), path.join(dir, 'paige.db')),
+  'left without the end of its log': (dir, copies) => {
+    for (const name of ['paige.db', 'paige.db-wal']) fs.copyFileSync(path.join(copies, name), path.join(dir, name));
+    fs.truncateSync(path.join(dir, 'paige.db-wal'), 4096);
+  },
+};
+
+const databaseFiles = (dir) => fs.readdirSync(dir).filter((name) => name.startsWith('paige.db'));
+
+for (const [what, act] of Object.entries(DATABASES)) {
+  scenario(`unsaved text outlives a database that was ${what}`, async (t) => {
+    const { daemon, editor, mcp } = await begin(t);
+    const copies = t.directory('copies');
+    const { code, stderr } = await daemon.ctl('backup', path.join(copies, 'backup.db'));
+    assert.equal(code, 0, stderr);
+    await start(editor, 1);
+    await open(editor, 'README.md');
+    type(editor, 'README.md', 'hours of work');
+    await unsaved(mcp, 'README.md', 'hours of work');
+    for (const name of databaseFiles(daemon.dataDir)) fs.copyFileSync(path.join(daemon.dataDir, name), path.join(copies, name));
+    for (const client of [editor, mcp]) client.close();
+    await daemon.die();
+    for (const name of databaseFiles(daemon.dataDir)) fs.rmSync(path.join(daemon.dataDir, name));
+    act(daemon.dataDir, copies);
+
+    const again = await t.daemon({ projectDir: daemon.projectDir, dataDir: daemon.dataDir });
+    const window = await t.editor(again);
+    await unsaved(await t.mcp(again), 'README.md', 'hours of work');
+    await start(window, 2);
+    await unsaved(await t.mcp(again), 'README.md', 'hours of work');
+  });
+}
