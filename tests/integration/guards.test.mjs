@@ -4,6 +4,7 @@ import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { Editor } from './lib/editor.mjs';
 import { Guard, api, insist } from './lib/guard.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
@@ -229,4 +230,47 @@ scenario('many live machines: the start after a crash is quick, and each goes on
   assert.ok(took < 4000, `${took} ms`);
   assert.equal(decision, undefined);
   await until('all are known', () => new RegExp(`waiting[^0-9]*${many}`).test(daemon.everythingWritten().split('guards are watched').pop()));
+});
+
+const BAD_IDS = ['nope\0x', '\0', 'x\0', 'a b', 'a\tb', 'a%b', 'a?b', 'a#b', 'caf\u00e9', '\x7f', 'x'.repeat(129)];
+
+/** Every way in that names a machine. */
+const WAYS_IN = [
+  ['GET', (id) => `/guards/idle/${id}`],
+  ['GET', (id) => `/guards/idle/${id}/events`],
+  ['GET', (id) => `/guards/idle/${id}/replay`],
+  ['GET', (id) => `/guards/interview/${id}/bundle`],
+  ['POST', (id) => `/guards/idle/${id}/events`, () => ({ type: 'client_connected' })],
+  ['POST', () => '/guards/idle', (id) => ({ id })],
+];
+
+/** Milliseconds of processor time that a process has used. */
+const usedMs = ({ pid }) => {
+  const [, rest] = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const fields = rest.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+};
+
+scenario('an id that no machine can have is refused at every way in, and leaves nothing behind', async (t) => {
+  const daemon = await t.daemon();
+  const good = await Guard.create(daemon, 'idle', 'good', {});
+  const engine = daemon.worker('guard-engine');
+  const editor = await Editor.connect(daemon);
+  for (const id of BAD_IDS) {
+    for (const [method, target, body] of WAYS_IN) {
+      const what = `${method} ${target(JSON.stringify(id))}`;
+      const answer = await api(daemon, method, target(encodeURIComponent(id)), body?.(id));
+      assert.deepEqual([answer.status, answer.json?.error?.code ?? answer.json?.code], [400, 'INVALID_MESSAGE'], `${what}: ${answer.text}`);
+    }
+    for (const [type, payload] of [['guard:subscribe', { kind: 'idle', id }], ['guard:event', { kind: 'idle', id, event: { type: 'client_connected' } }]]) {
+      const answer = await editor.ask(type, payload, ['connection:error', 'guard:state', 'guard:result']);
+      assert.deepEqual([answer.type, answer.payload.code], ['connection:error', 'INVALID_MESSAGE'], `${type} ${JSON.stringify(id)}`);
+    }
+  }
+  editor.close();
+  assert.deepEqual(daemon.worker('guard-engine'), engine, 'the guard engine is the same process');
+  const before = usedMs(engine);
+  await sleep(2000);
+  assert.ok(usedMs(engine) - before <= 100, `the engine rests; it used ${usedMs(engine) - before} ms of 2000`);
+  assert.equal((await good.get()).cursor, 1);
 });

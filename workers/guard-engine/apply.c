@@ -68,6 +68,35 @@ void apply_fail_waiting(struct instance *i, const char *code, const char *messag
 		fail_op(i, take_first(i), code, message);
 }
 
+void apply_fail_clients(struct instance *i, const char *code, const char *message)
+{
+	struct op **link = &i->first;
+
+	while (*link) {
+		struct op *op = *link;
+
+		if (!op->request) {
+			link = &op->next;
+			continue;
+		}
+		*link = op->next;
+		i->waiting--;
+		fail_op(i, op, code, message);
+	}
+	i->last = link;
+}
+
+/* What the engine has to do comes first again. */
+static void put_back(struct instance *i, struct op *op)
+{
+	op->again = true;
+	op->next = i->first;
+	if (!i->first)
+		i->last = &op->next;
+	i->first = op;
+	i->waiting++;
+}
+
 void apply_enqueue(struct instance *i, struct op *op)
 {
 	if (i->waiting >= ENGINE_MAX_WAITING && op->request) {
@@ -210,6 +239,7 @@ static void commit(struct instance *i)
 	i->stream.state = i->next_stream.state;
 	i->next_stream.state = NULL;
 	i->stream.cursor = i->next_stream.cursor;
+	i->failures = 0;
 	if (i->stream.cursor - i->snapshot_cursor >= ENGINE_SNAPSHOT_ROWS)
 		i->snapshot_cursor = i->stream.cursor;
 	answers_publish(i, &i->result);
@@ -238,6 +268,19 @@ static void creation_failed(
 	load_again(i);
 }
 
+/* A step of the engine was not stored. It is taken again when the store is there again,
+ * with the answer of the model that it may bring; never when the store has refused it. */
+static void own_step_failed(
+	struct instance *i, struct op *op, bool final, const char *why)
+{
+	if (op)
+		put_back(i, op);
+	if (final)
+		load_break_off(i, why);
+	else
+		load_later(i, why);
+}
+
 /* The store did not take the rows, or nobody knows: what it has decides. */
 static void append_failed(
 	struct instance *i, struct op *op, const struct bus_reply *reply)
@@ -251,10 +294,11 @@ static void append_failed(
 		code, "message", "%s", message, NULL);
 	if (i->creating) {
 		creation_failed(i, op, code, message);
-	} else {
-		if (op)
-			fail_op(i, op, code, message);
+	} else if (op && op->request) {
+		fail_op(i, op, code, message);
 		load_again(i);
+	} else {
+		own_step_failed(i, op, folds_is_final(reply), message);
 	}
 	arena_free(&arena);
 }
@@ -347,11 +391,9 @@ static bool take_tick(struct instance *i, int64_t until_ms)
 	apply_facts(i, &i->stream, &tick, tick.at_ms, &tick.facts);
 	err = take_step(i, NULL, &tick);
 	if (err) {
-		log_error("a tick of a guard was not taken", "kind", "%s",
-			guard_kind_enumeration()->names[i->kind], "id", "%s", i->id,
-			"error", "%s", strerror(-err), NULL);
-		i->phase = INSTANCE_BROKEN;
-		i->problem = strdup("a tick of it could not be taken");
+		log_error("a tick of a guard was not taken", "error", "%s",
+			strerror(-err), NULL);
+		load_break_off(i, "a tick of it could not be taken");
 	}
 	return true;
 }
@@ -387,6 +429,10 @@ static void take_op(struct instance *i, struct op *op)
 
 	if (!op->event) {
 		answer_look(i, op);
+		return;
+	}
+	if (op->again && !requests_open(i, &op->answers)) {
+		end_op(i, op);
 		return;
 	}
 	if (answer_stale(i, op))

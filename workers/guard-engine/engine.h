@@ -14,6 +14,7 @@
 
 #include "common/worker.h"
 #include "workers/guard-engine/clocks.h"
+#include "workers/guard-engine/guard_id.h"
 #include "workers/guard-engine/stream.h"
 #include "workers/guard-engine/zones.h"
 
@@ -29,12 +30,11 @@
 #define ENGINE_MAX_ROWS 100000
 /* Refused events are written down as long as the stream is shorter than this. */
 #define ENGINE_MAX_ROWS_FOR_REFUSALS 50000
-/* Pause before a store that failed is asked again. */
+/* Pause before a store that failed is asked again; it doubles up to the second. */
 #define ENGINE_RETRY_MS 500
+#define ENGINE_RETRY_MAX_MS 4000
 /* The same at the start, when the store is there and its streams are not. */
 #define ENGINE_STREAMS_AWAY_MS 5000
-
-#define ENGINE_ID_SIZE 129
 
 struct engine;
 struct instance;
@@ -50,6 +50,7 @@ struct op {
 	int64_t expected_cursor;
 	struct machine_request
 		answers; /* of the engine: the request to a model that it answers */
+	bool again; /* it was on its way before; nobody knows whether it was stored */
 	struct moment came;
 };
 
@@ -65,14 +66,16 @@ struct instance {
 	struct instance *newer, *older; /* loaded ones, by use */
 	struct engine *engine;
 	enum guard_kind kind;
-	char id[ENGINE_ID_SIZE];
+	char id[GUARD_ID_SIZE];
 	enum instance_phase phase;
 	char *problem;
 	struct alarm alarm;
 	struct timeline timeline;
 	struct stream stream; /* state NULL unless READY */
 	int64_t snapshot_cursor;
-	bool asking; /* a model had to be asked when it was stored last */
+	/* A timer or a model waits for it: it is read however long the store is away. */
+	bool wanted;
+	int failures; /* of the store, in a row */
 
 	struct op *first, **last; /* what waits */
 	size_t waiting;
@@ -112,7 +115,7 @@ struct engine {
 
 /* The instance, or NULL when it is not in memory. */
 struct instance *instances_find(struct engine *e, enum guard_kind kind, struct str id);
-/* Makes one in phase KNOWN; it must not be there. */
+/* Makes one in phase KNOWN; it must not be there, and the id must be valid. */
 struct instance *instances_add(struct engine *e, enum guard_kind kind, struct str id);
 /* Forgets one that nothing waits for. */
 void instances_drop(struct instance *i);
@@ -128,6 +131,12 @@ void instances_fini(struct engine *e);
 void load_start(struct instance *i);
 /* Reads it again: what is in memory may not be what is stored. */
 void load_again(struct instance *i);
+/* The same after a pause: the store is away. Clients that wait are told so; without
+ * anything else that waits for the instance it is forgotten. */
+void load_later(struct instance *i, const char *problem);
+/* It is of no use until the worker starts anew or it is read again: everything that waits
+ * is answered with `problem`. */
+void load_break_off(struct instance *i, const char *problem);
 
 /* ---- apply.c: events ---- */
 
@@ -141,6 +150,8 @@ void apply_op_free(struct op *op);
 void apply_go_on(struct instance *i);
 /* Answers everything that waits with an error, the step on its way excepted. */
 void apply_fail_waiting(struct instance *i, const char *code, const char *message);
+/* The same for what clients wait for; what the engine has to do stays. */
+void apply_fail_clients(struct instance *i, const char *code, const char *message);
 /* The first row of a new instance. `op` is its creation. */
 void apply_create(struct instance *i, struct op *op, const struct guard_facts *facts);
 /* What the wall clock and the zone say at a time of the instance; false when the zone is
@@ -171,6 +182,8 @@ void answers_state(const struct stream *s, struct str id, int64_t at_ms,
 
 /* Asks what the machine wants to know and nobody asks yet. */
 void requests_sync(struct instance *i);
+/* Does the machine still wait for the answer? */
+bool requests_open(const struct instance *i, const struct machine_request *request);
 /* The event with the answer is dealt with. */
 void requests_forget(struct instance *i, const struct machine_request *request);
 

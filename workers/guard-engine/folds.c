@@ -93,9 +93,17 @@ static enum page_end fold_page(struct fold *f, const struct stream_rows *page)
 	return end;
 }
 
-bool folds_is_damage(const struct bus_reply *reply)
+bool folds_is_final(const struct bus_reply *reply)
 {
-	return reply->status == BUS_ERROR && str_is(reply->code, "INTERNAL_ERROR");
+	static const char *const passing[] = {
+		"UNAVAILABLE", "TIMEOUT", "BUSY", "STORAGE_FAILED"};
+
+	if (reply->status != BUS_ERROR)
+		return reply->status == BUS_TOO_BIG;
+	for (size_t n = 0; n < sizeof(passing) / sizeof(passing[0]); n++)
+		if (str_is(reply->code, passing[n]))
+			return false;
+	return true;
 }
 
 static void on_rows(void *arg, const struct bus_reply *reply)
@@ -108,9 +116,9 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 
 	if (reply->status != BUS_OK) {
 		snprintf(f->message, sizeof(f->message), "%.*s", STR_ARG(reply->message));
-		f->code = str_is(reply->code, "NOT_FOUND")	? "NOT_FOUND"
-			  : folds_is_damage(reply) ? "INTERNAL_ERROR"
-						   : "UNAVAILABLE";
+		f->code = str_is(reply->code, "NOT_FOUND") ? "NOT_FOUND"
+			  : folds_is_final(reply)	   ? "INTERNAL_ERROR"
+							   : "UNAVAILABLE";
 	} else if (bus_reply_decode(METHOD_STREAM_ROWS, reply, &arena, &page, &error) <
 		   0) {
 		snprintf(f->message, sizeof(f->message), "%s", error.text);
@@ -163,7 +171,7 @@ void folds_answer_again(struct instance *i, struct bus_request *request, int64_t
 struct look {
 	struct engine *engine;
 	enum guard_kind kind;
-	char id[ENGINE_ID_SIZE];
+	char id[GUARD_ID_SIZE];
 	int64_t cursor;
 	struct bus_request *request;
 };

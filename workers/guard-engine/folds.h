@@ -13,7 +13,7 @@
 struct fold {
 	struct engine *engine;
 	enum guard_kind kind;
-	char id[ENGINE_ID_SIZE];
+	char id[GUARD_ID_SIZE];
 	struct stream stream; /* where it has come to; the state belongs to the job */
 	struct stream_result result; /* of the last step */
 	int64_t until; /* stop after the step that begins with this row; 0: the end */
@@ -39,8 +39,9 @@ struct fold *fold_new(struct engine *e, enum guard_kind kind, struct str id,
 void fold_run(struct fold *f);
 /* Ends it as it stands: calls `done` and frees it. */
 void fold_end(struct fold *f);
-/* The store says that the stream is damaged: asking again would not help. */
-bool folds_is_damage(const struct bus_reply *reply);
+/* The store has decided: the same call would get the same answer again. False when it is
+ * away, busy, or its disk is full. */
+bool folds_is_final(const struct bus_reply *reply);
 
 /* Answers a call with the first answer to the event whose rows begin with `first`. */
 void folds_answer_again(struct instance *i, struct bus_request *request, int64_t first);

@@ -64,8 +64,9 @@ struct instance *instances_add(struct engine *e, enum guard_kind kind, struct st
 	i->kind = kind;
 	i->stream.machine = i->next_stream.machine = machine_of(kind);
 	i->last = &i->first;
-	snprintf(i->id, sizeof(i->id), "%.*s", STR_ARG(id));
-	to = bucket(e, kind, id);
+	memcpy(i->id, id.ptr, id.len < sizeof(i->id) ? id.len : sizeof(i->id) - 1);
+	/* By the same bytes as when it is looked for and when it leaves. */
+	to = bucket(e, kind, str_of(i->id));
 	i->next = *to;
 	*to = i;
 	e->instance_count++;
@@ -121,8 +122,9 @@ static void make_room(struct engine *e)
 {
 	struct instance *i = e->newest.newer;
 
-	/* The ring's head stands between the newest and the oldest. */
-	while (e->loaded > ENGINE_MAX_LOADED && i != &e->newest) {
+	/* The ring's head stands between the newest and the oldest; the newest is in use.
+	 */
+	while (e->loaded > ENGINE_MAX_LOADED && i != e->newest.older) {
 		struct instance *next = i->newer;
 
 		if (is_at_rest(i)) {

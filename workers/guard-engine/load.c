@@ -43,6 +43,7 @@ void load_start(struct instance *i)
 void load_again(struct instance *i)
 {
 	instances_unload(i);
+	i->wanted = true;
 	load_start(i);
 }
 
@@ -58,16 +59,40 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 		load_start(i);
 }
 
-/* The store is away: whoever waits is told so; timers and models try again. */
-static void postpone(struct instance *i, const char *message)
+/* Doubles with each failure, up to a bound. */
+static int pause_after(int failures)
 {
-	struct timeval pause = {0, ENGINE_RETRY_MS * 1000};
+	int pause_ms = ENGINE_RETRY_MS;
 
-	log_warn("a guard could not be read", "kind", "%s", kind_name(i), "id", "%s",
-		i->id, "problem", "%s", message, NULL);
-	apply_fail_waiting(
+	while (--failures > 0 && pause_ms < ENGINE_RETRY_MAX_MS)
+		pause_ms *= 2;
+	return pause_ms < ENGINE_RETRY_MAX_MS ? pause_ms : ENGINE_RETRY_MAX_MS;
+}
+
+/* Timers and models try again; for anybody else it need not stay in memory. */
+static void postpone(struct instance *i, const char *problem)
+{
+	int pause_ms = pause_after(++i->failures);
+	struct timeval pause = {pause_ms / 1000, pause_ms % 1000 * 1000};
+
+	if (pause_ms < ENGINE_RETRY_MAX_MS)
+		log_warn("a guard could not be read or written", "kind", "%s",
+			kind_name(i), "id", "%s", i->id, "problem", "%s", problem, NULL);
+	apply_fail_clients(
 		i, "UNAVAILABLE", "The store does not answer; try again in a moment");
-	event_base_once(i->engine->worker->base, -1, EV_TIMEOUT, on_retry, i, &pause);
+	if (!i->wanted && !i->first && !i->alarm.place && i->asked_count == 0)
+		instances_drop(i);
+	else
+		event_base_once(
+			i->engine->worker->base, -1, EV_TIMEOUT, on_retry, i, &pause);
+}
+
+void load_later(struct instance *i, const char *problem)
+{
+	instances_unload(i);
+	i->phase = INSTANCE_LOADING;
+	i->wanted = true;
+	postpone(i, problem);
 }
 
 static void not_found(struct instance *i)
@@ -76,14 +101,20 @@ static void not_found(struct instance *i)
 	instances_drop(i);
 }
 
-static void break_off(struct instance *i, const char *problem)
+void load_break_off(struct instance *i, const char *problem)
 {
-	log_error("the stream of a guard does not replay", "kind", "%s", kind_name(i),
-		"id", "%s", i->id, "problem", "%s", problem, NULL);
+	char *kept = strdup(problem); /* which may be the one that is unloaded */
+
+	if (!kept)
+		abort();
+	log_error("a guard cannot go on", "kind", "%s", kind_name(i), "id", "%s", i->id,
+		"problem", "%s", kept, NULL);
+	instances_unload(i);
 	i->phase = INSTANCE_BROKEN;
-	free(i->problem);
-	i->problem = strdup(problem);
-	apply_fail_waiting(i, "INTERNAL_ERROR", problem);
+	i->problem = kept;
+	i->wanted = false;
+	apply_fail_waiting(i, "INTERNAL_ERROR", kept);
+	instances_touch(i);
 }
 
 static void on_folded(struct fold *f)
@@ -94,7 +125,7 @@ static void on_folded(struct fold *f)
 	struct moment now;
 
 	if (f->code && strcmp(f->code, "INTERNAL_ERROR") == 0) {
-		break_off(i, f->message);
+		load_break_off(i, f->message);
 	} else if (f->code && strcmp(f->code, "NOT_FOUND") == 0) {
 		not_found(i);
 	} else if (f->code) {
@@ -106,6 +137,7 @@ static void on_folded(struct fold *f)
 		i->stream = f->stream;
 		f->stream.state = NULL;
 		i->phase = INSTANCE_READY;
+		i->wanted = false;
 		instances_touch(i);
 		requests_sync(i);
 		apply_go_on(i);
@@ -153,9 +185,9 @@ static void on_loaded(void *arg, const struct bus_reply *reply)
 		char *message = arena_cstr(&arena, reply->message);
 
 		if (reply->status == BUS_OK)
-			break_off(i, error.text);
-		else if (folds_is_damage(reply))
-			break_off(i, message);
+			load_break_off(i, error.text);
+		else if (folds_is_final(reply))
+			load_break_off(i, message);
 		else
 			postpone(i, message);
 		next_turn(e);

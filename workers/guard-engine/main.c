@@ -27,6 +27,7 @@ static void on_alarm(void *arg, struct alarm *a)
 
 	if (e->stopping)
 		return;
+	i->wanted = i->phase != INSTANCE_READY;
 	if (i->phase == INSTANCE_KNOWN)
 		load_start(i);
 	else

@@ -18,7 +18,7 @@
 struct asking {
 	struct engine *engine;
 	enum guard_kind kind;
-	char id[ENGINE_ID_SIZE];
+	char id[GUARD_ID_SIZE];
 	struct machine_request request;
 };
 
@@ -47,8 +47,7 @@ void requests_forget(struct instance *i, const struct machine_request *request)
 	}
 }
 
-/* Does the machine still wait for it? */
-static bool is_open(const struct instance *i, const struct machine_request *request)
+bool requests_open(const struct instance *i, const struct machine_request *request)
 {
 	struct machine_request open[MACHINE_MAX_REQUESTS];
 	int count;
@@ -73,7 +72,7 @@ static void finish(
 	struct proto_error error;
 	struct op *op;
 
-	if (i && event && is_open(i, &a->request) && !a->engine->stopping) {
+	if (i && event && requests_open(i, &a->request) && !a->engine->stopping) {
 		proto_encode(type, message, &fields);
 		buf_printf(&text, "{\"type\":\"%s\",", event);
 		buf_add(&text, fields.data + 1, fields.len - 1);
@@ -251,7 +250,7 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 	struct stream_rows page;
 	struct request_rows rows;
 
-	if (!i || !is_open(i, &a->request)) {
+	if (!i || !requests_open(i, &a->request)) {
 		finish(a, NULL, NULL, NULL);
 	} else if (reply->status != BUS_OK || bus_reply_decode(METHOD_STREAM_ROWS, reply,
 						      &arena, &page, &error) < 0) {

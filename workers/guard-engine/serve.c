@@ -1,26 +1,24 @@
 /* serve.c - the methods of the guard worker (engine.h). */
 #include "common/ids.h"
 #include "workers/guard-engine/folds.h"
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* A list is cut here; newer ones are what somebody looks for. */
 #define MAX_LISTED 10000
 
-/* ---- guard.create ---- */
-
-/* Ids stand in paths: nothing that a path does not take. */
-static bool id_valid(struct str id)
+/* Every method that names a machine asks this first. True when it was answered. */
+static bool refuse_id(struct bus_request *request, struct str id)
 {
-	for (size_t n = 0; n < id.len; n++) {
-		unsigned char c = (unsigned char)id.ptr[n];
+	char problem[GUARD_ID_PROBLEM_SIZE];
 
-		if (c <= ' ' || c == '/' || c == '?' || c == '#' || c == '%' || c >= 0x7f)
-			return false;
-	}
+	if (guard_id_valid(id, problem))
+		return false;
+	bus_answer_error(request, "INVALID_MESSAGE", (struct str){0}, "%s", problem);
 	return true;
 }
+
+/* ---- guard.create ---- */
 
 static void refuse_creation(struct instance *i, struct op *op, const char *message)
 {
@@ -45,12 +43,8 @@ static void serve_create(void *arg, struct bus_request *request, const void *mes
 		uuid7(clock_wall(), made);
 		id = str_of(made);
 	}
-	if (!id_valid(id)) {
-		bus_answer_error(request, "INVALID_MESSAGE", (struct str){0},
-			"id: expected printable ASCII characters without blanks and / ? "
-			"# %%");
+	if (refuse_id(request, id))
 		return;
-	}
 	i = instances_find(e, kind, id);
 	if (i) {
 		bus_answer_error(request,
@@ -112,9 +106,13 @@ static void serve_event(void *arg, struct bus_request *request, const void *mess
 	const struct guard_event *ev = message;
 	struct engine *e = arg;
 	enum guard_kind kind = (enum guard_kind)ev->kind;
-	struct op *op = apply_op_new(e, kind, request, ev->event.val);
-	const char *problem = read_envelope(op);
+	struct op *op;
+	const char *problem;
 
+	if (refuse_id(request, ev->id))
+		return;
+	op = apply_op_new(e, kind, request, ev->event.val);
+	problem = read_envelope(op);
 	if (problem) {
 		bus_answer_error(
 			request, "INVALID_MESSAGE", (struct str){0}, "%s", problem);
@@ -128,8 +126,11 @@ static void serve_get(void *arg, struct bus_request *request, const void *messag
 {
 	const struct guard_ref *ref = message;
 	struct engine *e = arg;
-	struct instance *i = find_or_add(e, (enum guard_kind)ref->kind, ref->id);
+	struct instance *i;
 
+	if (refuse_id(request, ref->id))
+		return;
+	i = find_or_add(e, (enum guard_kind)ref->kind, ref->id);
 	if (i->phase == INSTANCE_READY && !i->creating)
 		answers_look(i, request);
 	else
@@ -181,6 +182,8 @@ static void serve_events(void *arg, struct bus_request *request, const void *mes
 		.kind = q->kind, .id = q->id, .since = q->since};
 	struct engine *e = arg;
 
+	if (refuse_id(request, q->id))
+		return;
 	bus_call_message(
 		e->bus, METHOD_STREAM_ROWS, (struct str){0}, &query, 0, on_rows, request);
 }
@@ -278,14 +281,16 @@ static void serve_bundle(void *arg, struct bus_request *request, const void *mes
 {
 	const struct guard_bundle_query *q = message;
 
-	folds_bundle(arg, q->id, (enum guard_bundle_for)q->reader, request);
+	if (!refuse_id(request, q->id))
+		folds_bundle(arg, q->id, (enum guard_bundle_for)q->reader, request);
 }
 
 static void serve_replay(void *arg, struct bus_request *request, const void *message)
 {
 	const struct guard_ref *ref = message;
 
-	folds_replay(arg, (enum guard_kind)ref->kind, ref->id, request);
+	if (!refuse_id(request, ref->id))
+		folds_replay(arg, (enum guard_kind)ref->kind, ref->id, request);
 }
 
 void serve_init(struct engine *e)

@@ -20,8 +20,10 @@ static void take(struct engine *e, const struct stream_info *s)
 	if (s->has_deadline_ms)
 		clocks_set(&e->clocks, m->clock, &i->alarm,
 			timeline_raw(&t, s->deadline_ms));
-	if (s->asking)
+	if (s->asking) {
+		i->wanted = true;
 		load_start(i);
+	}
 }
 
 static void ask(struct engine *e);
