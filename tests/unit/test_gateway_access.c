@@ -4,9 +4,12 @@
 #include "workers/gateway/sockdiag.h"
 #include <arpa/inet.h>
 #include <check.h>
+#include <errno.h>
 #include <linux/inet_diag.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define PORT 3000
 #define TOKEN "0123456789abcdef"
@@ -20,17 +23,29 @@ static struct access_policy policy_of(const char *host)
 	return policy;
 }
 
+/* Who the kernel says the peer is. */
+enum owner { OWN, ROOT, OTHER, UNKNOWN };
+
 struct judgement {
 	const char *what;
 	const char *setting; /* HOST */
 	const char *host, *origin, *authorization, *protocols;
 	bool repeated, remote, host_only;
-	enum access_owner owner;
+	enum owner owner;
 	enum access_verdict verdict;
 };
 
-#define OWN ACCESS_OWNER_TRUSTED
-#define OTHER ACCESS_OWNER_OTHER
+static struct access_peer peer_of(
+	const struct access_policy *policy, enum owner owner, bool loopback)
+{
+	const uid_t uids[] = {[OWN] = policy->self,
+		[ROOT] = 0,
+		[OTHER] = policy->self + 1,
+		[UNKNOWN] = 0};
+
+	return (struct access_peer){
+		.loopback = loopback, .uid_known = owner != UNKNOWN, .uid = uids[owner]};
+}
 
 static const struct judgement judgements[] = {
 	{.what = "localhost",
@@ -46,9 +61,14 @@ static const struct judgement judgements[] = {
 		.owner = OWN,
 		.verdict = ACCESS_GRANTED},
 	{.what = "IPv6", .host = "[::1]:3000", .owner = OWN, .verdict = ACCESS_GRANTED},
-	{.what = "owner not asked yet",
+	{.what = "root",
 		.host = "localhost:3000",
-		.verdict = ACCESS_ASK_OWNER},
+		.owner = ROOT,
+		.verdict = ACCESS_GRANTED},
+	{.what = "a user that the kernel does not know",
+		.host = "localhost:3000",
+		.owner = UNKNOWN,
+		.verdict = ACCESS_NO_TOKEN},
 	{.what = "no host", .owner = OWN, .verdict = ACCESS_BAD_HOST},
 	{.what = "empty host", .host = "", .owner = OWN, .verdict = ACCESS_BAD_HOST},
 	{.what = "no port",
@@ -261,8 +281,7 @@ START_TEST(judges)
 		.authorization = str_of(j->authorization),
 		.protocols = str_of(j->protocols),
 		.repeated = j->repeated,
-		.loopback = !j->remote,
-		.owner = j->owner,
+		.peer = peer_of(&policy, j->owner, !j->remote),
 	};
 	enum access_verdict verdict = access_judge(&policy, &request, j->host_only);
 
@@ -274,12 +293,11 @@ END_TEST
 START_TEST(leaves_out_port_80)
 {
 	struct access_policy policy;
-	struct access_request request = {.host = STR_LIT("localhost"),
-		.loopback = true,
-		.owner = ACCESS_OWNER_TRUSTED};
+	struct access_request request = {.host = STR_LIT("localhost")};
 
 	access_policy_init(
 		&policy, STR_LIT("localhost"), 80, STR_LIT(TOKEN), STR_LIT(""));
+	request.peer = peer_of(&policy, OWN, true);
 	ck_assert(access_judge(&policy, &request, false) == ACCESS_GRANTED);
 	request.host = STR_LIT("localhost:80");
 	ck_assert(access_judge(&policy, &request, false) == ACCESS_GRANTED);
@@ -289,9 +307,8 @@ END_TEST
 START_TEST(never_takes_an_empty_token)
 {
 	struct access_policy policy;
-	struct access_request request = {.host = STR_LIT("localhost:3000"),
-		.authorization = STR_LIT("Bearer "),
-		.owner = ACCESS_OWNER_OTHER};
+	struct access_request request = {
+		.host = STR_LIT("localhost:3000"), .authorization = STR_LIT("Bearer ")};
 
 	access_policy_init(&policy, STR_LIT("localhost"), PORT, STR_LIT(""), STR_LIT(""));
 	ck_assert(access_judge(&policy, &request, false) == ACCESS_NO_TOKEN);
@@ -312,14 +329,188 @@ START_TEST(splits_lists)
 }
 END_TEST
 
-/* The kernel reports remnants of closed sockets as owned by root. */
-START_TEST(believes_no_orphan)
-{
-	struct inet_diag_msg msg = {.idiag_uid = 0, .idiag_inode = 0};
+#define CLIENT_PORT 40000
 
-	ck_assert(!sockdiag_owner_known(&msg));
-	msg.idiag_inode = 4711;
-	ck_assert(sockdiag_owner_known(&msg));
+static void set_side(__be32 out[4], const char *text)
+{
+	ck_assert(inet_pton(strchr(text, ':') ? AF_INET6 : AF_INET, text, out) == 1);
+}
+
+struct proof {
+	const char *what;
+	unsigned asked_family, family, state;
+	const char *asked_src, *asked_dst, *src, *dst;
+	unsigned sport, dport, inode;
+	bool proves;
+};
+
+#define V4 AF_INET, AF_INET
+#define V6 AF_INET6, AF_INET6
+#define LOOP4 "127.0.0.1", "127.0.0.1"
+#define LOOP6 "::1", "::1"
+#define PORTS CLIENT_PORT, PORT
+
+static const struct proof proofs[] = {
+	{"the client", V4, TCP_ESTABLISHED, LOOP4, LOOP4, PORTS, 1, true},
+	{"done with sending", V4, TCP_FIN_WAIT2, LOOP4, LOOP4, PORTS, 1, true},
+	{"IPv6", V6, TCP_ESTABLISHED, LOOP6, LOOP6, PORTS, 1, true},
+	{"IPv4 from a socket of IPv6", AF_INET, AF_INET6, TCP_ESTABLISHED, LOOP4,
+		"::ffff:127.0.0.1", "::ffff:127.0.0.1", PORTS, 1, true},
+	{"orphan", V4, TCP_ESTABLISHED, LOOP4, LOOP4, PORTS, 0, false},
+	{"listener", V4, TCP_LISTEN, LOOP4, "0.0.0.0", "0.0.0.0", CLIENT_PORT, 0, 1,
+		false},
+	{"listener with our addresses", V4, TCP_LISTEN, LOOP4, LOOP4, PORTS, 1, false},
+	{"connecting", V4, TCP_SYN_SENT, LOOP4, LOOP4, PORTS, 1, false},
+	{"remnant", V4, TCP_TIME_WAIT, LOOP4, LOOP4, PORTS, 1, false},
+	{"closed", V4, TCP_CLOSE, LOOP4, LOOP4, PORTS, 1, false},
+	{"another source", V4, TCP_ESTABLISHED, LOOP4, "127.0.0.2", "127.0.0.1", PORTS, 1,
+		false},
+	{"another destination", V4, TCP_ESTABLISHED, LOOP4, "127.0.0.1", "127.0.0.2",
+		PORTS, 1, false},
+	{"another source port", V4, TCP_ESTABLISHED, LOOP4, LOOP4, CLIENT_PORT + 1, PORT,
+		1, false},
+	{"another destination port", V4, TCP_ESTABLISHED, LOOP4, LOOP4, CLIENT_PORT,
+		PORT + 1, 1, false},
+	{"another family", AF_INET, AF_INET6, TCP_ESTABLISHED, LOOP4, LOOP6, PORTS, 1,
+		false},
+	{"no family", AF_INET, AF_UNIX, TCP_ESTABLISHED, LOOP4, LOOP4, PORTS, 1, false},
+};
+
+START_TEST(believes_the_very_socket)
+{
+	const struct proof *p = &proofs[_i];
+	struct inet_diag_req_v2 asked = {.sdiag_family = (__u8)p->asked_family,
+		.id = {.idiag_sport = htons(CLIENT_PORT), .idiag_dport = htons(PORT)}};
+	struct inet_diag_msg msg = {.idiag_family = (__u8)p->family,
+		.idiag_state = (__u8)p->state,
+		.idiag_inode = p->inode,
+		.id = {.idiag_sport = htons((uint16_t)p->sport),
+			.idiag_dport = htons((uint16_t)p->dport)}};
+
+	set_side(asked.id.idiag_src, p->asked_src);
+	set_side(asked.id.idiag_dst, p->asked_dst);
+	set_side(msg.id.idiag_src, p->src);
+	set_side(msg.id.idiag_dst, p->dst);
+	ck_assert_msg(sockdiag_proves(&asked, &msg) == p->proves, "%s", p->what);
+}
+END_TEST
+
+/* ---- the kernel itself ---- */
+
+static int socket_at(struct sockaddr_in *address, bool reuse)
+{
+	const int on = reuse;
+	socklen_t len = sizeof(*address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert(fd >= 0);
+	ck_assert(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0);
+	if (bind(fd, (struct sockaddr *)address, sizeof(*address)) < 0) {
+		close(fd);
+		return -1;
+	}
+	ck_assert(getsockname(fd, (struct sockaddr *)address, &len) == 0);
+	return fd;
+}
+
+struct loop {
+	int diag, listener, client;
+	struct sockaddr_in server, peer; /* addresses of the two ends */
+};
+
+/* A request waits in the backlog, its client connected. */
+static struct loop send_request(void)
+{
+	struct loop l = {.diag = sockdiag_open()};
+
+	ck_assert(l.diag >= 0);
+	l.server = l.peer = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	l.listener = socket_at(&l.server, true);
+	ck_assert(listen(l.listener, 8) == 0);
+	l.client = socket_at(&l.peer, true);
+	ck_assert(connect(l.client, (struct sockaddr *)&l.server, sizeof(l.server)) == 0);
+	ck_assert(send(l.client, "GET", 3, 0) == 3);
+	return l;
+}
+
+static int accepted_from(const struct loop *l)
+{
+	int fd = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	ck_assert(fd >= 0);
+	return fd;
+}
+
+START_TEST(knows_the_owner)
+{
+	struct loop l = send_request();
+	int fd = accepted_from(&l);
+	uid_t uid = 4711;
+
+	ck_assert_int_eq(sockdiag_peer_uid(l.diag, fd, &uid), 0);
+	ck_assert_uint_eq(uid, getuid());
+	ck_assert(shutdown(l.client, SHUT_WR) == 0);
+	ck_assert_int_eq(sockdiag_peer_uid(l.diag, fd, &uid), 0);
+	close(l.client);
+	ck_assert_int_lt(sockdiag_peer_uid(l.diag, fd, &uid), 0);
+	close(fd);
+	close(l.listener);
+	close(l.diag);
+}
+END_TEST
+
+/* The client is gone for good, and somebody listens on the port that it had: the kernel
+ * answers with that socket. */
+START_TEST(takes_no_listener_for_the_client)
+{
+	struct loop l = send_request();
+	struct sockaddr_in any = l.peer;
+	const int seconds = 1;
+	int fd, service = -1;
+	uid_t uid;
+
+	any.sin_addr.s_addr = htonl(INADDR_ANY);
+	ck_assert(setsockopt(l.client, IPPROTO_TCP, TCP_LINGER2, &seconds,
+			  sizeof(seconds)) == 0);
+	close(l.client);
+	for (int i = 0; i < 1000 && service < 0; i++) {
+		service = socket_at(&any, false);
+		if (service < 0)
+			usleep(10000);
+	}
+	ck_assert(service >= 0 && listen(service, 8) == 0);
+	fd = accepted_from(&l);
+	ck_assert_int_eq(sockdiag_peer_uid(l.diag, fd, &uid), -ENOENT);
+	close(fd);
+	close(service);
+	close(l.listener);
+	close(l.diag);
+}
+END_TEST
+
+/* The client resets its connection, and another one takes its address and port. */
+START_TEST(takes_no_successor_for_the_client)
+{
+	struct loop l = send_request();
+	const struct linger reset = {.l_onoff = 1};
+	int first, second, next;
+	uid_t uid;
+
+	ck_assert(
+		setsockopt(l.client, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)) == 0);
+	close(l.client);
+	next = socket_at(&l.peer, true);
+	ck_assert(connect(next, (struct sockaddr *)&l.server, sizeof(l.server)) == 0);
+	first = accepted_from(&l);
+	second = accepted_from(&l);
+	ck_assert_int_eq(sockdiag_peer_uid(l.diag, first, &uid), -ENOTCONN);
+	ck_assert_int_eq(sockdiag_peer_uid(l.diag, second, &uid), 0);
+	close(first);
+	close(second);
+	close(next);
+	close(l.listener);
+	close(l.diag);
 }
 END_TEST
 
@@ -421,7 +612,11 @@ int main(void)
 	tcase_add_test(tc, leaves_out_port_80);
 	tcase_add_test(tc, never_takes_an_empty_token);
 	tcase_add_test(tc, splits_lists);
-	tcase_add_test(tc, believes_no_orphan);
+	tcase_add_loop_test(tc, believes_the_very_socket, 0, COUNT(proofs));
+	tcase_add_test(tc, knows_the_owner);
+	tcase_add_test(tc, takes_no_listener_for_the_client);
+	tcase_add_test(tc, takes_no_successor_for_the_client);
+	tcase_set_timeout(tc, 20);
 	tcase_add_loop_test(tc, knows_loopback, 0, COUNT(addresses));
 	tcase_add_loop_test(tc, reads_accept, 0, COUNT(acceptances));
 	tcase_add_test(tc, reads_content_type);

@@ -3,6 +3,7 @@
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <strings.h>
+#include <unistd.h>
 
 static bool same_text(struct str a, const char *b)
 {
@@ -30,7 +31,8 @@ static void add_authority(struct access_policy *policy, struct str name, uint16_
 void access_policy_init(struct access_policy *policy, struct str host, uint16_t port,
 	struct str token, struct str origins)
 {
-	*policy = (struct access_policy){.token = token, .origins = origins};
+	*policy = (struct access_policy){
+		.token = token, .origins = origins, .self = geteuid()};
 	add_authority(policy, STR_LIT("localhost"), port);
 	add_authority(policy, STR_LIT("127.0.0.1"), port);
 	add_authority(policy, STR_LIT("::1"), port);
@@ -122,6 +124,13 @@ struct str access_token_protocol(const struct access_policy *policy, struct str 
 	return (struct str){NULL, 0};
 }
 
+bool access_trusts_peer(
+	const struct access_policy *policy, const struct access_peer *peer)
+{
+	return !policy->token_mandatory && peer->loopback && peer->uid_known &&
+	       (peer->uid == policy->self || peer->uid == 0);
+}
+
 enum access_verdict access_judge(const struct access_policy *policy,
 	const struct access_request *request, bool host_only)
 {
@@ -136,17 +145,8 @@ enum access_verdict access_judge(const struct access_policy *policy,
 	if (bearer_token(policy, request->authorization) ||
 		access_token_protocol(policy, request->protocols).ptr)
 		return ACCESS_GRANTED;
-	if (policy->token_mandatory || !request->loopback)
-		return ACCESS_NO_TOKEN;
-	switch (request->owner) {
-	case ACCESS_OWNER_NOT_ASKED:
-		return ACCESS_ASK_OWNER;
-	case ACCESS_OWNER_TRUSTED:
-		return ACCESS_GRANTED;
-	case ACCESS_OWNER_OTHER:
-		break;
-	}
-	return ACCESS_NO_TOKEN;
+	return access_trusts_peer(policy, &request->peer) ? ACCESS_GRANTED
+							  : ACCESS_NO_TOKEN;
 }
 
 const char *access_reason(enum access_verdict verdict)
@@ -164,7 +164,6 @@ const char *access_reason(enum access_verdict verdict)
 		return "Send the token of DATA_DIR/paiged.json as Authorization: Bearer "
 		       "TOKEN";
 	case ACCESS_GRANTED:
-	case ACCESS_ASK_OWNER:
 		break;
 	}
 	return "Not refused";

@@ -11,6 +11,7 @@
 #include "common/str.h"
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define ACCESS_MAX_AUTHORITIES 8
 #define ACCESS_AUTHORITY_SIZE 280
@@ -21,6 +22,7 @@ struct access_policy {
 	 * the port too when it is 80. */
 	char authorities[ACCESS_MAX_AUTHORITIES][ACCESS_AUTHORITY_SIZE];
 	unsigned authority_count;
+	uid_t self;	      /* the daemon's user */
 	bool token_mandatory; /* HOST is not localhost */
 	struct str token;     /* borrowed; empty means that no token is ever right */
 	struct str origins;   /* ALLOWED_ORIGINS, borrowed */
@@ -30,10 +32,11 @@ struct access_policy {
 void access_policy_init(struct access_policy *policy, struct str host, uint16_t port,
 	struct str token, struct str origins);
 
-enum access_owner {
-	ACCESS_OWNER_NOT_ASKED,
-	ACCESS_OWNER_TRUSTED, /* the daemon's own user, or root */
-	ACCESS_OWNER_OTHER,   /* somebody else, or the kernel does not know */
+/* What the kernel proved of the other end when the connection was accepted. */
+struct access_peer {
+	bool loopback;	/* its address is 127.0.0.0/8 or ::1 */
+	bool uid_known; /* a process of this machine holds it; else a stranger */
+	uid_t uid;
 };
 
 /* What a request says of itself. Values that are not there are absent. */
@@ -43,18 +46,20 @@ struct access_request {
 	struct str authorization;
 	struct str protocols; /* Sec-WebSocket-Protocol, lists joined by commas */
 	bool repeated;	      /* a header that may stand only once stands twice */
-	bool loopback;	      /* the peer's address is 127.0.0.0/8 or ::1 */
-	enum access_owner owner;
+	struct access_peer peer;
 };
 
 enum access_verdict {
 	ACCESS_GRANTED,
-	ACCESS_ASK_OWNER,   /* judge again with `owner` known */
 	ACCESS_BAD_REQUEST, /* 400 */
 	ACCESS_BAD_HOST,    /* 403, as the following */
 	ACCESS_BAD_ORIGIN,
 	ACCESS_NO_TOKEN,
 };
+
+/* Whether the peer needs no token: on loopback, of the daemon's own user or root. */
+bool access_trusts_peer(
+	const struct access_policy *policy, const struct access_peer *peer);
 
 /* `host_only`: /health and /ready, where only the host is checked. */
 enum access_verdict access_judge(const struct access_policy *policy,

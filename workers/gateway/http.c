@@ -3,7 +3,6 @@
 #include "common/log.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/http_routes.h"
-#include "workers/gateway/sockdiag.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
@@ -141,34 +140,17 @@ void http_reply_error(struct http_request *request, int status, const char *form
 
 /* ---- the way to a handler ---- */
 
-static void ask_owner(struct gateway *g, struct http_conn *conn)
+static enum access_verdict judge(const struct http_request *r, bool host_only)
 {
-	uid_t uid;
-
-	conn->owner = ACCESS_OWNER_OTHER;
-	if (sockdiag_peer_uid(g->diag_fd, conn->fd, &uid) == 0 &&
-		(uid == geteuid() || uid == 0))
-		conn->owner = ACCESS_OWNER_TRUSTED;
-}
-
-static enum access_verdict judge(struct http_request *r, bool host_only)
-{
-	struct access_request facts = {
+	const struct access_request facts = {
 		.host = r->headers.host,
 		.origin = r->headers.origin,
 		.authorization = r->headers.authorization,
 		.protocols = r->headers.ws_protocol,
 		.repeated = r->headers.repeated,
-		.loopback = r->conn && r->conn->loopback,
-		.owner = r->conn ? r->conn->owner : ACCESS_OWNER_OTHER,
+		.peer = r->conn ? r->conn->peer : (struct access_peer){0},
 	};
-	enum access_verdict verdict =
-		access_judge(&r->gateway->access, &facts, host_only);
 
-	if (verdict != ACCESS_ASK_OWNER)
-		return verdict;
-	ask_owner(r->gateway, r->conn);
-	facts.owner = r->conn->owner;
 	return access_judge(&r->gateway->access, &facts, host_only);
 }
 
@@ -218,6 +200,8 @@ static void on_request(struct evhttp_request *ev, void *arg)
 	read_headers(ev, &r.headers);
 	route = http_route_of(r.path);
 	verdict = judge(&r, route && route->host_only);
+	if (r.conn && verdict == ACCESS_GRANTED && !(route && route->host_only))
+		http_conn_prove(g->http->conns, r.conn);
 	if (verdict != ACCESS_GRANTED)
 		refuse(&r, verdict);
 	else if (!route)
@@ -299,7 +283,7 @@ int http_start(struct gateway *g, int first_fd, int count)
 		return -ENOMEM;
 	g->http = http;
 	http->ev = evhttp_new(g->base);
-	http->conns = http_conns_new(g->base, descriptor_limit(),
+	http->conns = http_conns_new(g->base, descriptor_limit(), g->diag_fd, &g->access,
 		&g->metrics.http_connections, &g->metrics.http_slow);
 	if (!http->ev || !http->conns)
 		return -ENOMEM;

@@ -20,7 +20,14 @@ struct http_conns {
 	struct event_base *base;
 	int limit;
 	struct http_conn **by_fd; /* `limit` + 1 places */
+	int diag_fd;
+	const struct access_policy *policy;
 	LIST_HEAD(, http_conn) all;
+	TAILQ_HEAD(, http_conn) arrived;
+	struct event *arrival;		   /* of those */
+	TAILQ_HEAD(, http_conn) strangers; /* the oldest first */
+	size_t stranger_count;
+	size_t stranger_held;
 	TAILQ_HEAD(, http_conn) sent;
 	struct event *finish; /* of those */
 	struct event *sweep;
@@ -41,7 +48,17 @@ static struct http_conns *the_conns;
 static void let_go(struct http_conns *conns, struct http_conn *conn)
 {
 	conns->held -= conn->held;
+	if (conn->stranger)
+		conns->stranger_held -= conn->held;
 	conn->held = 0;
+}
+
+static void hold(struct http_conns *conns, struct http_conn *conn, size_t bytes)
+{
+	conn->held += bytes;
+	conns->held += bytes;
+	if (conn->stranger)
+		conns->stranger_held += bytes;
 }
 
 static void cut(struct http_conns *conns, struct http_conn *conn)
@@ -55,8 +72,11 @@ static void cut(struct http_conns *conns, struct http_conn *conn)
 
 static bool overdue(const struct http_conn *conn)
 {
-	return conn->reading &&
-	       mono_diff_ms(clock_mono(), conn->reading_since) > HTTP_REQUEST_DEADLINE_MS;
+	int64_t ms = mono_diff_ms(clock_mono(), conn->reading_since);
+
+	if (conn->stranger && !conn->serving && ms > HTTP_STRANGER_DEADLINE_MS)
+		return true;
+	return conn->reading && ms > HTTP_REQUEST_DEADLINE_MS;
 }
 
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
@@ -122,6 +142,7 @@ static void pause_accepting(struct http_conns *conns)
 
 static void forget(struct http_conns *conns, struct http_conn *conn)
 {
+	http_conn_prove(conns, conn);
 	let_go(conns, conn);
 	event_free(conn->watch);
 	conns->by_fd[conn->fd] = NULL;
@@ -145,14 +166,63 @@ static void on_connection_closed(struct evhttp_connection *ev, void *arg)
 	forget(conns, conn);
 }
 
-static void note_peer(struct http_conn *conn)
+static void ask_peer(const struct http_conns *conns, struct http_conn *conn)
 {
 	struct sockaddr_storage peer = {0};
 	socklen_t len = sizeof(peer);
 
-	conn->loopback = getpeername(conn->fd, (struct sockaddr *)&peer, &len) == 0 &&
-			 sockdiag_is_loopback(&peer);
+	conn->peer.loopback =
+		getpeername(conn->fd, (struct sockaddr *)&peer, &len) == 0 &&
+		sockdiag_is_loopback(&peer);
+	conn->peer.uid_known =
+		conn->peer.loopback &&
+		sockdiag_peer_uid(conns->diag_fd, conn->fd, &conn->peer.uid) == 0;
 }
+
+/* ---- strangers ---- */
+
+/* Nothing is left of the connection, in the kernel neither. */
+static void turn_away(struct http_conns *conns, struct http_conn *conn)
+{
+	const struct linger at_once = {.l_onoff = 1};
+
+	(void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	http_conn_prove(conns, conn);
+	cut(conns, conn);
+}
+
+/* The one that came first goes, unless it is being answered. */
+static void make_room(struct http_conns *conns)
+{
+	struct http_conn *conn;
+
+	TAILQ_FOREACH(conn, &conns->strangers, stranger_link)
+	if (!conn->serving) {
+		turn_away(conns, conn);
+		return;
+	}
+}
+
+static void note_stranger(struct http_conns *conns, struct http_conn *conn)
+{
+	conn->stranger = true;
+	conns->stranger_count++;
+	TAILQ_INSERT_TAIL(&conns->strangers, conn, stranger_link);
+	if (conns->stranger_count > HTTP_MAX_STRANGERS)
+		make_room(conns);
+}
+
+void http_conn_prove(struct http_conns *conns, struct http_conn *conn)
+{
+	if (!conn->stranger)
+		return;
+	conns->stranger_held -= conn->held;
+	conns->stranger_count--;
+	TAILQ_REMOVE(&conns->strangers, conn, stranger_link);
+	conn->stranger = false;
+}
+
+/* ---- the life of a connection ---- */
 
 /*
  * evhttp stops to read while it has a request, and each time epoll would have to be told
@@ -170,36 +240,56 @@ static void on_watched(evutil_socket_t fd, short what, void *arg)
 	conn->served_now = false;
 }
 
-/*
- * evhttp tells nobody of a new connection, but it is the argument of the callbacks of the
- * bufferevent that was made for it.
- */
-static struct http_conn *attach(struct http_conns *conns, struct bufferevent *bev, int fd)
+/* False when it is none of ours. */
+static bool attach(struct http_conns *conns, struct http_conn *conn)
 {
 	const struct timeval tv = {.tv_sec = SWEEP_SECONDS};
-	struct http_conn *conn;
 	void *ev = NULL;
 
-	bufferevent_getcb(bev, NULL, NULL, NULL, &ev);
-	if (!ev || fd < 0 || fd > conns->limit)
-		return NULL;
-	conn = calloc(1, sizeof(*conn));
-	if (!conn)
-		return NULL;
+	bufferevent_getcb(conn->arrived, NULL, NULL, NULL, &ev);
 	conn->ev = ev;
-	conn->fd = fd;
+	conn->fd = bufferevent_getfd(conn->arrived);
+	if (!ev || conn->fd < 0 || conn->fd > conns->limit)
+		return false;
 	conn->watch =
-		event_new(conns->base, fd, EV_READ | EV_PERSIST, on_watched, conn);
+		event_new(conns->base, conn->fd, EV_READ | EV_PERSIST, on_watched, conn);
 	if (!conn->watch || event_add(conn->watch, NULL) < 0)
 		abort();
-	note_peer(conn);
 	evhttp_connection_set_closecb(ev, on_connection_closed, conns);
 	if (LIST_EMPTY(&conns->all))
 		event_add(conns->sweep, &tv);
 	LIST_INSERT_HEAD(&conns->all, conn, link);
-	conns->by_fd[fd] = conn;
+	conns->by_fd[conn->fd] = conn;
 	++*conns->connections;
-	return conn;
+	conn->reading_since = clock_mono();
+	ask_peer(conns, conn);
+	if (!access_trusts_peer(conns->policy, &conn->peer))
+		note_stranger(conns, conn);
+	return true;
+}
+
+/*
+ * evhttp tells nobody of a new connection. Its descriptor and the connection, which is
+ * the argument of the callbacks of its bufferevent, are there once it has been accepted:
+ * later in the same turn, before anything is read.
+ */
+static void on_arrival(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conns *conns = arg;
+	struct http_conn *conn;
+
+	(void)fd;
+	(void)what;
+	while ((conn = TAILQ_FIRST(&conns->arrived))) {
+		struct bufferevent *bev = conn->arrived;
+
+		TAILQ_REMOVE(&conns->arrived, conn, arrived_link);
+		if (!attach(conns, conn))
+			free(conn);
+		else
+			conn->arrived = NULL;
+		bufferevent_decref(bev);
+	}
 }
 
 static void on_input(
@@ -214,16 +304,15 @@ static void on_input(
 	if (info->n_added == 0 || !conns || fd < 0 || fd > conns->limit)
 		return;
 	conn = conns->by_fd[fd];
-	if (!conn)
-		conn = attach(conns, bev, fd);
 	if (!conn || conn->serving)
 		return;
-	conn->held += info->n_added;
-	conns->held += info->n_added;
+	hold(conns, conn, info->n_added);
 	if (!conn->reading) {
 		conn->reading = true;
-		conn->reading_since = clock_mono();
-	} else if (overdue(conn) || conns->held > HTTP_MAX_HELD_BYTES) {
+		if (!conn->stranger)
+			conn->reading_since = clock_mono();
+	} else if (overdue(conn) || conns->held > HTTP_MAX_HELD_BYTES ||
+		   (conn->stranger && conns->stranger_held > HTTP_MAX_STRANGER_BYTES)) {
 		cut(conns, conn);
 	}
 }
@@ -232,11 +321,16 @@ struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *a
 {
 	struct http_conns *conns = arg;
 	struct bufferevent *bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+	struct http_conn *conn = calloc(1, sizeof(*conn));
 
 	if (exhausted(conns))
 		pause_accepting(conns);
-	if (!bev)
-		return NULL;
+	if (!bev || !conn)
+		abort();
+	bufferevent_incref(bev);
+	conn->arrived = bev;
+	TAILQ_INSERT_TAIL(&conns->arrived, conn, arrived_link);
+	event_active(conns->arrival, EV_TIMEOUT, 0);
 	bufferevent_set_max_single_read(bev, READ_BYTES);
 	bufferevent_set_max_single_write(bev, READ_BYTES);
 	evbuffer_add_cb(bufferevent_get_input(bev), on_input, bev);
@@ -373,8 +467,8 @@ void http_conns_stop_accepting(struct http_conns *conns)
 	conns->listener_count = 0;
 }
 
-struct http_conns *http_conns_new(
-	struct event_base *base, int limit, uint64_t *connections, uint64_t *slow)
+struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_fd,
+	const struct access_policy *policy, uint64_t *connections, uint64_t *slow)
 {
 	struct http_conns *conns = calloc(1, sizeof(*conns));
 
@@ -383,16 +477,22 @@ struct http_conns *http_conns_new(
 	*conns = (struct http_conns){
 		.base = base,
 		.limit = limit,
+		.diag_fd = diag_fd,
+		.policy = policy,
 		.by_fd = calloc((size_t)limit + 1, sizeof(struct http_conn *)),
 		.sweep = event_new(base, -1, EV_PERSIST, on_sweep, conns),
 		.relief = event_new(base, -1, EV_PERSIST, on_relief, conns),
 		.finish = event_new(base, -1, 0, on_finish, conns),
+		.arrival = event_new(base, -1, 0, on_arrival, conns),
 		.connections = connections,
 		.slow = slow,
 	};
 	LIST_INIT(&conns->all);
 	TAILQ_INIT(&conns->sent);
-	if (!conns->by_fd || !conns->sweep || !conns->relief || !conns->finish) {
+	TAILQ_INIT(&conns->arrived);
+	TAILQ_INIT(&conns->strangers);
+	if (!conns->by_fd || !conns->sweep || !conns->relief || !conns->finish ||
+		!conns->arrival) {
 		http_conns_free(conns);
 		return NULL;
 	}
@@ -410,6 +510,8 @@ void http_conns_free(struct http_conns *conns)
 		event_free(conns->relief);
 	if (conns->finish)
 		event_free(conns->finish);
+	if (conns->arrival)
+		event_free(conns->arrival);
 	free(conns->by_fd);
 	free(conns);
 	the_conns = NULL;

@@ -1,7 +1,7 @@
 /*
  * http_conn.h - what is kept for each HTTP connection beside evhttp's own state: how long
- * the request in progress has been coming, who owns the far end, and who wants to know
- * when it ends.
+ * the request in progress has been coming, who owns the far end (asked when it is
+ * accepted), and who wants to know when it ends.
  *
  * Called by http.c and by the parts that stream. evhttp bounds what a request may hold
  * but not how long it may take, and accepts without limit; both are done here. Must never
@@ -30,28 +30,42 @@
 struct http_conn {
 	LIST_ENTRY(http_conn) link;
 	TAILQ_ENTRY(http_conn) sent_link;
+	TAILQ_ENTRY(http_conn) arrived_link;
+	struct bufferevent *arrived;  /* accepted in this turn, not looked at yet; held */
 	struct evhttp_connection *ev; /* evhttp's */
 	int fd;
-	bool reading;	/* a request has begun and is not complete */
-	bool serving;	/* a request is complete and not answered */
+	bool reading;	 /* a request has begun and is not complete */
+	bool serving;	 /* a request is complete and not answered */
 	bool served_now; /* and was completed by what on_watched is still to be told of */
-	bool streaming; /* its answer is a stream */
-	bool sent;	/* its answer is with the kernel, and evhttp is not told yet */
+	bool streaming;	 /* its answer is a stream */
+	bool sent;	 /* its answer is with the kernel, and evhttp is not told yet */
 	struct mono reading_since;
-	size_t held; /* bytes of the request that is being received or answered */
+	size_t held;	     /* bytes of the request that is being received or answered */
 	struct event *watch; /* see on_watched */
-	bool loopback;
-	enum access_owner owner;     /* asked once */
+	struct access_peer peer;
+	bool stranger; /* nothing proves yet that it may connect */
+	TAILQ_ENTRY(http_conn) stranger_link;
 	void (*on_close)(void *arg); /* told once, from within evhttp's own freeing */
 	void *on_close_arg;
 };
 
 struct http_conns;
 
+/*
+ * Strangers are connections of which neither the kernel nor a token has proved that they
+ * may be there. They have a share of their own, so that they cannot take the place of
+ * those who may: when there are too many the one that came first makes room.
+ */
+#define HTTP_MAX_STRANGERS 64
+#define HTTP_MAX_STRANGER_BYTES (16u * 1024 * 1024)
+/* From accepting, or from an answer, to the end of a request. */
+#define HTTP_STRANGER_DEADLINE_MS 10000
+
 /* At most `limit` descriptors of this process are used before accepting pauses.
+ * `diag_fd` is that of sockdiag.h, `policy` tells who is no stranger, both borrowed.
  * `connections` and `slow` are counters to keep. */
-struct http_conns *http_conns_new(
-	struct event_base *base, int limit, uint64_t *connections, uint64_t *slow);
+struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_fd,
+	const struct access_policy *policy, uint64_t *connections, uint64_t *slow);
 void http_conns_free(struct http_conns *conns);
 
 /* For evhttp_set_bevcb; `arg` is the struct http_conns. */
@@ -73,8 +87,11 @@ void http_conn_begin_serving(struct http_conn *conn, struct evhttp_request *requ
 void http_conn_begin_streaming(
 	struct http_conn *conn, void (*on_close)(void *arg), void *arg);
 
-/* An answer was handed to evhttp: sends what the kernel takes now. evhttp alone would wait
- * until the next turn of the loop says that the socket may be written. */
+/* A request proved that the client may be here: it is no stranger any more. */
+void http_conn_prove(struct http_conns *conns, struct http_conn *conn);
+
+/* An answer was handed to evhttp: sends what the kernel takes now. evhttp alone would
+ * wait until the next turn of the loop says that the socket may be written. */
 void http_conn_push(struct http_conn *conn);
 
 /* Bytes that wait because the client does not read. */

@@ -6,6 +6,7 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,11 +25,6 @@ int sockdiag_open(void)
 		AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
 
 	return fd < 0 ? -errno : fd;
-}
-
-bool sockdiag_owner_known(const struct inet_diag_msg *msg)
-{
-	return msg->idiag_inode != 0;
 }
 
 static bool is_mapped(const struct sockaddr_storage *address)
@@ -105,9 +101,45 @@ static int make_query(int fd, uint32_t serial, struct query *q)
 	return 0;
 }
 
+/* An address of a question or an answer as IPv6, IPv4 in its mapped form: a socket of
+ * IPv6 may speak IPv4. */
+static struct in6_addr as_v6(unsigned family, const __be32 raw[4])
+{
+	struct in6_addr address = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+
+	if (family == AF_INET)
+		memcpy(address.s6_addr + 12, raw, 4);
+	else
+		memcpy(address.s6_addr, raw, 16);
+	return address;
+}
+
+/* What a client that waits for an answer can be in: connected, or done with sending. */
+static bool is_live(unsigned state)
+{
+	return state == TCP_ESTABLISHED || state == TCP_FIN_WAIT1 ||
+	       state == TCP_FIN_WAIT2;
+}
+
+bool sockdiag_proves(
+	const struct inet_diag_req_v2 *asked, const struct inet_diag_msg *msg)
+{
+	struct in6_addr asked_src = as_v6(asked->sdiag_family, asked->id.idiag_src),
+			asked_dst = as_v6(asked->sdiag_family, asked->id.idiag_dst),
+			src = as_v6(msg->idiag_family, msg->id.idiag_src),
+			dst = as_v6(msg->idiag_family, msg->id.idiag_dst);
+
+	return (msg->idiag_family == AF_INET || msg->idiag_family == AF_INET6) &&
+	       is_live(msg->idiag_state) && msg->idiag_inode != 0 &&
+	       msg->id.idiag_sport == asked->id.idiag_sport &&
+	       msg->id.idiag_dport == asked->id.idiag_dport &&
+	       IN6_ARE_ADDR_EQUAL(&src, &asked_src) &&
+	       IN6_ARE_ADDR_EQUAL(&dst, &asked_dst);
+}
+
 /* Reads one message. 0 with *uid, -EAGAIN when it answers an earlier question, or -errno.
  */
-static int read_answer(int diag_fd, uint32_t serial, uid_t *uid)
+static int read_answer(int diag_fd, const struct query *q, uid_t *uid)
 {
 	char raw[1024] __attribute__((aligned(NLMSG_ALIGNTO)));
 	ssize_t n = recv(diag_fd, raw, sizeof(raw), MSG_DONTWAIT);
@@ -119,7 +151,7 @@ static int read_answer(int diag_fd, uint32_t serial, uid_t *uid)
 		return -errno;
 	if (!NLMSG_OK(header, (size_t)n))
 		return -EBADMSG;
-	if (header->nlmsg_seq != serial)
+	if (header->nlmsg_seq != q->header.nlmsg_seq)
 		return -EAGAIN;
 	if (header->nlmsg_type == NLMSG_ERROR &&
 		header->nlmsg_len >= NLMSG_LENGTH(sizeof(*error)))
@@ -127,10 +159,20 @@ static int read_answer(int diag_fd, uint32_t serial, uid_t *uid)
 	if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
 		header->nlmsg_len < NLMSG_LENGTH(sizeof(*msg)))
 		return -EBADMSG;
-	if (!sockdiag_owner_known(msg))
+	if (!sockdiag_proves(&q->request, msg))
 		return -ENOENT;
 	*uid = msg->idiag_uid;
 	return 0;
+}
+
+/* Our side is connected still, so no other connection can have had its addresses and
+ * ports since it was accepted. */
+static bool still_connected(int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(peer);
+
+	return getpeername(fd, (struct sockaddr *)&peer, &len) == 0;
 }
 
 int sockdiag_peer_uid(int diag_fd, int fd, uid_t *uid)
@@ -148,7 +190,9 @@ int sockdiag_peer_uid(int diag_fd, int fd, uid_t *uid)
 	if (sendto(diag_fd, &q, sizeof(q), 0, (const void *)&kernel, sizeof(kernel)) < 0)
 		return -errno;
 	for (int i = 0; i < MAX_ANSWERS; i++) {
-		rc = read_answer(diag_fd, serial, uid);
+		rc = read_answer(diag_fd, &q, uid);
+		if (rc == 0 && !still_connected(fd))
+			return -ENOTCONN;
 		if (rc != -EAGAIN)
 			return rc;
 	}
