@@ -45,6 +45,22 @@ int log_level_by_name(const char *name, size_t len)
 	return -1;
 }
 
+enum log_level log_level_of_line(const char *line, size_t len)
+{
+	static const char key[] = " level=";
+	const char *at = memmem(line, len, key, sizeof(key) - 1), *end = line + len;
+	size_t n = 0;
+	int level;
+
+	if (!at)
+		return LOG_LEVEL_INFO;
+	at += sizeof(key) - 1;
+	while (at + n < end && at[n] != ' ' && at[n] != '\n')
+		n++;
+	level = log_level_by_name(at, n);
+	return level < 0 ? LOG_LEVEL_INFO : (enum log_level)level;
+}
+
 bool log_enabled(enum log_level level)
 {
 	return level >= log_least;

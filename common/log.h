@@ -25,6 +25,8 @@ void log_set_level(enum log_level level);
 bool log_enabled(enum log_level level);
 /* The level of a name ("warn"), or -1. */
 int log_level_by_name(const char *name, size_t len);
+/* The level that a line of ours says it has; info when it says none. */
+enum log_level log_level_of_line(const char *line, size_t len);
 
 /*
  * Fields are pairs of name and printf format with its arguments, ended by NULL:

@@ -49,26 +49,9 @@ struct logs_view {
 
 /* ---- lines ---- */
 
-/* Of a line that says none, LOG_LEVEL_INFO. */
-static int level_of(struct str line)
-{
-	static const char key[] = " level=";
-	const char *at = memmem(line.ptr, line.len, key, sizeof(key) - 1);
-	size_t n = 0;
-	int level;
-
-	if (!at)
-		return LOG_LEVEL_INFO;
-	at += sizeof(key) - 1;
-	while (at + n < line.ptr + line.len && at[n] != ' ')
-		n++;
-	level = log_level_by_name(at, n);
-	return level < 0 ? LOG_LEVEL_INFO : level;
-}
-
 static bool wanted(const struct logs_view *v, struct str line)
 {
-	return line.len > 0 && level_of(line) >= (int)v->level;
+	return line.len > 0 && log_level_of_line(line.ptr, line.len) >= v->level;
 }
 
 /* "2026-11-27T12:00:00.000Z", or absent. */
@@ -81,7 +64,7 @@ static struct str time_of(struct str line)
 
 static void print_line(struct str line)
 {
-	int level = level_of(line);
+	enum log_level level = log_level_of_line(line.ptr, line.len);
 
 	terminal_print(level == LOG_LEVEL_ERROR	 ? COLOUR_RED
 		       : level == LOG_LEVEL_WARN ? COLOUR_YELLOW

@@ -7,6 +7,7 @@
 #include "supervisor/ctl.h"
 #include "supervisor/directories.h"
 #include "supervisor/discovery.h"
+#include "supervisor/journal.h"
 #include "supervisor/notify.h"
 #include "supervisor/orphans.h"
 #include "supervisor/reload.h"
@@ -75,9 +76,10 @@ static void fail_start(struct daemon *d, const struct process *p)
 	struct buf how = {0};
 
 	ending_print(&p->last, &how);
-	fprintf(stderr, "paiged: the %s cannot work: %.*s\n", worker_infos[p->id].name,
+	fprintf(stderr, "%spaiged: the %s cannot work: %.*s\n",
+		journal_prefix(LOG_LEVEL_ERROR), worker_infos[p->id].name,
 		STR_ARG(buf_str(&how)));
-	if (p->last.tail.len > 0)
+	if (p->last.tail.len > 0 && !journal_listens()) /* it has them already */
 		fprintf(stderr, "Its last lines:\n%.*s", STR_ARG(buf_str(&p->last.tail)));
 	buf_free(&how);
 	daemon_stop(
@@ -188,7 +190,7 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	fputs("paiged: ", stderr);
+	fprintf(stderr, "%spaiged: ", journal_prefix(LOG_LEVEL_ERROR));
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
 	va_end(args);

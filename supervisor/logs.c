@@ -3,12 +3,14 @@
 #include "supervisor/logs.h"
 
 #include "common/log.h"
+#include "supervisor/journal.h"
 #include "supervisor/lines.h"
 #include "supervisor/sink.h"
 #include "supervisor/tail.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,9 +19,6 @@
 #define READ_BUDGET 65536
 /* Of what a dead worker left in its pipe: more than a pipe holds. */
 #define DRAIN_MAX (1024 * 1024)
-/* Written at once to a stderr that is a pipe without blocking, when it is writable at
- * all. */
-#define STDERR_PIECE 4096
 
 struct log_stream {
 	struct logs *logs;
@@ -36,33 +35,58 @@ struct log_stream {
 struct logs {
 	struct log_stream streams[WORKER_COUNT];
 	struct sink own;
+	uint64_t
+		unheard; /* lines that the journal did not take, since it last took one */
 };
 
 /* The writer of log.h has no argument. */
 static struct logs *own_logs;
 
+/* Tells the journal, when it takes lines again, how many it did not get. */
+static bool say_unheard(struct logs *logs)
+{
+	char text[100], line[LOG_LINE_MAX];
+
+	snprintf(text, sizeof(text),
+		"%" PRIu64 " lines are missing here: the journal was behind",
+		logs->unheard);
+	if (!journal_write(line, log_wrap(line, "paiged", LOG_LEVEL_WARN, text)))
+		return false;
+	logs->unheard = 0;
+	return true;
+}
+
+/* A line with its newline, of a worker or our own, for the journal. It never holds up
+ * anybody: what it does not take at once is in the files. */
+static void tell_journal(struct logs *logs, const char *line, size_t len)
+{
+	if ((logs->unheard > 0 && !say_unheard(logs)) || !journal_write(line, len))
+		logs->unheard++;
+}
+
 static void on_line(void *arg, const char *line, size_t len)
 {
 	struct log_stream *s = arg;
-	char text[LINES_MAX + 1], wrapped[LOG_LINE_MAX];
+	char text[LINES_MAX + 1], whole[LOG_LINE_MAX];
 	static const char ours[] = "ts=";
 
 	if (len == 0)
 		return;
 	if (len > sizeof(ours) && memcmp(line, ours, sizeof(ours) - 1) == 0) {
-		buf_add(&s->batch, line, len);
-		buf_add_char(&s->batch, '\n');
-		tail_add(&s->tail, line, len);
+		memcpy(whole, line, len);
+		whole[len++] = '\n';
 	} else {
 		/* A crash report, a library, the kernel's linker: no line of ours. */
 		for (size_t i = 0; i < len; i++)
 			text[i] = line[i] ? line[i] : '?';
 		text[len] = '\0';
-		len = log_wrap(wrapped, s->name, LOG_LEVEL_WARN, text);
-		buf_add(&s->batch, wrapped, len);
-		tail_add(&s->tail, wrapped, len - 1);
+		len = log_wrap(whole, s->name, LOG_LEVEL_WARN, text);
 	}
+	buf_add(&s->batch, whole, len);
+	tail_add(&s->tail, whole, len - 1);
 	s->batch_lines++;
+	if (journal_listens())
+		tell_journal(s->logs, whole, len);
 }
 
 static void file_batch(struct log_stream *s)
@@ -100,14 +124,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
  * line is only filed. */
 static void write_own(const char *line, size_t len)
 {
-	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
-	ssize_t done;
-
-	if (poll(&p, 1, 0) == 1 && p.revents & POLLOUT) {
-		done = write(
-			STDERR_FILENO, line, len > STDERR_PIECE ? STDERR_PIECE : len);
-		(void)done; /* nobody to tell */
-	}
+	if (own_logs && journal_listens())
+		tell_journal(own_logs, line, len);
+	else
+		(void)journal_write(line, len); /* nobody to tell */
 	if (own_logs)
 		sink_write(&own_logs->own, line, len, 1, clock_mono());
 }

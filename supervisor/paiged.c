@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "paige-config.h"
 #include "supervisor/daemon.h"
+#include "supervisor/journal.h"
 #include "supervisor/options.h"
 #include <signal.h>
 #include <stdio.h>
@@ -27,12 +28,12 @@ static void block_signals(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-static void print_indented(FILE *file, const struct buf *lines)
+static void print_indented(enum log_level level, const struct buf *lines)
 {
 	struct str rest = buf_str(lines), line;
 
 	while (str_take_line(&rest, &line))
-		fprintf(file, "  %.*s\n", STR_ARG(line));
+		fprintf(stderr, "%s  %.*s\n", journal_prefix(level), STR_ARG(line));
 }
 
 /* All problems in one message (FR-005, FR-006). */
@@ -42,15 +43,17 @@ static int load(struct settings *settings, const char *config_file)
 	int error = settings_load(settings, config_file, &problems);
 
 	if (error) {
-		fputs("paiged: the configuration cannot be used:\n", stderr);
-		print_indented(stderr, &problems);
+		fprintf(stderr, "%spaiged: the configuration cannot be used:\n",
+			journal_prefix(LOG_LEVEL_ERROR));
+		print_indented(LOG_LEVEL_ERROR, &problems);
 		fputs("Settings come from the environment, from .env in the current "
 		      "directory, and from "
 		      "--config FILE; see paige.conf(5).\n",
 			stderr);
 	} else if (settings->warnings.len > 0) {
-		fputs("paiged: parts of the configuration are ignored:\n", stderr);
-		print_indented(stderr, &settings->warnings);
+		fprintf(stderr, "%spaiged: parts of the configuration are ignored:\n",
+			journal_prefix(LOG_LEVEL_WARN));
+		print_indented(LOG_LEVEL_WARN, &settings->warnings);
 	}
 	buf_free(&problems);
 	return error;

@@ -59,6 +59,7 @@ class Daemon {
   constructor(t, { hasty = false, modes = {}, env = {}, args = [], dataDir } = {}) {
     this.t = t;
     this.args = args;
+    this.through = []; // a command that becomes the daemon
     this.root = fs.mkdtempSync(path.join(os.tmpdir(), 'paige-sv-'));
     for (const name of ['supervisor', 'project', 'run', 'cwd']) fs.mkdirSync(path.join(this.root, name), { mode: 0o700 });
     this.dataDir = dataDir ?? path.join(this.root, 'data');
@@ -90,7 +91,8 @@ class Daemon {
   launch() {
     this.startedAt = Date.now();
     this.output = '';
-    this.child = spawn(this.paiged, this.args, { env: this.env, cwd: path.join(this.root, 'cwd'), stdio: ['ignore', 'pipe', 'pipe'] });
+    const [program, ...args] = [...this.through, this.paiged, ...this.args];
+    this.child = spawn(program, args, { env: this.env, cwd: path.join(this.root, 'cwd'), stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr]) stream.setEncoding('utf8').on('data', (text) => (this.output += text));
     this.ended = null;
     this.end = new Promise((resolve) => this.child.once('exit', (code, signal) => setTimeout(() => resolve((this.ended = { code, signal })), 20)));
@@ -564,6 +566,49 @@ test('logs: a full disk drops lines, says so, and blocks nobody', { skip: proces
     if (d.child && !d.ended) await d.cleanUp();
     await run('umount', [logs]);
   }
+});
+
+// As systemd does it: JOURNAL_STREAM names the socket that is the standard error.
+const AS_THE_JOURNAL = ['sh', '-c', 'JOURNAL_STREAM=$(stat -Lc %d:%i /proc/self/fd/2) exec "$0" "$@"'];
+const PRIORITIES = { error: '<3>', warn: '<4>', info: '<6>', debug: '<7>' };
+
+test('journal: every line has the priority of its level, those of the workers too', async (t) => {
+  const d = new Daemon(t, { modes: { observer: 'raw' } });
+  d.through = AS_THE_JOURNAL;
+  await d.start();
+  d.mode('observer', 'exit 78');
+  process.kill(d.worker('observer').pid, 'SIGKILL');
+  await until(() => d.output.includes('worker parked'), 'the observer is parked');
+  await d.stop();
+  const lines = d.output.split('\n').map((line) => line.match(/^(<\d>)?ts=\S+ level=(\w+) worker=(\S+) /)).filter(Boolean);
+  for (const [line, priority, level] of lines) assert.equal(priority, PRIORITIES[level], line);
+  assert.deepEqual([...new Set(lines.map((line) => line[2]))].sort(), ['error', 'info', 'warn']);
+  assert.equal(lines.some((line) => line[3] === 'observer' && line[2] === 'warn'), true, 'what is no line of ours');
+  assert.match(d.output, /^<6>ts=last words of observer/m);
+});
+
+test('journal: what it cannot take is counted, and nobody waits for it', async (t) => {
+  const d = new Daemon(t, { modes: { fswatch: 'flood 8' } });
+  d.through = AS_THE_JOURNAL;
+  d.launch();
+  d.child.stderr.pause();
+  await until(() => d.output.includes('Paige is ready'), 'ready');
+  assert.equal((await d.status()).workers.every((w) => w.state === 'ready'), true);
+  d.child.stderr.resume();
+  process.kill(d.worker('gateway').pid, 'SIGKILL');
+  const missing = () => [...d.output.matchAll(/^<4>ts=\S+ level=warn worker=paiged msg="(\d+) lines are missing here: the journal was behind"$/gm)];
+  await until(() => missing().reduce((sum, line) => sum + Number(line[1]), 0) > 1000, 'it is said');
+  const rest = () => d.output.slice(missing().at(-1).index);
+  await until(() => /^<6>ts=\S+ level=info worker=paiged msg="worker ready" name=gateway/m.test(rest()), 'and it goes on');
+  assert.equal(d.output.split('\n').some((line) => line.startsWith('<6>ts=flood') && line.length !== 3 + 1023), false, 'no half line');
+  await d.stop();
+});
+
+test('journal: a standard error of another kind has neither priorities nor the lines of workers', async (t) => {
+  const d = await new Daemon(t, { modes: { observer: 'raw' }, env: { JOURNAL_STREAM: '1:1' } }).start();
+  await d.stop();
+  assert.match(d.output, /^ts=\S+ level=info worker=paiged/m);
+  assert.equal(/^<\d>|worker=observer/m.test(d.output), false, d.output);
 });
 
 test('paigectl logs: merged by time, filtered, limited, and followed over a rotation', async (t) => {

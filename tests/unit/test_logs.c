@@ -153,6 +153,27 @@ START_TEST(wraps_what_is_no_line_of_ours)
 }
 END_TEST
 
+static const struct {
+	const char *line;
+	enum log_level level;
+} levels[] = {
+	{"ts=x level=error worker=a msg=b\n", LOG_LEVEL_ERROR},
+	{"ts=x level=warn worker=a msg=\" level=error\"\n", LOG_LEVEL_WARN},
+	{"ts=x level=info", LOG_LEVEL_INFO},
+	{"ts=x level=debug\n", LOG_LEVEL_DEBUG},
+	{"ts=x level=", LOG_LEVEL_INFO},
+	{"ts=x level=errors worker=a\n", LOG_LEVEL_INFO},
+	{"level=error\n", LOG_LEVEL_INFO},
+	{"", LOG_LEVEL_INFO},
+};
+
+START_TEST(finds_the_level_of_a_line)
+{
+	ck_assert_int_eq(log_level_of_line(levels[_i].line, strlen(levels[_i].line)),
+		levels[_i].level);
+}
+END_TEST
+
 /* ---- files ---- */
 
 static char scratch[64];
@@ -309,6 +330,7 @@ int main(void)
 	tcase_add_test(pure, keeps_the_last_lines);
 	tcase_add_test(pure, a_line_that_is_half_overwritten_is_left_out);
 	tcase_add_test(pure, wraps_what_is_no_line_of_ours);
+	tcase_add_loop_test(pure, finds_the_level_of_a_line, 0, COUNT(levels));
 	tcase_add_checked_fixture(files, set_up, tear_down);
 	tcase_add_test(files, rotates_by_renaming);
 	tcase_add_test(files, one_batch_larger_than_the_limit_is_written_whole);
