@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 static const char *log_worker = "paige";
-static enum log_level log_least = LOG_LEVEL_INFO;
+/* Set by the loop, read by every thread. */
+static _Atomic enum log_level log_least = LOG_LEVEL_INFO;
 static void (*log_writer)(const char *line, size_t len);
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
 

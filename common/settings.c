@@ -373,6 +373,32 @@ int settings_load_environment(struct settings *s, struct buf *problems)
 	return problems->len == before ? 0 : -EINVAL;
 }
 
+int settings_change(struct settings *s, const struct settings *old,
+	const char *const values[SETTING_COUNT], struct buf *problems)
+{
+	struct candidate candidates[SETTING_COUNT] = {0};
+	size_t before = problems->len;
+
+	*s = (struct settings){0};
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		enum setting_id id = (enum setting_id)i;
+		struct buf text = {0};
+
+		if (values[i])
+			buf_add_str(&text, str_of(values[i]));
+		else
+			settings_print(old, id, true, &text);
+		propose(&candidates[i], id, text.len ? buf_str(&text) : STR_LIT(""),
+			settings_source(old, id));
+		buf_free(&text);
+	}
+	settle_all(s, candidates, false, problems);
+	forget(candidates);
+	if (old->project_spelling)
+		s->project_spelling = strdup(old->project_spelling);
+	return problems->len == before ? 0 : -EINVAL;
+}
+
 enum setting_source settings_source(const struct settings *s, enum setting_id id)
 {
 	return (enum setting_source)s->sources[id];

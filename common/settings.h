@@ -55,7 +55,7 @@ struct settings {
 	/* PROJECT_DIR as it was given, made absolute, links kept: the name by which the
 	 * learner knows it. NULL when there is none. */
 	char *project_spelling;
-	struct buf warnings;	/* lines about what was ignored, for the caller to log */
+	struct buf warnings; /* lines about what was ignored, for the caller to log */
 };
 
 enum setting_id {
@@ -92,6 +92,14 @@ int settings_load(struct settings *s, const char *config_file, struct buf *probl
 /* The worker's side: reads the resolved values that the supervisor put into the
  * environment. Secrets may be absent there. */
 int settings_load_environment(struct settings *s, struct buf *problems)
+	__attribute__((warn_unused_result));
+/*
+ * A copy of `old` with other values: values[id] as text, NULL for the one of `old`. 0, or
+ * -EINVAL as settings_load. No environment and no file is looked at; directories are
+ * taken as they stand.
+ */
+int settings_change(struct settings *s, const struct settings *old,
+	const char *const values[SETTING_COUNT], struct buf *problems)
 	__attribute__((warn_unused_result));
 /* The value as text, secrets as "********" unless `reveal`. */
 void settings_print(

@@ -185,13 +185,16 @@ static int read_environment(struct worker *w)
 static int read_settings(struct worker *w)
 {
 	struct buf problems = {0};
-	int r = settings_load_environment(&w->settings, &problems);
+	struct settings settings;
+	int r = settings_load_environment(&settings, &problems);
 
 	if (r < 0)
 		log_error("the settings cannot be used", "problems", "%.*s",
 			STR_ARG(buf_str(&problems)), NULL);
 	else
-		log_set_level((enum log_level)w->settings.log_level);
+		log_set_level((enum log_level)settings.log_level);
+	/* For ever: see worker.h. */
+	w->settings = settings_hold(settings_snapshot(&settings));
 	buf_free(&problems);
 	return r < 0 ? WORKER_EXIT_CONFIG : 0;
 }
@@ -201,9 +204,8 @@ static struct event_base *base_new(bool changelist)
 	struct event_config *config = event_config_new();
 	struct event_base *base = NULL;
 
-	if (config &&
-		(!changelist || event_config_set_flag(config,
-					EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST) == 0))
+	if (config && (!changelist || event_config_set_flag(config,
+					      EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST) == 0))
 		base = event_base_new_with_config(config);
 	if (config)
 		event_config_free(config);

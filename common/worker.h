@@ -10,7 +10,7 @@
 
 #include "common/bus.h"
 #include "common/confine.h"
-#include "common/settings.h"
+#include "common/settings_snapshot.h"
 #include "proto/worker.h"
 #include <event2/event.h>
 
@@ -18,7 +18,10 @@ struct worker {
 	const struct worker_spec *spec;
 	struct event_base *base;
 	struct bus *bus;
-	struct settings settings;
+	/* A snapshot (settings_snapshot.h), another one after a reload. What init borrowed
+	 * from the first one stays valid for the life of the process; whoever keeps anything
+	 * from it, or hands it to another thread, later holds it. Read on the loop only. */
+	const struct settings *settings;
 	char runtime_dir[108];
 	uint64_t generation;
 	uint64_t epoch;

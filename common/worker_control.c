@@ -91,36 +91,50 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 
 /* ---- from the supervisor ---- */
 
-/* The settings that changed become environment, from where all of them are read anew. */
+/* The values by setting id of a JSON object; what is no setting is passed over. They
+ * point into the document. */
+static void take_values(yyjson_val *object, const char *values[SETTING_COUNT])
+{
+	yyjson_obj_iter members = yyjson_obj_iter_with(object);
+	yyjson_val *key;
+
+	while ((key = yyjson_obj_iter_next(&members))) {
+		int id = setting_by_name(
+			(struct str){yyjson_get_str(key), yyjson_get_len(key)});
+
+		if (id >= 0)
+			values[id] = yyjson_get_str(yyjson_obj_iter_get_val(key));
+	}
+}
+
+static void take_settings(struct worker *w, struct settings *fresh)
+{
+	const struct settings *old = w->settings;
+
+	w->settings = settings_snapshot(fresh);
+	log_set_level((enum log_level)w->settings->log_level);
+	log_info("settings reloaded", NULL);
+	if (w->spec->reload)
+		w->spec->reload(w);
+	settings_release(old);
+}
+
 static void reload(struct worker *w, struct str body)
 {
 	yyjson_doc *document = yyjson_read(body.ptr, body.len, 0);
-	struct settings fresh = {0};
+	const char *values[SETTING_COUNT] = {0};
+	struct settings fresh;
 	struct buf problems = {0};
-	yyjson_val *key;
-	yyjson_obj_iter members = yyjson_obj_iter_with(yyjson_doc_get_root(document));
 
-	while ((key = yyjson_obj_iter_next(&members))) {
-		const char *value = yyjson_get_str(yyjson_obj_iter_get_val(key));
-
-		if (value)
-			setenv(yyjson_get_str(key), value, 1);
-		else
-			unsetenv(yyjson_get_str(key));
-	}
-	yyjson_doc_free(document);
-	if (settings_load_environment(&fresh, &problems) < 0) {
+	take_values(yyjson_doc_get_root(document), values);
+	if (settings_change(&fresh, w->settings, values, &problems) < 0) {
 		log_error("settings not reloaded", "problems", "%.*s",
 			STR_ARG(buf_str(&problems)), NULL);
 		settings_fini(&fresh);
 	} else {
-		settings_fini(&w->settings);
-		w->settings = fresh;
-		log_set_level((enum log_level)w->settings.log_level);
-		log_info("settings reloaded", NULL);
-		if (w->spec->reload)
-			w->spec->reload(w);
+		take_settings(w, &fresh);
 	}
+	yyjson_doc_free(document);
 	buf_free(&problems);
 }
 

@@ -33,7 +33,7 @@
 #define WORKER_LISTEN_FD 4
 #define WORKER_HEARTBEAT_MS 2000
 #define WORKER_ORPHAN_MS 3000
-#define WORKER_PACKET_MAX 16384
+#define WORKER_PACKET_MAX 32768 /* RELOAD with every text as long as it may be */
 
 /* Packets on fd 3. Numbers are never reused. */
 enum worker_packet_type {
@@ -44,7 +44,7 @@ enum worker_packet_type {
 	/* supervisor to worker */
 	WORKER_PACKET_STOP = 100,   /* finish and exit 0 */
 	WORKER_PACKET_RELOAD = 101, /* body: JSON object, every setting that may change while
-				       running with its value as text */
+				       running and that the worker was given, with its value as text */
 	WORKER_PACKET_FLEET = 102,  /* the gateway only; body: JSON of type fleet, when it changes */
 	WORKER_PACKET_TAP = 103,    /* with a pipe (SCM_RIGHTS): write a line of type tapped to it
 				       for each bus message, until nobody reads it */

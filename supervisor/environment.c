@@ -49,9 +49,10 @@ static bool starts(const char *text, const char *prefix)
 static bool is_own(const char *entry)
 {
 	static const char *const prefixes[] = {"PAIGE_WORKER=", "PAIGE_GENERATION=",
-		"PAIGE_RUNTIME_DIR=", SETTINGS_PROJECT_SPELLING "=", "PAIGE_EPOCH=", "PAIGE_TOKEN=", "PAIGE_LISTEN_FDS=",
-		"NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=", "LISTEN_PID=",
-		"LISTEN_FDS=", "LISTEN_FDNAMES=", "MAINPID="};
+		"PAIGE_RUNTIME_DIR=", SETTINGS_PROJECT_SPELLING "=",
+		"PAIGE_EPOCH=", "PAIGE_TOKEN=", "PAIGE_LISTEN_FDS=", "NOTIFY_SOCKET=",
+		"WATCHDOG_PID=", "WATCHDOG_USEC=", "LISTEN_PID=", "LISTEN_FDS=",
+		"LISTEN_FDNAMES=", "MAINPID="};
 	struct str name = {entry, strcspn(entry, "=")};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
@@ -74,12 +75,44 @@ static bool is_harmless(const char *entry)
 	return false;
 }
 
+bool environment_gives(
+	enum worker_id id, const struct settings *settings, enum setting_id setting)
+{
+	if (!(setting_info(setting)->flags & SETTING_SECRET))
+		return true;
+	/* What an agent runs is told nothing that it was not meant to have. */
+	return worker_infos[id].needs_api_key &&
+	       (id != WORKER_AGENT || settings->agent_api_key);
+}
+
+void environment_changes(
+	enum worker_id id, const struct settings *settings, struct buf *json)
+{
+	struct buf value = {0};
+	char between = '{';
+
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		enum setting_id setting = (enum setting_id)i;
+
+		if (!(setting_info(setting)->flags & SETTING_RELOAD) ||
+			!environment_gives(id, settings, setting))
+			continue;
+		buf_clear(&value);
+		settings_print(settings, setting, true, &value);
+		buf_add_char(json, between);
+		between = ',';
+		buf_add_json_string(json, str_of(setting_info(setting)->name));
+		buf_add_char(json, ':');
+		buf_add_json_string(json, buf_str(&value));
+	}
+	buf_add_char(json, '}');
+	buf_free(&value);
+}
+
 char **environment_for(
 	enum worker_id id, const struct environment_given *given, char *const *inherited)
 {
 	bool trusted = worker_infos[id].needs_api_key;
-	/* What an agent runs is told nothing that it was not meant to have. */
-	bool secrets = trusted && (id != WORKER_AGENT || given->settings->agent_api_key);
 	struct list l = {0};
 
 	for (; *inherited; inherited++)
@@ -89,7 +122,7 @@ char **environment_for(
 		const struct setting_info *info = setting_info((enum setting_id)i);
 		struct buf value = {0};
 
-		if (info->flags & SETTING_SECRET && !secrets)
+		if (!environment_gives(id, given->settings, (enum setting_id)i))
 			continue;
 		if (i == SETTING_ID_port)
 			buf_printf(&value, "%d", given->port);
@@ -98,7 +131,8 @@ char **environment_for(
 		add_printf(&l, "%s=%.*s", info->name, STR_ARG(buf_str(&value)));
 		buf_free(&value);
 	}
-	/* A burst needs more blocks of a size at once than a thread keeps at hand by default (7). */
+	/* A burst needs more blocks of a size at once than a thread keeps at hand by
+	 * default (7). */
 	if (!trusted)
 		add_printf(&l, "GLIBC_TUNABLES=glibc.malloc.tcache_count=100");
 	add_printf(&l, "PAIGE_WORKER=%s", worker_infos[id].name);

@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "proto/messages.h"
+#include "supervisor/environment.h"
 #include <errno.h>
 #include <limits.h>
 
@@ -181,27 +182,15 @@ void processes_start(struct processes *ps)
 
 void processes_reload(struct processes *ps)
 {
-	struct buf json = {0}, value = {0};
+	struct buf json = {0};
 
-	buf_add_char(&json, '{');
-	for (int i = 0; i < SETTING_COUNT; i++) {
-		const struct setting_info *info = setting_info((enum setting_id)i);
-
-		if (!(info->flags & SETTING_RELOAD) || info->flags & SETTING_SECRET)
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		if (ps->workers[i].pid <= 0)
 			continue;
-		buf_clear(&value);
-		settings_print(ps->shared.settings, (enum setting_id)i, true, &value);
-		if (json.len > 1)
-			buf_add_char(&json, ',');
-		buf_add_json_string(&json, str_of(info->name));
-		buf_add_char(&json, ':');
-		buf_add_json_string(&json, buf_str(&value));
+		buf_clear(&json);
+		environment_changes((enum worker_id)i, ps->shared.settings, &json);
+		channel_send_reload(&ps->workers[i].channel, buf_str(&json));
 	}
-	buf_add_char(&json, '}');
-	for (int i = 0; i < WORKER_COUNT; i++)
-		if (ps->workers[i].pid > 0)
-			channel_send_reload(&ps->workers[i].channel, buf_str(&json));
-	buf_free(&value);
 	buf_free(&json);
 }
 

@@ -22,29 +22,45 @@ static void log_problems(const struct buf *problems)
 			STR_ARG(line), NULL);
 }
 
-/* Logs each change. True when one of them needs the workers to be restarted; *fixed when
- * one cannot be applied at all. */
-static bool compare(const struct settings *old, const struct settings *now, bool *fixed)
+/* Logs each change. True when one cannot be applied at all. */
+static bool log_changes(const struct settings *old, const struct settings *now)
 {
-	bool restart = false;
+	bool fixed = false;
 
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		enum setting_id id = (enum setting_id)i;
-		const struct setting_info *info = setting_info(id);
 
 		if (!settings_differ(old, now, id))
 			continue;
-		if (is_fixed(id)) {
-			*fixed = true;
+		if (is_fixed(id))
 			log_warn("setting changes with the next start of the daemon",
-				"name", "%s", info->name, NULL);
-			continue;
-		}
-		log_info("setting changed", "name", "%s", info->name, NULL);
-		if (!(info->flags & SETTING_RELOAD))
-			restart = true;
+				"name", "%s", setting_info(id)->name, NULL);
+		else
+			log_info("setting changed", "name", "%s", setting_info(id)->name,
+				NULL);
+		fixed = fixed || is_fixed(id);
 	}
-	return restart;
+	return fixed;
+}
+
+/* Whether a worker must be restarted for one of the changes. */
+static bool wants_restart(
+	enum worker_id worker, const struct settings *old, const struct settings *now)
+{
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		enum setting_id id = (enum setting_id)i;
+
+		if (!settings_differ(old, now, id))
+			continue;
+		if (!(setting_info(id)->flags & SETTING_RELOAD))
+			return true;
+		/* It hands them on in an environment that it made at its start. */
+		if (worker == WORKER_AGENT && now->agent_api_key &&
+			(id == SETTING_ID_anthropic_api_key ||
+				id == SETTING_ID_anthropic_base_url))
+			return true;
+	}
+	return false;
 }
 
 /* The fixed ones keep the values that the daemon works with. */
@@ -58,18 +74,22 @@ static void keep_fixed(const struct settings *old, struct settings *now)
 	now->data_dir = strdup(old->data_dir);
 	now->project_dir = strdup(old->project_dir);
 	free(now->project_spelling);
-	now->project_spelling = old->project_spelling ? strdup(old->project_spelling) : NULL;
+	now->project_spelling =
+		old->project_spelling ? strdup(old->project_spelling) : NULL;
 	if (!now->host || !now->data_dir || !now->project_dir)
 		abort();
 }
 
 static void apply(struct daemon *d, struct settings *now)
 {
-	bool fixed = false;
-	bool restart = compare(&d->settings, now, &fixed);
+	bool restart[WORKER_COUNT], any = false;
 
-	if (fixed)
+	if (log_changes(&d->settings, now))
 		keep_fixed(&d->settings, now);
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		restart[i] = wants_restart((enum worker_id)i, &d->settings, now);
+		any = any || restart[i];
+	}
 	settings_fini(&d->settings);
 	d->settings = *now;
 	log_set_level((enum log_level)d->settings.log_level);
@@ -79,13 +99,12 @@ static void apply(struct daemon *d, struct settings *now)
 
 		if (!process_wanted(p))
 			process_step(p, POLICY_WANT_DOWN);
-		else if (restart)
+		else if (restart[i])
 			process_step(p, POLICY_RESTART);
 		else if (p->policy.state == POLICY_PARKED)
 			process_step(p, POLICY_WANT_UP);
 	}
-	log_info("settings reloaded", "workers", "%s", restart ? "restarted" : "told",
-		NULL);
+	log_info("settings reloaded", "workers", "%s", any ? "restarted" : "told", NULL);
 }
 
 void reload_settings(struct daemon *d)

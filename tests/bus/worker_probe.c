@@ -74,7 +74,7 @@ static int init(struct worker *w)
 		log_error("the probe was told so", NULL);
 		return WORKER_EXIT_CONFIG;
 	}
-	snprintf(inside, sizeof(inside), "%s/probe", w->settings.data_dir);
+	snprintf(inside, sizeof(inside), "%s/probe", w->settings->data_dir);
 	return event_base_once(w->base, -1, EV_TIMEOUT, on_ready, w, &later) < 0
 		       ? WORKER_EXIT_INTERNAL
 		       : 0;
@@ -82,7 +82,7 @@ static int init(struct worker *w)
 
 static void confine(struct worker *w, struct confinement *c)
 {
-	c->read_write[0] = w->settings.data_dir;
+	c->read_write[0] = w->settings->data_dir;
 }
 
 static void reload(struct worker *w)
@@ -91,7 +91,7 @@ static void reload(struct worker *w)
 
 	while (probe && strcmp(probe, "stuck") == 0)
 		pause();
-	tell(w, w->settings.model_haiku);
+	tell(w, w->settings->model_haiku);
 }
 
 static void fleet(struct worker *w, struct str json)

@@ -5,40 +5,94 @@
 #include "workers/llm/retry.h"
 #include "workers/llm/sse.h"
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- models ---- */
 
+static struct wall day(const char *date)
+{
+	char text[40];
+	struct wall t;
+
+	snprintf(text, sizeof(text), "%s%s", date,
+		strlen(date) > 10 ? "" : "T00:00:00.000Z");
+	ck_assert_int_eq(wall_parse(str_of(text), &t), 0);
+	return t;
+}
+
+START_TEST(a_model_that_has_ended_is_never_the_first)
+{
+	static const struct {
+		const char *now, *gone, *preferred, *sonnet;
+	} cases[] = {
+		{"2026-10-01", NULL, NULL, "claude-sonnet-4-5-20250929"},
+		{"2026-11-29T23:59:59.999Z", NULL, NULL, "claude-sonnet-4-5-20250929"},
+		{"2026-11-30", NULL, NULL, "claude-sonnet-4-6"},
+		{"2031-01-01", NULL, "", "claude-sonnet-4-6"},
+		{"2031-01-01", "claude-sonnet-4-6", NULL, "claude-sonnet-5-5"},
+		{"1970-01-01", NULL, NULL, "claude-sonnet-4-5-20250929"},
+		/* Who names it in a setting gets it. */
+		{"2031-01-01", NULL, "claude-sonnet-4-5-20250929",
+			"claude-sonnet-4-5-20250929"},
+		{"2031-01-01", "claude-sonnet-4-5-20250929", "claude-sonnet-4-5-20250929",
+			"claude-sonnet-4-6"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct models_gone gone = {0};
+
+		if (cases[i].gone)
+			model_gone(&gone, MODEL_SONNET, cases[i].gone);
+		ck_assert_str_eq(model_choose(&gone, MODEL_SONNET, cases[i].preferred,
+					 day(cases[i].now)),
+			cases[i].sonnet);
+		ck_assert_str_eq(
+			model_choose(&gone, MODEL_HAIKU, NULL, day(cases[i].now)),
+			"claude-haiku-4-5-20251001");
+	}
+}
+END_TEST
+
 START_TEST(a_model_that_is_gone_is_replaced_once)
 {
-	struct model_choice c = {0};
-	const char *first = model_choose(&c, MODEL_SONNET), *second;
+	const struct wall now = day("2026-10-01");
+	struct models_gone gone = {0};
+	const char *first = model_choose(&gone, MODEL_SONNET, NULL, now), *second;
 
-	ck_assert_str_eq(first, "claude-sonnet-4-5-20250929");
-	ck_assert_str_eq(model_choose(&c, MODEL_HAIKU), "claude-haiku-4-5-20251001");
-	ck_assert(model_gone(&c, MODEL_SONNET, first));
-	second = model_choose(&c, MODEL_SONNET);
+	ck_assert(model_gone(&gone, MODEL_SONNET, first));
+	second = model_choose(&gone, MODEL_SONNET, NULL, now);
 	ck_assert_str_ne(first, second);
-	ck_assert_msg(!model_gone(&c, MODEL_SONNET, first),
+	ck_assert_msg(!model_gone(&gone, MODEL_SONNET, first),
 		"a late answer about the first one");
-	ck_assert_str_eq(model_choose(&c, MODEL_SONNET), second);
+	ck_assert_str_eq(model_choose(&gone, MODEL_SONNET, NULL, now), second);
 	for (int i = 0; i < 10; i++)
-		model_gone(&c, MODEL_SONNET, model_choose(&c, MODEL_SONNET));
-	ck_assert_ptr_nonnull(model_choose(&c, MODEL_SONNET));
-	ck_assert_str_eq(model_choose(&c, MODEL_HAIKU), "claude-haiku-4-5-20251001");
+		model_gone(&gone, MODEL_SONNET,
+			model_choose(&gone, MODEL_SONNET, NULL, now));
+	ck_assert_str_eq(
+		model_choose(&gone, MODEL_SONNET, NULL, now), "claude-sonnet-5-5");
+	ck_assert_str_eq(
+		model_choose(&gone, MODEL_HAIKU, NULL, now), "claude-haiku-4-5-20251001");
 }
 END_TEST
 
 START_TEST(settings_put_a_model_first)
 {
-	struct model_choice c = {.preferred = {"mine", "claude-sonnet-5-5"}};
+	const struct wall now = day("2026-10-01");
+	struct models_gone gone = {0};
+	int turns = 0;
 
-	ck_assert_str_eq(model_choose(&c, MODEL_HAIKU), "mine");
-	ck_assert(model_gone(&c, MODEL_HAIKU, "mine"));
-	ck_assert_str_eq(model_choose(&c, MODEL_HAIKU), "claude-haiku-4-5-20251001");
-	ck_assert(model_gone(&c, MODEL_SONNET, "claude-sonnet-5-5"));
-	while (model_gone(&c, MODEL_SONNET, model_choose(&c, MODEL_SONNET)))
-		ck_assert_str_ne(model_choose(&c, MODEL_SONNET), "claude-sonnet-5-5");
+	ck_assert_str_eq(model_choose(&gone, MODEL_HAIKU, "mine", now), "mine");
+	ck_assert(model_gone(&gone, MODEL_HAIKU, "mine"));
+	ck_assert(!model_gone(&gone, MODEL_HAIKU, "mine"));
+	ck_assert_str_eq(model_choose(&gone, MODEL_HAIKU, "mine", now),
+		"claude-haiku-4-5-20251001");
+	ck_assert_str_eq(model_choose(&gone, MODEL_HAIKU, "another", now), "another");
+	ck_assert(model_gone(&gone, MODEL_SONNET, "claude-sonnet-5-5"));
+	while (model_gone(&gone, MODEL_SONNET,
+		model_choose(&gone, MODEL_SONNET, "claude-sonnet-5-5", now)))
+		turns++;
+	ck_assert_int_eq(turns, 2);
 }
 END_TEST
 
@@ -286,6 +340,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
+	tcase_add_test(tcase, a_model_that_has_ended_is_never_the_first);
 	tcase_add_test(tcase, a_model_that_is_gone_is_replaced_once);
 	tcase_add_test(tcase, settings_put_a_model_first);
 	tcase_add_test(tcase, cost_is_tokens_times_prices);

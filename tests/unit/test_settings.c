@@ -3,6 +3,7 @@
 #include "common/envfile.h"
 #include "common/settings.h"
 #include "common/settings_paths.h"
+#include "common/settings_snapshot.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -514,6 +515,56 @@ START_TEST(the_runtime_directory_is_short)
 }
 END_TEST
 
+/* ---- snapshots ---- */
+
+START_TEST(a_change_makes_another_snapshot)
+{
+	const char *changes[SETTING_COUNT] = {[SETTING_ID_model_sonnet] = "new",
+		[SETTING_ID_host] = "",
+		[SETTING_ID_timebox_ms] = "7"};
+	struct buf problems = {0};
+	struct settings s;
+	const struct settings *old, *now;
+
+	setenv("MODEL_SONNET", "old", 1);
+	setenv("MODEL_HAIKU", "kept", 1);
+	setenv("HOST", "0.0.0.0", 1);
+	ck_assert_int_eq(settings_load_environment(&s, &problems), 0);
+	old = settings_snapshot(&s);
+	/* Not looked at any more. */
+	setenv("MODEL_HAIKU", "other", 1);
+	ck_assert_int_eq(settings_change(&s, old, changes, &problems), 0);
+	now = settings_hold(settings_snapshot(&s));
+	ck_assert_str_eq(old->model_sonnet, "old");
+	ck_assert_str_eq(old->host, "0.0.0.0");
+	settings_release(old);
+	settings_release(now);
+	ck_assert_str_eq(now->model_sonnet, "new");
+	ck_assert_str_eq(now->model_haiku, "kept");
+	ck_assert_str_eq(now->host, "localhost");
+	ck_assert_int_eq(now->timebox_ms, 7);
+	ck_assert_str_eq(now->anthropic_api_key, "sk-very-secret");
+	settings_release(now);
+	buf_free(&problems);
+}
+END_TEST
+
+START_TEST(a_wrong_change_is_refused_by_name)
+{
+	const char *changes[SETTING_COUNT] = {[SETTING_ID_timebox_ms] = "soon"};
+	struct buf problems = {0};
+	struct settings s, changed;
+
+	ck_assert_int_eq(settings_load_environment(&s, &problems), 0);
+	ck_assert_int_eq(settings_change(&changed, &s, changes, &problems), -EINVAL);
+	buf_add_char(&problems, '\0');
+	ck_assert_ptr_nonnull(strstr(problems.data, "TIMEBOX_MS=\"soon\""));
+	settings_fini(&changed);
+	settings_fini(&s);
+	buf_free(&problems);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("settings");
@@ -540,6 +591,8 @@ int main(void)
 	tcase_add_test(tests, data_dir_is_the_same_before_and_after_it_is_made);
 	tcase_add_test(tests, a_file_is_no_project);
 	tcase_add_test(tests, the_runtime_directory_is_short);
+	tcase_add_test(tests, a_change_makes_another_snapshot);
+	tcase_add_test(tests, a_wrong_change_is_refused_by_name);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

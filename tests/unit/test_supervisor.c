@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <yyjson.h>
 
 #define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
 
@@ -152,7 +153,10 @@ START_TEST(environments_hold_no_foreign_secret)
 		.listen_count = 2,
 		.port = 4711};
 	enum worker_id id = (enum worker_id)_i;
+	struct buf changes = {0};
 	char **environment;
+	yyjson_doc *document;
+	yyjson_val *told;
 
 	setenv("PROJECT_DIR", "/p", 1);
 	setenv("ANTHROPIC_API_KEY", "key", 1);
@@ -188,6 +192,14 @@ START_TEST(environments_hold_no_foreign_secret)
 		ck_assert_ptr_null(find(environment, "PAIGE_TOKEN"));
 	}
 	environment_free(environment);
+	environment_changes(id, &settings, &changes);
+	document = yyjson_read(changes.data, changes.len, 0);
+	told = yyjson_doc_get_root(document);
+	ck_assert(yyjson_equals_str(yyjson_obj_get(told, "LOG_LEVEL"), "info"));
+	ck_assert_ptr_null(yyjson_obj_get(told, "PORT"));
+	ck_assert(!yyjson_obj_get(told, "ANTHROPIC_API_KEY") == (id != WORKER_LLM));
+	yyjson_doc_free(document);
+	buf_free(&changes);
 	settings_fini(&settings);
 	buf_free(&problems);
 }

@@ -113,7 +113,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 
 static int read_configuration(struct agents *a)
 {
-	const struct settings *settings = &a->worker->settings;
+	const struct settings *settings = a->worker->settings;
 	const char *root =
 		settings->agent_root[0] ? settings->agent_root : settings->project_dir;
 	const char *config = getenv("CLAUDE_CONFIG_DIR"), *home = getenv("HOME");
@@ -162,7 +162,7 @@ static int init(struct worker *w)
 	r = sessions_open(a);
 	if (r < 0) {
 		log_error("agent sessions cannot be recorded: check DATA_DIR/agents",
-			"data_dir", "%s", w->settings.data_dir, "error", "%s",
+			"data_dir", "%s", w->settings->data_dir, "error", "%s",
 			strerror(-r), NULL);
 		return WORKER_EXIT_CONFIG;
 	}

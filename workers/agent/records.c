@@ -139,7 +139,7 @@ int sessions_open(struct agents *a)
 {
 	char path[PATH_MAX + sizeof("/" DIRECTORY)];
 
-	snprintf(path, sizeof(path), "%s/" DIRECTORY, a->worker->settings.data_dir);
+	snprintf(path, sizeof(path), "%s/" DIRECTORY, a->worker->settings->data_dir);
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	a->records_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -144,7 +144,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 static struct agent_session *session_new(
 	struct agents *a, const char *id, struct folder folder)
 {
-	const struct settings *settings = &a->worker->settings;
+	const struct settings *settings = a->worker->settings;
 	const struct machine_defaults limits = {
 		.idle_timeout_ms = settings->idle_timeout_ms,
 		.max_idle_ms = settings->max_idle_ms,

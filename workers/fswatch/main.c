@@ -73,7 +73,7 @@ static void on_record(void *arg, enum journal_type type, struct str data)
 /* Takes in what an earlier process left. */
 static int restore(struct fswatch *fs)
 {
-	const char *data_dir = fs->worker->settings.data_dir;
+	const char *data_dir = fs->worker->settings->data_dir;
 	int error = spool_open(&fs->spool, data_dir);
 
 	if (error)
@@ -133,22 +133,22 @@ static int init(struct worker *w)
 	fs->bus = w->bus;
 	fs->project.root_fd = -1;
 	fs->log_limits = (struct buffer_log_limits){
-		.chars = w->settings.buffer_significant_chars,
-		.ratio = w->settings.buffer_significant_ratio,
+		.chars = w->settings->buffer_significant_chars,
+		.ratio = w->settings->buffer_significant_ratio,
 	};
 	error = project_open(
-		&fs->project, w->settings.project_dir, w->settings.project_spelling);
+		&fs->project, w->settings->project_dir, w->settings->project_spelling);
 	if (error)
 		return fail(
-			"the project cannot be opened", w->settings.project_dir, error);
+			"the project cannot be opened", w->settings->project_dir, error);
 	snprintf(fs->buffers_dir, sizeof(fs->buffers_dir), "%s/buffers",
-		w->settings.data_dir);
+		w->settings->data_dir);
 	error = restore(fs);
 	if (error)
 		return fail("the buffers cannot be kept", fs->buffers_dir, error);
 	fs->jobs = jobs_new(w->base);
 	if (!fs->jobs)
-		return fail("the worker cannot start", w->settings.project_dir, -errno);
+		return fail("the worker cannot start", w->settings->project_dir, -errno);
 	outbox_init(&fs->outbox, w->base, w->bus, &fs->journal, on_rows_sent, fs);
 	turn_init(fs);
 	serve_files_init(fs);

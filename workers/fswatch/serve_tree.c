@@ -130,7 +130,7 @@ void serve_tree_init(struct fswatch *fs)
 		on_update, on_ready, on_limited, on_replaced, fs};
 
 	char data_key[PATH_KEY_SIZE];
-	bool inside = paths_key(&fs->project.roots, str_of(fs->worker->settings.data_dir),
+	bool inside = paths_key(&fs->project.roots, str_of(fs->worker->settings->data_dir),
 			      data_key) == PATH_OK;
 
 	fs->watch = watch_new(fs->worker->base, &fs->project, &calls,

@@ -50,7 +50,7 @@ static void on_summary_timer(evutil_socket_t fd, short what, void *arg)
 
 static void start_timer(struct fswatch *fs)
 {
-	int64_t ms = fs->worker->settings.buffer_summary_ms;
+	int64_t ms = fs->worker->settings->buffer_summary_ms;
 	const struct timeval period = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 
 	event_add(fs->summary_timer, &period);

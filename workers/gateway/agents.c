@@ -158,7 +158,7 @@ void agents_start(struct gateway *g)
 	struct agent_gateway self = {.generation = {NULL, 0}};
 	char generation[17], key[UUID_SIZE];
 
-	if (!g->worker->settings.agent_command[0])
+	if (!g->worker->settings->agent_command[0])
 		return;
 	g->agents = ws_server_new(g, on_message);
 	g->agents->on_close = on_close;

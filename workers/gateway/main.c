@@ -114,8 +114,8 @@ static int read_listeners(struct gateway *g)
 
 static void set_access(struct gateway *g)
 {
-	access_policy_init(&g->access, str_of(g->worker->settings.host), g->port,
-		g->token, str_of(g->worker->settings.allowed_origins));
+	access_policy_init(&g->access, str_of(g->worker->settings->host), g->port,
+		g->token, str_of(g->worker->settings->allowed_origins));
 }
 
 static int init(struct worker *w)

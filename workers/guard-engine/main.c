@@ -38,7 +38,7 @@ static void on_alarm(void *arg, struct alarm *a)
 
 static void take_settings(struct engine *e)
 {
-	const struct settings *s = &e->worker->settings;
+	const struct settings *s = e->worker->settings;
 
 	e->defaults = (struct machine_defaults){
 		.timebox_ms = s->timebox_ms,

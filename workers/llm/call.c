@@ -48,12 +48,32 @@ struct call {
 	enum call_outcome outcome;
 };
 
-void call_client_init(struct call_client *c, const struct settings *settings)
+void call_client_init(struct call_client *c)
 {
-	c->settings = settings;
-	c->choice.preferred[MODEL_HAIKU] = settings->model_haiku;
-	c->choice.preferred[MODEL_SONNET] = settings->model_sonnet;
 	pthread_mutex_init(&c->lock, NULL);
+}
+
+void call_client_reload(struct call_client *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->gone = (struct models_gone){0};
+	pthread_mutex_unlock(&c->lock);
+}
+
+static const struct settings *settings_of(const struct flow *flow)
+{
+	return flow->snapshot->settings;
+}
+
+/* With the client's lock held. */
+static void choose_model(struct call *c)
+{
+	const struct settings *settings = settings_of(c->flow);
+	const char *const preferred[MODEL_TIERS] = {[MODEL_HAIKU] = settings->model_haiku,
+		[MODEL_SONNET] = settings->model_sonnet};
+	enum model_tier tier = c->info->tier;
+
+	c->model = model_choose(&c->client->gone, tier, preferred[tier], clock_wall());
 }
 
 /* ---- the request's body ---- */
@@ -137,7 +157,7 @@ static void on_stream(void *arg, struct str piece)
 static void perform(struct call *c, struct str body, struct model_reply *reply,
 	struct http_response *response)
 {
-	const struct settings *settings = c->client->settings;
+	const struct settings *settings = settings_of(c->flow);
 	struct arena *arena = &c->flow->arena;
 	struct stream stream = {.reply = reply};
 	const char *headers[] = {
@@ -224,10 +244,10 @@ static bool change_model(
 	if (a->status != 404 || strcmp(reply->error_type, "not_found_error") != 0)
 		return false;
 	pthread_mutex_lock(&c->client->lock);
-	news = model_gone(&c->client->choice, tier, old);
-	c->model = model_choose(&c->client->choice, tier);
+	news = model_gone(&c->client->gone, tier, old);
+	choose_model(c);
 	pthread_mutex_unlock(&c->client->lock);
-	if (news)
+	if (news && strcmp(old, c->model) != 0)
 		log_warn("model is gone, the next one is used; set the setting to choose "
 			 "another",
 			"model", "%s", old, "next", "%s", c->model, "setting", "%s",
@@ -249,7 +269,7 @@ typedef void build_fn(struct buf *body, const struct call *c, const void *arg);
 static enum call_outcome exchange(
 	struct call *c, build_fn *build, const void *arg, struct model_reply *reply)
 {
-	const struct settings *settings = c->client->settings;
+	const struct settings *settings = settings_of(c->flow);
 	int repeats = 0;
 
 	for (int tries = 0; tries < 32;
@@ -415,7 +435,7 @@ static enum call_outcome run(struct call *c, const void **response)
 
 static bool within_budget(struct call *c)
 {
-	const struct settings *s = c->client->settings;
+	const struct settings *s = settings_of(c->flow);
 	char now[WALL_ISO_SIZE], day[WALL_ISO_SIZE];
 	struct spending_query query = {.session_id = c->request->session_id};
 	struct proto_error error;
@@ -503,7 +523,7 @@ static void prepare(struct call *c)
 {
 	struct arena *arena = &c->flow->arena;
 	struct buf user = {0};
-	struct str prompt = prompt_text(c->request->kind,
+	struct str prompt = prompt_text(c->flow->snapshot->prompts, c->request->kind,
 		c->request->dreyfus_stage.ptr ? c->request->dreyfus_stage
 					      : STR_LIT("novice"),
 		arena);
@@ -516,7 +536,7 @@ static void prepare(struct call *c)
 	c->user = arena_str(arena, buf_str(&user));
 	buf_free(&user);
 	pthread_mutex_lock(&c->client->lock);
-	c->model = model_choose(&c->client->choice, c->info->tier);
+	choose_model(c);
 	pthread_mutex_unlock(&c->client->lock);
 }
 
@@ -558,11 +578,10 @@ struct call_result call_claude(struct flow *flow, const struct call_request *req
 struct call_result call_claude_with_retry(
 	struct flow *flow, const struct call_request *request)
 {
-	const struct call_client *client = flow_context(flow);
 	struct call_result result = call_claude(flow, request);
 
 	if (!outcomes[result.outcome].transient || *flow_cancelled(flow))
 		return result;
-	flow_sleep_ms(flow, client->settings->llm_flow_retry_ms);
+	flow_sleep_ms(flow, settings_of(flow)->llm_flow_retry_ms);
 	return call_claude(flow, request);
 }

@@ -21,11 +21,10 @@ enum call_outcome {
 #undef CALL_OUTCOME
 };
 
-/* What calls need, the same for all of them; borrowed for the life of the process. */
+/* What calls share. */
 struct call_client {
-	const struct settings *settings;
-	struct model_choice choice;
-	pthread_mutex_t lock; /* guards choice */
+	struct models_gone gone;
+	pthread_mutex_t lock; /* guards it */
 };
 
 struct call_request {
@@ -45,7 +44,9 @@ struct call_result {
 	int64_t latency_ms; /* -1 without success */
 };
 
-void call_client_init(struct call_client *c, const struct settings *settings);
+void call_client_init(struct call_client *c);
+/* From now on models that were gone are asked again. */
+void call_client_reload(struct call_client *c);
 /* Blocks the flow's thread until the call succeeded or failed for good. */
 struct call_result call_claude(struct flow *flow, const struct call_request *request);
 /* The same with one more try after LLM_FLOW_RETRY_MS when the failure may pass (FR-159,

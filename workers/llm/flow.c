@@ -27,7 +27,7 @@ struct flow_private {
 	flow_fn *fn;
 	struct bus_request *request;
 	bool answered;
-	volatile bool cancelled; /* shared by the flow's branches */
+	atomic_bool cancelled; /* shared by the flow's branches */
 };
 
 /* In the arena of the flow or branch that keeps it. */
@@ -41,6 +41,7 @@ struct flows {
 	struct http *http;
 	struct mailbox *mailbox;
 	void *context;
+	const struct snapshot *snapshot; /* for the next flow; the loop's */
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	struct flow_private *queue, **queue_end, *all;
@@ -68,6 +69,13 @@ struct flows *flows_new(
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->work, NULL);
 	return f;
+}
+
+void flows_reload(struct flows *flows)
+{
+	if (flows->snapshot)
+		snapshot_release(flows->snapshot);
+	flows->snapshot = snapshot_new(flows->worker->settings);
 }
 
 /* ---- what a flow keeps ---- */
@@ -105,6 +113,7 @@ static void flow_end(struct flow_private *p)
 	flows->count--;
 	pthread_mutex_unlock(&flows->lock);
 	release(&p->flow);
+	snapshot_release(p->flow.snapshot);
 	free(p);
 }
 
@@ -177,6 +186,7 @@ static struct flow_private *flow_new(struct flows *flows, flow_fn *fn)
 	p->flow = (struct flow){.flows = flows,
 		.worker = flows->worker,
 		.http = flows->http,
+		.snapshot = snapshot_hold(flows->snapshot),
 		.private_ = p};
 	p->fn = fn;
 	return p;
@@ -420,7 +430,7 @@ struct bus_reply flow_call_keyed(
 		arena_str(&flow->arena, str_of(key)), request, 0, &flow->arena);
 }
 
-const volatile bool *flow_cancelled(const struct flow *flow)
+const atomic_bool *flow_cancelled(const struct flow *flow)
 {
 	return &flow->private_->cancelled;
 }

@@ -12,6 +12,7 @@
 #include "common/worker.h"
 #include "workers/llm/http.h"
 #include "workers/llm/mailbox.h"
+#include "workers/llm/snapshot.h"
 
 /* Most flows at once; more wait in line, and beyond FLOW_QUEUE_MAX a request is refused
  * with BUSY. */
@@ -27,6 +28,7 @@ struct flow {
 	struct flows *flows;
 	struct worker *worker;
 	struct http *http;
+	const struct snapshot *snapshot; /* settings and prompts */
 	struct arena arena;		 /* for whatever the flow allocates */
 	const void *message;		 /* the request's decoded type */
 	struct str body;		 /* the request as received */
@@ -34,9 +36,13 @@ struct flow {
 	struct flow_private *private_;
 };
 
-/* Returns new. `context` is the worker's own, see flow_context. */
+/* Returns new. `context` is the worker's own, see flow_context. Flows begin after
+ * flows_reload. */
 struct flows *flows_new(
 	struct worker *w, struct http *http, struct mailbox *mailbox, void *context);
+/* On the loop: flows that are asked for from now on go by the worker's settings as they
+ * are now. */
+void flows_reload(struct flows *flows);
 /* On the loop: serves `request` with `fn`. */
 void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
 	const void *message);
@@ -72,7 +78,7 @@ struct flow_branch *flow_fork(
 	struct flow *flow, void (*fn)(struct flow *flow, void *arg), void *arg);
 void flow_join(struct flow_branch *branch);
 /* Becomes true when the flow should end. */
-const volatile bool *flow_cancelled(const struct flow *flow);
+const atomic_bool *flow_cancelled(const struct flow *flow);
 /* Takes a document: it is freed with the flow. */
 void flow_keep_document(struct flow *flow, yyjson_doc *doc);
 /* Waits, or returns early when the flow is cancelled. */

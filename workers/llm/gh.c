@@ -113,7 +113,7 @@ static int start(struct flow *flow, const char *const *arguments, struct run *ru
 	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
 	posix_spawn_file_actions_adddup2(&actions, err[1], 2);
 	posix_spawn_file_actions_addchdir_np(
-		&actions, flow->worker->settings.project_dir);
+		&actions, flow->snapshot->settings->project_dir);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes,
 		POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -166,7 +166,7 @@ static void take(struct run *run, int *fd, bool errors)
 static void listen_to(struct flow *flow, struct run *run)
 {
 	struct mono deadline =
-		mono_add_ms(clock_mono(), flow->worker->settings.gh_timeout_ms);
+		mono_add_ms(clock_mono(), flow->snapshot->settings->gh_timeout_ms);
 
 	while ((run->out_fd >= 0 || run->err_fd >= 0) && !run->too_big) {
 		struct pollfd fds[2] = {{.fd = run->out_fd, .events = POLLIN},

@@ -11,6 +11,7 @@
 
 #include "common/buf.h"
 #include "workers/llm/mailbox.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,7 +38,7 @@ struct http_request {
 	void (*on_stream)(void *arg, struct str piece);
 	void *arg;
 	/* Optional: becoming true ends the transfer within a second. */
-	const volatile bool *cancelled;
+	const atomic_bool *cancelled;
 };
 
 /* Zero is an empty response. */

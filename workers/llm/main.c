@@ -93,12 +93,12 @@ static int init(struct worker *w)
 	llm->worker = w;
 	llm->github = gh_installed();
 	pthread_mutex_init(&llm->wrap_up, NULL);
-	prompts_load(w->settings.prompts_dir);
-	call_client_init(&llm->client, &w->settings);
-	llm->memory = memory_new(&w->settings);
+	call_client_init(&llm->client);
+	llm->memory = memory_new(w->settings);
 	llm->mailbox = mailbox_new(w->base);
 	llm->http = http_new(w->base, llm->mailbox);
 	llm->flows = flows_new(w, llm->http, llm->mailbox, llm);
+	flows_reload(llm->flows);
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
 		bus_serve(w->bus, served[i].method, serve, llm);
 	bus_serve(w->bus, METHOD_LLM_CAPABILITIES, serve_capabilities, llm);
@@ -122,7 +122,10 @@ static void stop(struct worker *w)
 
 static void reload(struct worker *w)
 {
-	prompts_load(w->settings.prompts_dir);
+	struct llm *llm = w->state;
+
+	call_client_reload(&llm->client);
+	flows_reload(llm->flows);
 }
 
 /* The network and gh, which reads what it likes and writes to nothing but its own. */

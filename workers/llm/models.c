@@ -6,13 +6,15 @@
 
 struct model {
 	enum model_tier tier;
-	const char *id;
+	const char *id, *ends;
 	double input, output, cache_write, cache_read;
 };
 
+#define MODEL_COUNT (sizeof(models) / sizeof(models[0]))
+
 static const struct model models[] = {
-#define MODEL(tier_, id_, in, out, write, read)                                          \
-	{MODEL_##tier_, id_, in, out, write, read},
+#define MODEL(tier_, id_, ends_, in, out, write, read)                                   \
+	{MODEL_##tier_, id_, ends_, in, out, write, read},
 #include "config/models.def"
 #undef MODEL
 };
@@ -28,48 +30,68 @@ void model_usage_add(struct model_usage *sum, const struct model_usage *more)
 	sum->web_searches += more->web_searches;
 }
 
-/* The n-th model of a tier's list, the preferred one first and not again later. */
-static const char *nth(
-	const struct model_choice *choice, enum model_tier tier, unsigned n)
+/* The row of a model, or MODEL_COUNT. */
+static size_t row_of(enum model_tier tier, const char *id)
 {
-	const char *preferred = choice->preferred[tier];
+	size_t i = 0;
 
-	if (preferred && *preferred && n-- == 0)
+	while (i < MODEL_COUNT &&
+		(models[i].tier != tier || strcmp(models[i].id, id) != 0))
+		i++;
+	return i;
+}
+
+static bool is_gone(const struct models_gone *gone, enum model_tier tier, const char *id)
+{
+	size_t row = row_of(tier, id);
+
+	return row < MODEL_COUNT ? gone->rows & 1u << row
+				 : strcmp(gone->others[tier], id) == 0;
+}
+
+/* Dates of one form compare as text. */
+static bool has_ended(const struct model *m, struct wall now)
+{
+	char text[WALL_ISO_SIZE];
+
+	wall_iso(now, text);
+	return *m->ends && strncmp(text, m->ends, strlen(m->ends)) >= 0;
+}
+
+const char *model_choose(const struct models_gone *gone, enum model_tier tier,
+	const char *preferred, struct wall now)
+{
+	const char *last = NULL;
+
+	if (preferred && *preferred && !is_gone(gone, tier, preferred))
 		return preferred;
-	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
-		if (models[i].tier != tier ||
-			(preferred && strcmp(models[i].id, preferred) == 0))
+	for (size_t i = 0; i < MODEL_COUNT; i++) {
+		if (models[i].tier != tier)
 			continue;
-		if (n-- == 0)
-			return models[i].id;
+		last = models[i].id;
+		if (!(gone->rows & 1u << i) && !has_ended(&models[i], now))
+			return last;
 	}
-	return NULL;
+	return last;
 }
 
-const char *model_choose(const struct model_choice *choice, enum model_tier tier)
+bool model_gone(struct models_gone *gone, enum model_tier tier, const char *id)
 {
-	return nth(choice, tier, choice->gone[tier]);
-}
+	size_t row = row_of(tier, id);
+	bool news = !is_gone(gone, tier, id);
 
-bool model_gone(struct model_choice *choice, enum model_tier tier, const char *id)
-{
-	const char *now = model_choose(choice, tier);
-
-	if (!now || strcmp(now, id) != 0)
-		return false; /* another call was told before */
-	choice->gone[tier]++;
-	if (model_choose(choice, tier))
-		return true;
-	/* Keep asking for the last one: the API may have been wrong. */
-	choice->gone[tier]--;
-	return false;
+	if (row < MODEL_COUNT)
+		gone->rows |= 1u << row;
+	else if (strlen(id) < MODEL_ID_SIZE)
+		strcpy(gone->others[tier], id);
+	return news;
 }
 
 static const struct model *priced(enum model_tier tier, const char *id)
 {
 	const struct model *first = NULL;
 
-	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+	for (size_t i = 0; i < MODEL_COUNT; i++) {
 		if (models[i].tier != tier)
 			continue;
 		if (strcmp(models[i].id, id) == 0)

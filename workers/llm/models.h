@@ -5,7 +5,9 @@
 #ifndef PAIGE_LLM_MODELS_H
 #define PAIGE_LLM_MODELS_H
 
+#include "common/clock.h"
 #include "common/str.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 enum model_tier { MODEL_HAIKU, MODEL_SONNET, MODEL_TIERS };
@@ -20,19 +22,24 @@ struct model_usage {
 
 void model_usage_add(struct model_usage *sum, const struct model_usage *more);
 
-/* Models of a tier that the API said are gone, remembered for the life of the process. */
-struct model_choice {
-	const char *preferred[MODEL_TIERS]; /* from the settings, or NULL or empty;
-					       borrowed */
-	unsigned gone[MODEL_TIERS]; /* how many from the front of the tier's list, the
-				       preferred first */
+#define MODEL_ID_SIZE 201 /* MODEL_HAIKU and MODEL_SONNET have at most 200 bytes */
+
+/* What the API said is not there. Zero is nothing. */
+struct models_gone {
+	unsigned rows;				 /* of the table, a bit each */
+	char others[MODEL_TIERS][MODEL_ID_SIZE]; /* the newest one that is not in it */
 };
 
-/* The model to use, or NULL when every model of the tier is gone. Borrowed. */
-const char *model_choose(const struct model_choice *choice, enum model_tier tier);
-/* The API answered that `id` is not there. True when that is news and another one is
- * left. */
-bool model_gone(struct model_choice *choice, enum model_tier tier, const char *id);
+/*
+ * The model to ask: `preferred` (a setting; NULL or empty for none) unless it is gone,
+ * else the first of the tier's rows that is neither gone nor past its end at `now`. When
+ * none is left the tier's last one: the API may have been wrong. Never NULL; borrowed
+ * from `preferred` or from the table.
+ */
+const char *model_choose(const struct models_gone *gone, enum model_tier tier,
+	const char *preferred, struct wall now);
+/* The API answered that `id` is not there. True when that is news. */
+bool model_gone(struct models_gone *gone, enum model_tier tier, const char *id);
 /* US dollars. Web searches are 10 dollars a thousand. */
 double model_cost(enum model_tier tier, const char *id, const struct model_usage *usage);
 

@@ -27,9 +27,10 @@ const struct call_info call_infos[CALL_KINDS] = {
 #undef CALL
 };
 
-/* Texts read from the override directory. They are kept for the life of the process: a
- * flow may still be reading the one before. */
-static struct str overrides[CALL_KINDS];
+struct prompts {
+	char *texts[CALL_KINDS]; /* NULL: the one compiled in */
+	size_t lens[CALL_KINDS];
+};
 
 static struct str built_in(enum call_kind kind)
 {
@@ -45,13 +46,12 @@ static struct str built_in(enum call_kind kind)
 	abort();
 }
 
-static void load_one(const char *dir, enum call_kind kind)
+static void read_one(struct prompts *p, const char *dir, enum call_kind kind)
 {
 	char path[4096], *text;
 	size_t len;
 	FILE *f;
 
-	overrides[kind] = (struct str){NULL, 0};
 	if (snprintf(path, sizeof(path), "%s/%s.md", dir, call_infos[kind].name) >=
 		(int)sizeof(path))
 		return;
@@ -73,24 +73,36 @@ static void load_one(const char *dir, enum call_kind kind)
 		free(text);
 		return;
 	}
-	overrides[kind] = (struct str){text, len};
+	p->texts[kind] = text;
+	p->lens[kind] = len;
 	log_info("prompt read", "path", "%s", path, NULL);
 }
 
-void prompts_load(const char *dir)
+struct prompts *prompts_read(const char *dir)
 {
-	for (int kind = 0; kind < CALL_KINDS; kind++) {
-		if (dir && *dir)
-			load_one(dir, (enum call_kind)kind);
-		else
-			overrides[kind] = (struct str){NULL, 0};
-	}
+	struct prompts *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		abort();
+	for (int kind = 0; *dir && kind < CALL_KINDS; kind++)
+		read_one(p, dir, (enum call_kind)kind);
+	return p;
 }
 
-struct str prompt_text(enum call_kind kind, struct str dreyfus_stage, struct arena *arena)
+void prompts_free(struct prompts *p)
+{
+	for (int kind = 0; kind < CALL_KINDS; kind++)
+		free(p->texts[kind]);
+	free(p);
+}
+
+struct str prompt_text(const struct prompts *p, enum call_kind kind,
+	struct str dreyfus_stage, struct arena *arena)
 {
 	const size_t mark = sizeof(PLACEHOLDER) - 1;
-	struct str text = overrides[kind].ptr ? overrides[kind] : built_in(kind), result;
+	struct str text = p->texts[kind] ? (struct str){p->texts[kind], p->lens[kind]}
+					 : built_in(kind);
+	struct str result;
 	const char *end = text.ptr + text.len, *at = text.ptr, *hit;
 	struct buf b = {0};
 

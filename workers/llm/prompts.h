@@ -1,9 +1,8 @@
 /*
  * prompts.h - the kinds of call of prompts/calls.def and their system prompts.
  *
- * Compiled in; a file NAME.md in the directory given to prompts_load takes the place of
- * one. Not thread safe while loading: load before flows run, or on SIGHUP from the loop
- * (texts in use stay valid).
+ * Compiled in; a file NAME.md in the directory given to prompts_read takes the place of
+ * one.
  */
 #ifndef PAIGE_LLM_PROMPTS_H
 #define PAIGE_LLM_PROMPTS_H
@@ -29,11 +28,15 @@ struct call_info {
 
 extern const struct call_info call_infos[CALL_KINDS];
 
-/* Reads the overrides in `dir` (NULL or empty: none). An unreadable or empty file is
- * logged and the text compiled in stays. */
-void prompts_load(const char *dir);
+/* Texts in place of those compiled in. Not changed once they are read. */
+struct prompts;
+
+/* Returns new: what is in `dir` (empty: nothing). An unreadable or empty file is logged
+ * and the text compiled in stays. */
+struct prompts *prompts_read(const char *dir);
+void prompts_free(struct prompts *p);
 /* The system prompt with {dreyfus_stage} filled in everywhere (P11.16); in the arena. */
-struct str prompt_text(
-	enum call_kind kind, struct str dreyfus_stage, struct arena *arena);
+struct str prompt_text(const struct prompts *p, enum call_kind kind,
+	struct str dreyfus_stage, struct arena *arena);
 
 #endif

@@ -324,7 +324,7 @@ void observer_init(struct observer *o, struct worker *w)
 
 void observer_start(struct observer *o, struct str session_id)
 {
-	const struct settings *s = &o->worker->settings;
+	const struct settings *s = o->worker->settings;
 	const struct policy_config config = {.cooldown_ms = s->observer_cooldown_ms,
 		.flow_window_ms = s->observer_flow_window_ms,
 		.flow_actions = s->observer_flow_actions,

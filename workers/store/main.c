@@ -60,9 +60,9 @@ static int open_store(void)
 			NULL);
 		return result;
 	}
-	memory_open(&store, store.worker->settings.data_dir);
-	streams_open(store.streams, store.worker->settings.data_dir);
-	backups_open(&store, store.worker->settings.data_dir);
+	memory_open(&store, store.worker->settings->data_dir);
+	streams_open(store.streams, store.worker->settings->data_dir);
+	backups_open(&store, store.worker->settings->data_dir);
 	upkeep_start(&store);
 	log_info("database opened", "path", "%s", path, "ms", "%lld",
 		(long long)mono_diff_ms(clock_mono(), start), "session", "%s",
@@ -96,16 +96,16 @@ static int init(struct worker *w)
 	char seed;
 	int result;
 
-	if (snprintf(path, sizeof(path), "%s/paige.db", w->settings.data_dir) >=
+	if (snprintf(path, sizeof(path), "%s/paige.db", w->settings->data_dir) >=
 		(int)sizeof(path)) {
 		log_error("the path of the database is too long", "DATA_DIR", "%s",
-			w->settings.data_dir, NULL);
+			w->settings->data_dir, NULL);
 		return WORKER_EXIT_CONFIG;
 	}
 	store = (struct store){
 		.worker = w,
 		.bus = w->bus,
-		.project_dir = w->settings.project_dir,
+		.project_dir = w->settings->project_dir,
 		.keys = keys_new(),
 		.started = clock_wall(),
 	};
@@ -116,7 +116,7 @@ static int init(struct worker *w)
 	open_timer = evtimer_new(w->base, on_open_timer, NULL);
 	if (!open_timer)
 		return WORKER_EXIT_INTERNAL;
-	result = open_calls_load(&store.open_calls, w->settings.data_dir);
+	result = open_calls_load(&store.open_calls, w->settings->data_dir);
 	if (result < 0)
 		log_warn("calls to Claude that never ended are not known any more",
 			"error", "%s", strerror(-result), NULL);
@@ -135,7 +135,7 @@ static int init(struct worker *w)
 
 static void confine(struct worker *w, struct confinement *c)
 {
-	c->read_write[0] = w->settings.data_dir;
+	c->read_write[0] = w->settings->data_dir;
 }
 
 /* ---- end ---- */
@@ -180,18 +180,11 @@ static void stop(struct worker *w)
 		worker_stopped(w);
 }
 
-/* The settings were read anew; what was borrowed from them is gone. */
-static void reload(struct worker *w)
-{
-	store.project_dir = w->settings.project_dir;
-}
-
 static const struct worker_spec spec = {
 	.id = WORKER_STORE,
 	.init = init,
 	.confine = confine,
 	.stop = stop,
-	.reload = reload,
 	.ready_later = true,
 };
 

@@ -21,7 +21,7 @@
 
 static int path_of(const struct store *store, const char *suffix, char out[PATH_MAX])
 {
-	int n = snprintf(out, PATH_MAX, "%s/%s%s", store->worker->settings.data_dir,
+	int n = snprintf(out, PATH_MAX, "%s/%s%s", store->worker->settings->data_dir,
 		MCP_SESSIONS_FILE, suffix);
 
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;

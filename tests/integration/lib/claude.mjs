@@ -18,7 +18,7 @@ export class Claude {
     });
     claude.script = (await within('the address of the scripted Claude', 5000, line)).trim();
     claude.agent = new http.Agent({ keepAlive: true });
-    claude.requests = []; // {at, body}, in the order in which they came
+    claude.requests = []; // {at, key, body}, in the order in which they came
     claude.disturb = () => false; // (number, response) => true when it dealt with the request itself
     claude.server = http.createServer((request, response) => claude.#take(request, response));
     claude.server.keepAliveTimeout = 60000;
@@ -34,7 +34,7 @@ export class Claude {
     const parts = [];
     for await (const part of request) parts.push(part);
     const body = Buffer.concat(parts);
-    this.requests.push({ at: Date.now(), body: JSON.parse(body.toString('utf8')) });
+    this.requests.push({ at: Date.now(), key: request.headers['x-api-key'], body: JSON.parse(body.toString('utf8')) });
     if (this.disturb(this.requests.length, response)) return;
     const onward = http.request(this.script + request.url, { method: request.method, headers: request.headers, agent: this.agent });
     onward.on('response', (answer) => answer.pipe(response.writeHead(answer.statusCode, answer.headers)));

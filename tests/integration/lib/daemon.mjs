@@ -21,12 +21,12 @@ const STOP_MS = 40000;
 /** Workers leave within 3 s when the supervisor is gone (proto/worker.h); the rest is for a busy machine. */
 const ORPHAN_MS = 6000;
 
-const SANITIZER = /^.*(ERROR: (Address|Leak|Thread)Sanitizer|runtime error: ).*$/m;
+const SANITIZER = /^.*((ERROR|WARNING): (Address|Leak|Thread)Sanitizer|runtime error: ).*$/m;
 
 export class Daemon {
-  /** options: projectDir, dataDir (both required), env: settings on top; undefined takes one away; descriptors: how many a process may have. */
-  constructor({ projectDir, dataDir, env = {}, descriptors }) {
-    this.command = descriptors ? ['prlimit', `--nofile=${descriptors}`, PAIGED] : [PAIGED];
+  /** options: projectDir, dataDir (both required), env: settings on top; undefined takes one away; args: on the command line; descriptors: how many a process may have. */
+  constructor({ projectDir, dataDir, env = {}, args = [], descriptors }) {
+    this.command = [...(descriptors ? ['prlimit', `--nofile=${descriptors}`] : []), PAIGED, ...args];
     this.projectDir = projectDir;
     this.dataDir = dataDir;
     this.extraEnv = env;
@@ -199,6 +199,11 @@ export class Daemon {
     const dir = path.join(this.dataDir, 'logs');
     if (!fs.existsSync(dir)) return [];
     return fs.readdirSync(dir).map((name) => [name, fs.readFileSync(path.join(dir, name), 'utf8')]);
+  }
+
+  /** What a worker has logged, without what was rotated away. */
+  log(worker) {
+    return fs.readFileSync(path.join(this.dataDir, 'logs', `${worker}.log`), 'utf8');
   }
 
   everythingWritten() {

@@ -40,12 +40,13 @@ class Context {
     return directory;
   }
 
-  /** A daemon that is ready. options: projectDir (a small project unless told), dataDir, env, descriptors. */
-  async daemon({ projectDir, dataDir, env, descriptors } = {}) {
+  /** A daemon that is ready. options: projectDir (a small project unless told), dataDir, env, args, descriptors. */
+  async daemon({ projectDir, dataDir, env, args, descriptors } = {}) {
     const daemon = new Daemon({
       projectDir: projectDir ?? this.keep(smallProject()),
       dataDir: dataDir ?? this.directory('data'),
       env,
+      args,
       descriptors,
     });
     this.daemons.push(daemon);

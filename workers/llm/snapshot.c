@@ -1,0 +1,43 @@
+/* snapshot.c - what a flow goes by (snapshot.h). */
+#include "workers/llm/snapshot.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct counted {
+	struct snapshot snapshot; /* first: known by the address of this */
+	atomic_uint holders;
+};
+
+static struct counted *counted(const struct snapshot *s)
+{
+	return (struct counted *)(uintptr_t)s;
+}
+
+const struct snapshot *snapshot_new(const struct settings *settings)
+{
+	struct counted *c = malloc(sizeof(*c));
+
+	if (!c)
+		abort();
+	c->snapshot = (struct snapshot){.settings = settings_hold(settings),
+		.prompts = prompts_read(settings->prompts_dir)};
+	atomic_init(&c->holders, 1);
+	return &c->snapshot;
+}
+
+const struct snapshot *snapshot_hold(const struct snapshot *s)
+{
+	atomic_fetch_add_explicit(&counted(s)->holders, 1, memory_order_relaxed);
+	return s;
+}
+
+void snapshot_release(const struct snapshot *s)
+{
+	struct counted *c = counted(s);
+
+	if (atomic_fetch_sub_explicit(&c->holders, 1, memory_order_acq_rel) > 1)
+		return;
+	settings_release(c->snapshot.settings);
+	prompts_free(c->snapshot.prompts);
+	free(c);
+}
