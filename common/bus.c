@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 /* How long a drain may take, and how long ago the last message must have been handed to
@@ -24,10 +25,36 @@
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108])
 {
-	int n = snprintf(out, 108, "%s/%s.%s", bus->runtime_dir,
-		worker_infos[worker].name, suffix);
+	size_t n;
 
-	assert(n > 0 && n < 108);
+	bus_folder(bus->runtime_dir, worker, out);
+	n = strlen(out);
+	assert(n + 1 + strlen(suffix) < 108);
+	snprintf(out + n, 108 - n, "/%s", suffix);
+}
+
+void bus_folder(const char *runtime_dir, enum worker_id worker, char out[108])
+{
+	snprintf(out, 108, "%s/%s", runtime_dir, worker_infos[worker].name);
+}
+
+/* All of them: a confined worker can neither make one nor be allowed what is not there.
+ */
+static int make_folders(const char *runtime_dir)
+{
+	char path[108];
+
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		bus_folder(runtime_dir, (enum worker_id)i, path);
+		if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+			int r = -errno;
+
+			log_error("cannot make a directory for sockets", "path", "%s",
+				path, "error", "%s", strerror(-r), NULL);
+			return r;
+		}
+	}
+	return 0;
 }
 
 struct timeval bus_timeval(int64_t ms)
@@ -111,7 +138,11 @@ struct bus *bus_open(struct event_base *base, enum worker_id self,
 	const char *runtime_dir, uint64_t epoch)
 {
 	int r = check_paths(runtime_dir);
-	struct bus *bus = r < 0 ? NULL : calloc(1, sizeof(*bus));
+	struct bus *bus;
+
+	if (r == 0)
+		r = make_folders(runtime_dir);
+	bus = r < 0 ? NULL : calloc(1, sizeof(*bus));
 
 	if (!bus) {
 		errno = r < 0 ? -r : ENOMEM;

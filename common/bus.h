@@ -32,10 +32,12 @@ struct bus;
 /* Nothing is connected yet; serve and subscribe may be called, calls wait. NULL with errno on failure
  * (ENAMETOOLONG when runtime_dir leaves no room for the sockets in it). */
 struct bus *bus_open(struct event_base *base, enum worker_id self, const char *runtime_dir, uint64_t epoch);
-/* `self` listens at RUNTIME_DIR/<name>.rep and .pub and dials whoever it calls or is subscribed to. The
+/* `self` listens at RUNTIME_DIR/<name>/rep and pub and dials whoever it calls or is subscribed to. The
  * first call into nng: its threads inherit signal mask and confinement. 0 or -errno (-EADDRINUSE while
  * an earlier process has not left yet: try again). */
 int bus_start(struct bus *bus) __attribute__((warn_unused_result));
+/* RUNTIME_DIR/<name>, where a worker's sockets lie: only that worker may make any there. */
+void bus_folder(const char *runtime_dir, enum worker_id worker, char out[108]);
 /* The calling thread may run on any processor that the process may use. For threads made by the loop's
  * thread, which may be held on one (`near` of workers.def). */
 void bus_thread_roams(void);

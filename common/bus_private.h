@@ -237,7 +237,7 @@ struct bus {
 };
 
 /* bus.c */
-/* RUNTIME_DIR/<worker>.<suffix>; checked in bus_open, so it fits. */
+/* RUNTIME_DIR/<worker>/<suffix>; checked in bus_open, so it fits. */
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108]);
 struct timeval bus_timeval(int64_t ms);

@@ -1,182 +1,212 @@
 /*
- * confine.c - Landlock and seccomp (confine.h). Called by worker.c after init and before
- * nng makes its threads: Landlock holds for the calling thread and those made later.
+ * confine.c - Landlock (confine.h). Called by worker.c after init and before nng makes
+ * its threads.
  *
- * Landlock denies every file below no listed directory. Seccomp denies starting programs
- * and what no worker needs; it covers all threads.
+ * The kernel's numbers are written out here: the headers of the oldest system that Paige
+ * is built on know less than the kernels that it runs on.
  */
-#include "common/confine.h"
+#include "common/confine_private.h"
 #include "common/log.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/landlock.h>
-#include <seccomp.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* ---- Landlock ---- */
+/* ---- the kernel's interface ---- */
 
-#define ACCESS_READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define ACCESS_FILE                                                                      \
-	(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |                  \
-		LANDLOCK_ACCESS_FS_EXECUTE)
-#define ACCESS_ALL_1                                                                     \
-	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |                    \
-		LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |             \
-		LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |         \
-		LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |             \
-		LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |             \
-		LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |           \
-		LANDLOCK_ACCESS_FS_MAKE_SYM)
-#ifdef LANDLOCK_ACCESS_FS_REFER
-#define ACCESS_REFER LANDLOCK_ACCESS_FS_REFER
-#else
-#define ACCESS_REFER 0
-#endif
+#define CREATE_RULESET_VERSION 1u
+#define RULE_PATH_BENEATH 1
 
-static int ruleset_new(__u64 *handled)
+struct ruleset {
+	uint64_t files, network, scopes; /* rights that are denied unless a rule allows */
+};
+
+/* <linux/landlock.h> packs it, too. */
+struct path_rule {
+	uint64_t allowed;
+	int32_t parent_fd;
+} __attribute__((packed));
+
+enum {
+	EXECUTE = 1 << 0,
+	WRITE_FILE = 1 << 1,
+	READ_FILE = 1 << 2,
+	READ_DIR = 1 << 3,
+	REMOVE_DIR = 1 << 4,
+	REMOVE_FILE = 1 << 5,
+	MAKE_CHAR = 1 << 6,
+	MAKE_DIR = 1 << 7,
+	MAKE_REG = 1 << 8,
+	MAKE_SOCK = 1 << 9,
+	MAKE_FIFO = 1 << 10,
+	MAKE_BLOCK = 1 << 11,
+	MAKE_SYM = 1 << 12,
+	REFER = 1 << 13,
+	TRUNCATE = 1 << 14,
+	IOCTL_DEV = 1 << 15,
+	RESOLVE_UNIX = 1 << 16,
+};
+
+#define BIND_TCP 1u
+#define CONNECT_TCP 2u
+#define SCOPE_ABSTRACT_UNIX_SOCKET 1u
+#define SCOPE_SIGNAL 2u
+
+/* What may be allowed for a file that is not a directory. */
+#define OF_ONE_FILE                                                                      \
+	(EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV | RESOLVE_UNIX)
+#define TO_READ (READ_FILE | READ_DIR)
+#define TO_WRITE                                                                         \
+	(TO_READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG |         \
+		MAKE_SYM | REFER | TRUNCATE)
+#define TO_LISTEN (TO_WRITE | MAKE_SOCK | RESOLVE_UNIX)
+
+int confine_landlock_abi(void)
 {
-	struct landlock_ruleset_attr attr = {.handled_access_fs = ACCESS_ALL_1};
-	long version = syscall(
-		SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
 
-	if (version < 1)
-		return -1;
-	/* Without this right in the set, files may not move between directories at all.
-	 */
-	if (version >= 2)
-		attr.handled_access_fs |= ACCESS_REFER;
-	*handled = attr.handled_access_fs;
-	return (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	return abi < 0 ? 0 : (int)abi;
 }
 
-static void allow(int ruleset, const char *path, __u64 access)
+const char *confine_gap(int abi, size_t n)
 {
-	struct landlock_path_beneath_attr attr = {.allowed_access = access};
+	static const struct {
+		int closed_by;
+		const char *what;
+	} gaps[] = {
+#define GAP(abi_, release, what_) {abi_, what_},
+#include "common/confine_gaps.def"
+#undef GAP
+	};
+
+	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++)
+		if (gaps[i].closed_by > abi && n-- == 0)
+			return gaps[i].what;
+	return NULL;
+}
+
+/* Everything that the kernel can deny, but for what the worker is for. */
+static struct ruleset ruleset_for(const struct confinement *c, int abi)
+{
+	struct ruleset r = {.files = MAKE_SYM | (MAKE_SYM - 1)};
+
+	/* Without this one files may not move between directories at all. */
+	if (abi >= 2)
+		r.files |= REFER;
+	if (abi >= 3)
+		r.files |= TRUNCATE;
+	if (abi >= 4)
+		r.network = c->uses_network ? BIND_TCP : BIND_TCP | CONNECT_TCP;
+	if (abi >= 5)
+		r.files |= IOCTL_DEV;
+	if (abi >= 6)
+		r.scopes = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL;
+	if (abi >= 9)
+		r.files |= RESOLVE_UNIX;
+	return r;
+}
+
+/* ---- rules ---- */
+
+struct rules {
+	int fd;
+	uint64_t handled;
+};
+
+static void allow(const struct rules *r, const char *path, uint64_t rights)
+{
+	struct path_rule rule = {.allowed = rights & r->handled};
 	struct stat st;
 
-	attr.parent_fd = open(path, O_PATH | O_CLOEXEC);
-	if (attr.parent_fd < 0 || fstat(attr.parent_fd, &st) < 0) {
-		log_warn("cannot be allowed", "path", "%s", path, "error", "%s",
-			strerror(errno), NULL);
+	rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
+	if (rule.parent_fd < 0 && errno == ENOENT)
 		return;
-	}
+	if (rule.parent_fd < 0 || fstat(rule.parent_fd, &st) < 0)
+		goto failed;
 	if (!S_ISDIR(st.st_mode))
-		attr.allowed_access &= ACCESS_FILE;
-	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &attr,
-		    0) < 0)
-		log_warn("cannot be allowed", "path", "%s", path, "error", "%s",
-			strerror(errno), NULL);
-	close(attr.parent_fd);
+		rule.allowed &= OF_ONE_FILE;
+	/* A rule that allows nothing is an error. */
+	if (rule.allowed &&
+		syscall(SYS_landlock_add_rule, r->fd, RULE_PATH_BENEATH, &rule, 0) < 0)
+		goto failed;
+	close(rule.parent_fd);
+	return;
+failed:
+	log_warn("cannot be allowed", "path", "%s", path, "error", "%s", strerror(errno),
+		NULL);
+	if (rule.parent_fd >= 0)
+		close(rule.parent_fd);
 }
 
-static bool apply_landlock(const struct confinement *c, const char *runtime_dir)
+static void allow_all(const struct rules *r, const struct confinement *c,
+	const struct confine_sockets *sockets)
 {
-	const __u64 exec = c->may_exec ? LANDLOCK_ACCESS_FS_EXECUTE : 0;
-	__u64 handled;
-	int ruleset = ruleset_new(&handled);
+	uint64_t exec = c->may_exec ? EXECUTE : 0;
+
+	allow(r, sockets->own, TO_LISTEN);
+	for (int i = 0; i < CONFINE_MAX_PATHS && sockets->others[i]; i++)
+		allow(r, sockets->others[i], RESOLVE_UNIX);
+	for (int i = 0; i < CONFINE_MAX_PATHS && c->read_write[i]; i++)
+		allow(r, c->read_write[i], TO_WRITE | exec);
+	for (int i = 0; i < CONFINE_MAX_PATHS && c->read_only[i]; i++)
+		allow(r, c->read_only[i], TO_READ | exec);
+}
+
+static bool apply_landlock(
+	const struct confinement *c, const struct confine_sockets *sockets)
+{
+	int abi = confine_landlock_abi();
+	struct ruleset set = ruleset_for(c, abi);
+	struct rules rules = {.handled = set.files};
 	long r;
 
-	if (ruleset < 0)
+	if (abi == 0)
 		return false;
-	handled &= ~(__u64)LANDLOCK_ACCESS_FS_EXECUTE;
-	allow(ruleset, runtime_dir, handled);
-	for (int i = 0; i < CONFINE_MAX_PATHS; i++) {
-		if (c->read_write[i])
-			allow(ruleset, c->read_write[i], handled | exec);
-		if (c->read_only[i])
-			allow(ruleset, c->read_only[i], ACCESS_READ | exec);
-	}
-	r = syscall(SYS_landlock_restrict_self, ruleset, 0);
-	close(ruleset);
+	/* An older kernel takes what it does not know when it is 0. */
+	rules.fd = (int)syscall(SYS_landlock_create_ruleset, &set, sizeof(set), 0);
+	if (rules.fd < 0)
+		return false;
+	allow_all(&rules, c, sockets);
+	r = syscall(SYS_landlock_restrict_self, rules.fd, 0);
+	close(rules.fd);
 	return r == 0;
 }
 
-/* ---- seccomp ---- */
+/* ---- both ---- */
 
-static const int never[] = {
-	SCMP_SYS(acct),
-	SCMP_SYS(add_key),
-	SCMP_SYS(bpf),
-	SCMP_SYS(chroot),
-	SCMP_SYS(delete_module),
-	SCMP_SYS(finit_module),
-	SCMP_SYS(fsconfig),
-	SCMP_SYS(fsmount),
-	SCMP_SYS(fsopen),
-	SCMP_SYS(init_module),
-	SCMP_SYS(kexec_file_load),
-	SCMP_SYS(kexec_load),
-	SCMP_SYS(keyctl),
-	SCMP_SYS(mount),
-	SCMP_SYS(move_mount),
-	SCMP_SYS(open_by_handle_at),
-	SCMP_SYS(open_tree),
-	SCMP_SYS(perf_event_open),
-	SCMP_SYS(pivot_root),
-	SCMP_SYS(process_vm_readv),
-	SCMP_SYS(process_vm_writev),
-	SCMP_SYS(ptrace),
-	SCMP_SYS(quotactl),
-	SCMP_SYS(reboot),
-	SCMP_SYS(request_key),
-	SCMP_SYS(setns),
-	SCMP_SYS(swapoff),
-	SCMP_SYS(swapon),
-	SCMP_SYS(umount2),
-	SCMP_SYS(unshare),
-	SCMP_SYS(userfaultfd),
-};
-
-/* What a started program may want, and a worker that starts none does not. */
-static const int never_without_exec[] = {
-	SCMP_SYS(execve),
-	SCMP_SYS(execveat),
-	SCMP_SYS(io_uring_enter),
-	SCMP_SYS(io_uring_register),
-	SCMP_SYS(io_uring_setup),
-};
-
-static bool deny(scmp_filter_ctx filter, const int *calls, size_t count)
+static size_t count_threads(void)
 {
-	for (size_t i = 0; i < count; i++) {
-		int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0);
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *entry;
+	size_t count = 0;
 
-		/* A call that this architecture lacks needs no rule. */
-		if (r < 0 && r != -EDOM && r != -EFAULT)
-			return false;
-	}
-	return true;
+	while (tasks && (entry = readdir(tasks)) != NULL)
+		count += entry->d_name[0] != '.';
+	if (tasks)
+		closedir(tasks);
+	return count;
 }
 
-static bool apply_seccomp(bool may_exec)
+const char *confine_apply(
+	const struct confinement *c, const struct confine_sockets *sockets)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	bool done;
-
-	if (!filter)
-		return false;
-	done = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
-	       deny(filter, never, sizeof(never) / sizeof(never[0])) &&
-	       (may_exec || deny(filter, never_without_exec,
-				    sizeof(never_without_exec) /
-					    sizeof(never_without_exec[0]))) &&
-	       seccomp_load(filter) == 0;
-	seccomp_release(filter);
-	return done;
-}
-
-const char *confine_apply(const struct confinement *c, const char *runtime_dir)
-{
+	size_t threads = count_threads();
 	bool files, calls;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return "none";
-	files = apply_landlock(c, runtime_dir);
-	calls = apply_seccomp(c->may_exec);
+	files = apply_landlock(c, sockets);
+	if (files && threads > 1) {
+		log_error("a thread was made before confinement and may touch any file",
+			"threads", "%zu", threads, NULL);
+		files = false;
+	}
+	calls = confine_system_calls(c);
 	if (files && calls)
 		return "landlock+seccomp";
 	return files ? "landlock" : calls ? "seccomp" : "none";

@@ -1,25 +1,49 @@
 /*
- * confine.h - what a process may still do, enforced by the kernel where it can (Landlock, seccomp).
+ * confine.h - what a process may still do, enforced by the kernel (Landlock, seccomp).
  *
- * Best effort: a kernel without one of them leaves that part open, and `paigectl status` says what is
- * enforced. Landlock holds for the calling thread and for threads made later: a worker makes its own
- * threads after init. Seccomp holds for all.
+ * Landlock says which files, which TCP ports, which sockets and whom a process may
+ * signal; how much of it a kernel knows is its ABI number. Seccomp refuses system calls:
+ * those that no worker needs (confine_calls.def), and in part what an old ABI leaves
+ * open. What is open all the same is in confine_gaps.def, which `paigectl status` and the
+ * documentation show.
+ *
+ * Landlock holds for the calling thread and for threads made later, so a worker makes its
+ * threads after confinement. Seccomp holds for all.
  */
 #ifndef PAIGE_COMMON_CONFINE_H
 #define PAIGE_COMMON_CONFINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#define CONFINE_MAX_PATHS 8
+#define CONFINE_MAX_PATHS 24
 
 struct confinement {
-	/* Directories, borrowed. Read-write implies read. The runtime directory is always writable. */
+	/* Directories and files, borrowed; the lists end with NULL. Read-write implies
+	 * read. What is not there is left out. */
 	const char *read_write[CONFINE_MAX_PATHS];
 	const char *read_only[CONFINE_MAX_PATHS];
-	bool may_exec; /* else execve and execveat fail with EPERM */
+	bool may_exec;	   /* start programs; else fork and exec fail with EPERM */
+	bool uses_network; /* make sockets of IP and connect them to anything */
+	bool keeps_files;  /* set mode, owner and attributes of files that it has open */
 };
 
-/* Writes what holds now ("landlock+seccomp", "seccomp", "none") for status; static text. */
-const char *confine_apply(const struct confinement *c, const char *runtime_dir);
+/* Where sockets of the bus lie; each worker has a folder in it. */
+struct confine_sockets {
+	const char *own;		       /* the folder in which it makes its own */
+	const char *others[CONFINE_MAX_PATHS]; /* folders whose sockets it may connect to,
+						  NULL at the end */
+};
+
+/* Writes what holds now ("landlock+seccomp", "seccomp", "none") for status; static text.
+ * Logs an error when there are other threads, for which Landlock does not hold. */
+const char *confine_apply(
+	const struct confinement *c, const struct confine_sockets *sockets);
+
+/* The ABI of Landlock that the running kernel offers, 0 without. */
+int confine_landlock_abi(void);
+/* Number `n`, from 0, of what workers may do because the kernel offers only `abi`; NULL
+ * after the last. */
+const char *confine_gap(int abi, size_t n);
 
 #endif

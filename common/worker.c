@@ -27,13 +27,19 @@
 
 static void confine(struct worker *w)
 {
+	static char folders[WORKER_COUNT][108];
+	struct confine_sockets sockets = {.own = folders[w->spec->id]};
 	struct confinement c = {0};
 
 	w->private_->confinement = "none";
 	if (!w->spec->confine)
 		return;
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		bus_folder(w->runtime_dir, (enum worker_id)i, folders[i]);
+		sockets.others[i] = folders[i];
+	}
 	w->spec->confine(w, &c);
-	w->private_->confinement = confine_apply(&c, w->runtime_dir);
+	w->private_->confinement = confine_apply(&c, &sockets);
 }
 
 /* With all signals blocked, because nng makes its threads here. */
@@ -245,6 +251,8 @@ static int start(struct worker *w)
 	if (code != 0)
 		return code;
 	confine(w);
+	if (w->spec->begin)
+		w->spec->begin(w);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	worker_control_guard();

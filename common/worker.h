@@ -33,11 +33,13 @@ enum worker_condition { WORKER_FINE, WORKER_DEGRADED, WORKER_FAILING };
 
 struct worker_spec {
 	enum worker_id id;
-	/* Opens everything; 0, or the exit code of enum worker_exit after having logged why. May return
+	/* Opens everything and makes no thread; 0, or the exit code of enum worker_exit after having logged why. May return
 	 * before the worker is ready: then it calls worker_ready later. */
 	int (*init)(struct worker *w);
 	/* Optional. What the process may still do once init is done (architecture, "Privileges"). */
 	void (*confine)(struct worker *w, struct confinement *c);
+	/* Optional. After confinement, which must hold for every thread: whatever makes threads. */
+	void (*begin)(struct worker *w);
 	/* Optional. Begin to stop: finish what is acknowledged, then call worker_stopped (at once is fine). */
 	void (*stop)(struct worker *w);
 	/* Optional. w->settings holds the new values. */

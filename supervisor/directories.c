@@ -72,7 +72,7 @@ int directories_make_runtime(const char *path, struct buf *problem)
 	return 0;
 }
 
-void directories_clear_runtime(const char *path)
+static void remove_sockets(const char *path)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
@@ -86,6 +86,17 @@ void directories_clear_runtime(const char *path)
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	closedir(dir);
 	rmdir(path); /* systemd's own stays: it has more rights, or is not empty */
+}
+
+void directories_clear_runtime(const char *path)
+{
+	char folder[PATH_MAX];
+
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		snprintf(folder, sizeof(folder), "%s/%s", path, worker_infos[i].name);
+		remove_sockets(folder);
+	}
+	remove_sockets(path);
 }
 
 /* NULL when we do not run from a build tree. */

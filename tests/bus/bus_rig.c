@@ -2,6 +2,7 @@
 #include "tests/bus/bus_rig.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "tests/unit/scratch.h"
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -36,15 +37,7 @@ void rig_start(struct rig *rig)
 
 void rig_fini(struct rig *rig)
 {
-	DIR *d = opendir(rig->directory);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.')
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	rmdir(rig->directory);
+	scratch_remove(rig->directory);
 	for (unsigned i = 0; i < rig->count; i++) {
 		buf_free(&rig->calls[i].body);
 		buf_free(&rig->calls[i].code);

@@ -244,7 +244,7 @@ static bool listens(const char *name)
 	static const char head[13] = {
 		1, 0, 0, 0, 0, 0, 0, 0, sizeof(request) - 1 + 4, (char)0x80, 0, 0, 1};
 	const struct timeval wait = {0, 300000};
-	bool rep = strcmp(name, "store.rep") == 0;
+	bool rep = strcmp(name, "store/rep") == 0;
 	char answer[64];
 	int fd = connect_raw(name);
 	bool heard;
@@ -284,7 +284,7 @@ START_TEST(a_deaf_listener_heals)
 	struct rig_call *call;
 
 	store = rig_peer(&rig, "store", NULL);
-	deafen("store.rep");
+	deafen("store/rep");
 	rig_start(&rig);
 	call = rig_call(&rig, TO_STORE, 20000, "{}");
 	ck_assert(rig_wait(&rig, 20000));
@@ -299,7 +299,7 @@ START_TEST(a_deaf_publisher_heals)
 	struct heard h = {0};
 
 	store = rig_peer(&rig, "store", NULL);
-	deafen("store.pub");
+	deafen("store/pub");
 	rig_start(&rig);
 	llm = rig_peer(&rig, "llm", "store");
 	while (h.told == 0 && mono_diff_ms(clock_mono(), begun) < 30000) {
@@ -321,13 +321,13 @@ START_TEST(relistening_disturbs_nobody)
 	rig_start(&rig);
 	rig_call(&rig, TO_STORE, 0, "{}");
 	ck_assert(rig_wait(&rig, 2000));
-	deafen("store.rep");
+	deafen("store/rep");
 	for (int i = 0; i < 90; i++) {
 		rig_call(&rig, TO_STORE, 0, "{}");
 		rig_turn(&rig, 100);
 	}
 	ck_assert(rig_wait(&rig, 2000));
-	ck_assert(listens("store.rep"));
+	ck_assert(listens("store/rep"));
 	bus_get_stats(rig.bus, &stats);
 	ck_assert_uint_eq(stats.resets, 0);
 }
@@ -339,7 +339,7 @@ START_TEST(a_dead_dialer_heals)
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	struct mono begun;
 
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s/store.rep", rig.directory);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/store/rep", rig.directory);
 	rig_start(&rig);
 	rig_call(&rig, TO_STORE, 30000, "{}");
 	begun = clock_mono();

@@ -5,8 +5,8 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "proto/worker.h"
+#include "tests/unit/scratch.h"
 #include <check.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -44,18 +44,11 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	DIR *d = opendir(directory);
-	struct dirent *e;
-
 	if (child.pid) {
 		kill(child.pid, SIGKILL);
 		waitpid(child.pid, NULL, 0);
 	}
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.')
-			unlinkat(dirfd(d), e->d_name, 0);
-	closedir(d);
-	rmdir(directory);
+	scratch_remove(directory);
 	buf_free(&child.log_text);
 	buf_free(&child.body);
 }
@@ -334,11 +327,11 @@ START_TEST(a_confined_worker_listens_again)
 
 	start_probe("");
 	expect(WORKER_PACKET_READY, 2000);
-	snprintf(path, sizeof(path), "%s/observer.rep", directory);
+	snprintf(path, sizeof(path), "%s/observer/rep", directory);
 	while (!logged("listener accepts again") &&
 		(gone = mono_diff_ms(clock_mono(), begun)) < 22000) {
 		if (!logged("deaf") && gone < 10000)
-			close(connect_to("observer.rep"));
+			close(connect_to("observer/rep"));
 		else if (!logged("deaf"))
 			(void)unlink(path);
 		packet(20);

@@ -33,6 +33,8 @@ static int try_exec(void)
 	int status = 0;
 	pid_t child = fork();
 
+	if (child < 0)
+		return errno;
 	if (child == 0) {
 		execl("/bin/true", "true", NULL);
 		_exit(errno);

@@ -165,6 +165,7 @@ static void confine(struct worker *w, struct confinement *c)
 
 	c->read_write[0] = fs->project.canonical;
 	c->read_write[1] = fs->buffers_dir;
+	c->keeps_files = true;
 }
 
 /* ---- stop ---- */

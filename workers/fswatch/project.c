@@ -245,13 +245,17 @@ int project_real(const struct project *p, const char *key, char real[PATH_KEY_SI
 static int make_in(int parent, const char *name)
 {
 	struct stat st;
+	int fd, error = 0;
 
 	if (mkdirat(parent, name, 0700) < 0)
 		return errno == EEXIST ? 0 : -errno;
-	if (fstat(parent, &st) < 0 ||
-		fchmodat(parent, name, st.st_mode & 02775, AT_SYMLINK_NOFOLLOW) < 0)
+	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
 		return -errno;
-	return 0;
+	if (fstat(parent, &st) < 0 || fchmod(fd, st.st_mode & 02775) < 0)
+		error = -errno;
+	close(fd);
+	return error;
 }
 
 static int make_dir(const struct project *p, char *dir)

@@ -104,8 +104,14 @@ static int init(struct worker *w)
 	bus_serve(w->bus, METHOD_LLM_CAPABILITIES, serve_capabilities, llm);
 	bus_subscribe(w->bus, WORKER_STORE, "session/started", on_session_started, llm);
 	reconcile(w);
-	flow_spawn(llm->flows, flow_connect_memory, STR_LIT(""));
 	return WORKER_EXIT_OK;
+}
+
+static void begin(struct worker *w)
+{
+	const struct llm *llm = w->state;
+
+	flow_spawn(llm->flows, flow_connect_memory, STR_LIT(""));
 }
 
 static void on_flows_ended(void *arg)
@@ -133,6 +139,7 @@ static void confine(struct worker *w, struct confinement *c)
 {
 	(void)w;
 	c->may_exec = true;
+	c->uses_network = true;
 	c->read_only[0] = "/";
 	c->read_write[0] = "/dev/null";
 	c->read_write[1] = gh_config_dir();
@@ -142,6 +149,7 @@ static const struct worker_spec spec = {
 	.id = WORKER_LLM,
 	.init = init,
 	.confine = confine,
+	.begin = begin,
 	.stop = stop,
 	.reload = reload,
 };

@@ -57,7 +57,11 @@ static int append_line(const struct open_calls *calls, struct str key, struct st
 
 static void empty_file(const struct open_calls *calls)
 {
-	if (calls->path && truncate(calls->path, 0) < 0 && errno != ENOENT)
+	int fd = calls->path ? open(calls->path, O_WRONLY | O_TRUNC | O_CLOEXEC) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	else if (calls->path && errno != ENOENT)
 		log_warn("the list of open calls was not emptied", "path", "%s",
 			calls->path, "error", "%s", strerror(errno), NULL);
 }
