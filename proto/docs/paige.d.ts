@@ -1044,6 +1044,8 @@ export interface StateBuffer {
 	cursorPosition: Position;
 	/** True while there are unsaved edits. */
 	dirty: boolean;
+	/** Present and true when the file is no longer the one that the unsaved edits began with: another program has changed or removed it. */
+	conflict?: boolean;
 }
 
 /** phase: the current phase, or null. */
@@ -1754,7 +1756,7 @@ export type ServerMessage = { [T in ServerMessageType]: ServerEnvelope<T, Server
 
 /** The MCP tools. */
 export interface McpTools {
-	/** Returns what the learner has in the editor for one file, including edits that are not saved yet, with the cursor and whether it is dirty. null when the file was not edited. */
+	/** Returns what the learner has in the editor for one file, including edits that are not saved yet, with the cursor and whether it is dirty. Saved text is what is on disk now; conflict says that another program changed the file under unsaved edits. null when the file was not edited. */
 	paige_get_buffer: { input: ToolGetBufferInput; output: unknown };
 	/** Returns the files that are open in the learner's editor. */
 	paige_get_open_files: { input: Empty; output: ToolGetOpenFilesOutput };

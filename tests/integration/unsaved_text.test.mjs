@@ -86,3 +86,59 @@ for (const [what, act] of Object.entries(DATABASES)) {
     await unsaved(await t.mcp(again), 'README.md', 'hours of work');
   });
 }
+
+scenario('a saved buffer follows the disk; an unsaved one over a changed file is a conflict', async (t) => {
+  const { daemon, editor, mcp, file } = await begin(t);
+  const save = (name, content) => editor.ask('file:save', { path: name, content }, ['fs:save_ack', 'fs:save_error']);
+  const inState = async (name) => (await mcp.ok('paige_get_session_state', { include: ['buffers'] })).buffers.find((b) => b.path === name);
+  const conflict = async (name) => {
+    const [one, other] = [await buffer(mcp, name), await inState(name)];
+    assert.equal(one.conflict, other.conflict);
+    return one.conflict;
+  };
+  await start(editor, 1);
+  await open(editor, 'src/main.ts');
+  type(editor, 'src/main.ts', 'mine\n');
+  assert.equal((await save('src/main.ts', 'mine\n')).type, 'fs:save_ack');
+  const ways = {
+    'written in place': () => fs.writeFileSync(file('src/main.ts'), 'same\n'), // as long as before
+    replaced: () => {
+      fs.writeFileSync(file('x.tmp'), 'theirs 2\n');
+      fs.renameSync(file('x.tmp'), file('src/main.ts'));
+    },
+  };
+  for (const [way, act] of Object.entries(ways)) {
+    act();
+    const disk = fs.readFileSync(file('src/main.ts'), 'utf8');
+    for (const entry of [await buffer(mcp, 'src/main.ts'), await inState('src/main.ts')]) {
+      assert.deepEqual([entry.content, entry.dirty, entry.conflict], [disk, false, undefined], way);
+    }
+  }
+  fs.rmSync(file('src/main.ts'));
+  assert.equal(await buffer(mcp, 'src/main.ts'), null);
+  assert.equal(await inState('src/main.ts'), undefined);
+
+  // What the window was given is what its edits are based on, also when it begins to type later.
+  await open(editor, 'README.md');
+  type(editor, 'README.md', 'unsaved\n');
+  await holds(mcp, 'README.md', 'unsaved\n');
+  assert.equal(await conflict('README.md'), undefined);
+  await open(editor, 'src/greet.ts');
+  fs.writeFileSync(file('README.md'), 'theirs\n');
+  fs.writeFileSync(file('src/greet.ts'), 'theirs\n');
+  type(editor, 'src/greet.ts', 'typed over the old text\n');
+  await holds(mcp, 'src/greet.ts', 'typed over the old text\n');
+  assert.equal(await conflict('README.md'), true);
+  assert.equal(await conflict('src/greet.ts'), true);
+  const old = await daemon.kill9('fswatch');
+  await daemon.replaced('fswatch', old);
+  assert.equal(await conflict('README.md'), true);
+  assert.equal((await buffer(mcp, 'README.md')).content, 'unsaved\n');
+  assert.equal((await save('README.md', 'both\n')).type, 'fs:save_ack');
+  assert.equal(await conflict('README.md'), undefined);
+  type(editor, 'README.md', 'more\n');
+  await holds(mcp, 'README.md', 'more\n');
+  assert.equal(await conflict('README.md'), undefined);
+  fs.rmSync(file('README.md'));
+  assert.equal(await conflict('README.md'), true);
+});

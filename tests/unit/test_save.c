@@ -1,12 +1,14 @@
-/* Tests of reading and saving: workers/fswatch/read.h, save.h, jobs.h, hash.h. */
+/* Tests of reading and saving: workers/fswatch/read.h, disk.h, save.h, jobs.h, hash.h. */
 #include "common/utf8.h"
 #include "tests/unit/scratch.h"
+#include "workers/fswatch/disk.h"
 #include "workers/fswatch/fault.h"
 #include "workers/fswatch/jobs.h"
 #include "workers/fswatch/language.h"
 #include "workers/fswatch/names.h"
 #include "workers/fswatch/read.h"
 #include "workers/fswatch/save.h"
+#include "workers/fswatch/spool.h"
 #include <dirent.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -114,6 +116,36 @@ START_TEST(refuses_what_is_no_file)
 }
 END_TEST
 
+START_TEST(leaves_binaries_alone)
+{
+	static const char *const names[] = {"logo.png", "zero.ts", "big.ts", "empty.png"};
+	char *big = calloc(1, SPOOL_MAX_CONTENT + 1);
+
+	scratch_write_bytes(dir, "logo.png", "\x89PNG\0\1\2", 7);
+	scratch_write_bytes(dir, "zero.ts", "a\0b", 3);
+	scratch_write_bytes(dir, "big.ts", big, SPOOL_MAX_CONTENT + 1);
+	scratch_write(dir, "empty.png", "");
+	for (int i = 0; i < 4; i++) {
+		struct buf before = {.data = NULL}, after = {.data = NULL};
+
+		scratch_read(dir, names[i], &before);
+		ck_assert_int_eq(save_as(names[i], "", NULL), -FAULT_BINARY);
+		ck_assert_int_eq(save_as(names[i], "text", NULL), -FAULT_BINARY);
+		scratch_read(dir, names[i], &after);
+		ck_assert_msg(str_eq(buf_str(&before), buf_str(&after)), "%s", names[i]);
+		buf_free(&before);
+		buf_free(&after);
+	}
+	/* What is not there yet hurts nobody; big text may be replaced. */
+	ck_assert_int_eq(save_as("new.png", "text", NULL), 0);
+	memset(big, 'x', SPOOL_MAX_CONTENT + 1);
+	scratch_write_bytes(dir, "big.txt", big, SPOOL_MAX_CONTENT + 1);
+	ck_assert_int_eq(save_as("big.txt", "small", NULL), 0);
+	ck_assert_int_eq(entries("."), 6);
+	free(big);
+}
+END_TEST
+
 START_TEST(refuses_too_much)
 {
 	char *big = calloc(1, READ_MAX_BYTES + 1);
@@ -201,6 +233,48 @@ START_TEST(keeps_the_encoding)
 	scratch_read(dir, "wide.ts", &bytes);
 	ck_assert(str_eq(buf_str(&bytes), (struct str){utf16, sizeof(utf16)}));
 	buf_free(&bytes);
+}
+END_TEST
+
+static void make_older(const char *name)
+{
+	const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+
+	ck_assert_int_eq(utimensat(AT_FDCWD, scratch_path(dir, name), times, 0), 0);
+}
+
+START_TEST(looks_at_the_disk)
+{
+	struct disk disk = {.known = false};
+	bool read;
+
+	ck_assert_int_eq(disk_look(&project, "a.ts", &disk, &content, &read), 0);
+	ck_assert(!read && !disk.known);
+	ck_assert_str_eq(disk.version, "");
+	scratch_write(dir, "a.ts", "one");
+	for (int i = 0; i < 2; i++) { /* it was changed a moment ago */
+		ck_assert_int_eq(disk_look(&project, "a.ts", &disk, &content, &read), 0);
+		ck_assert(read && str_is(content.text, "one"));
+		ck_assert_str_eq(disk.version, content.version);
+	}
+	usleep(1100000);
+	ck_assert_int_eq(disk_look(&project, "a.ts", &disk, &content, &read), 0);
+	ck_assert(read && disk.known);
+	ck_assert_int_eq(disk_look(&project, "a.ts", &disk, &content, &read), 0);
+	ck_assert(!read && disk.known);
+	/* The same size and time of change of the content, as some programs make it. */
+	make_older("a.ts");
+	ck_assert_int_eq(disk_look(&project, "a.ts", &disk, &content, &read), 0);
+	scratch_write(dir, "a.ts", "two");
+	make_older("a.ts");
+	ck_assert_int_eq(disk_look(&project, "a.ts", &disk, &content, &read), 0);
+	ck_assert(read && str_is(content.text, "two"));
+	ck_assert_int_eq(unlink(scratch_path(dir, "a.ts")), 0);
+	ck_assert_int_eq(disk_look(&project, "a.ts", &disk, &content, &read), 0);
+	ck_assert(!read && !disk.known);
+	ck_assert_str_eq(disk.version, "");
+	scratch_mkdir(dir, "a.ts");
+	ck_assert_int_eq(disk_look(&project, "a.ts", &disk, &content, &read), -EISDIR);
 }
 END_TEST
 
@@ -361,10 +435,12 @@ int main(void)
 	tcase_add_test(tc, reads_text);
 	tcase_add_test(tc, reads_binaries_without_content);
 	tcase_add_test(tc, refuses_what_is_no_file);
+	tcase_add_test(tc, leaves_binaries_alone);
 	tcase_add_test(tc, refuses_too_much);
 	tcase_add_test(tc, saves);
 	tcase_add_test(tc, keeps_what_the_file_was);
 	tcase_add_test(tc, keeps_the_encoding);
+	tcase_add_test(tc, looks_at_the_disk);
 	tcase_add_test(tc, sees_conflicts);
 	tcase_add_test(tc, leaves_the_old_file_when_it_fails);
 	tcase_add_test(tc, respects_protection);

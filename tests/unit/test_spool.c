@@ -59,9 +59,10 @@ START_TEST(buffers_come_back)
 	buffer->line = 7;
 	buffer->column = 9;
 	buffer->updated = (struct wall){1234567};
+	buffers_base(buffer, "0123456789abcdef0123456789abcdef");
 	buffer->log = (struct buffer_log){10, 3, true};
 	ck_assert_int_eq(buffer->chars, 6);
-	update(&b, "empty", "");
+	buffers_base(update(&b, "empty", ""), (char[HASH_VERSION_SIZE]){""});
 	update(&b, "clean.ts", "saved")->dirty = false;
 	update(&b, "gone.ts", "x");
 	ck_assert_int_eq(buffers_flush(&b), 0);
@@ -75,7 +76,12 @@ START_TEST(buffers_come_back)
 	ck_assert(holds(&again, "src/a.ts", "two \xf0\x9f\xa6\x84"));
 	ck_assert(holds(&again, "empty", ""));
 	ck_assert(holds(&again, "clean.ts", "saved"));
+	ck_assert(!buffers_find(&again, STR_LIT("clean.ts"))->based);
+	ck_assert(buffers_find(&again, STR_LIT("empty"))->based);
+	ck_assert_str_eq(buffers_find(&again, STR_LIT("empty"))->base, "");
 	buffer = buffers_find(&again, STR_LIT("src/a.ts"));
+	ck_assert(buffer->based);
+	ck_assert_str_eq(buffer->base, "0123456789abcdef0123456789abcdef");
 	ck_assert_int_eq(buffer->line, 7);
 	ck_assert_int_eq(buffer->column, 9);
 	ck_assert(buffer->dirty);
@@ -125,6 +131,43 @@ START_TEST(many_buffers_and_few_descriptors)
 	ck_assert(holds(&b, "f999.ts", "99.ts"));
 	while (b.first)
 		buffers_remove(&b, b.first);
+	buffers_fini(&b);
+}
+END_TEST
+
+/* A record as versions before wrote it: without a base. */
+START_TEST(old_records_are_read)
+{
+	struct {
+		char magic[8];
+		uint64_t number, epoch;
+		uint32_t path_bytes, content_bytes;
+		int64_t line, column, updated_us, chars, logged_chars, edits;
+		uint32_t dirty, covered;
+		struct hash_sum sum;
+		char text[9];
+	} r = {"PAIGEBF1", 1, 1, 4, 5, 3, 4, 99, 5, 0, 1, 1, 0, {{0}}, "a.ts"};
+	const struct str pieces[] = {{(const char *)&r, 104}, {r.text, 9}};
+	struct spool_file file;
+	struct buffers b;
+	char name[80];
+
+	memcpy(r.text + 4, "words", 5);
+	r.sum = hash_sum(pieces, 2);
+	spool_file_init(&file, STR_LIT("a.ts"));
+	snprintf(name, sizeof(name), "buffers/%s", file.name);
+	scratch_write_bytes(dir, name, (const char *)&r, 104 + 9);
+	ck_assert_int_eq(buffers_init(&b, &spool, 2), 0);
+	ck_assert(holds(&b, "a.ts", "words"));
+	ck_assert(buffers_find(&b, STR_LIT("a.ts"))->dirty);
+	ck_assert(!buffers_find(&b, STR_LIT("a.ts"))->based);
+	/* The next record is one of today's. */
+	buffers_base(update(&b, "a.ts", "more"), (char[HASH_VERSION_SIZE]){""});
+	ck_assert_int_eq(buffers_flush(&b), 0);
+	buffers_fini(&b);
+	ck_assert_int_eq(buffers_init(&b, &spool, 3), 0);
+	ck_assert(holds(&b, "a.ts", "more"));
+	ck_assert(buffers_find(&b, STR_LIT("a.ts"))->based);
 	buffers_fini(&b);
 }
 END_TEST
@@ -378,6 +421,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, buffers_come_back);
 	tcase_add_test(tc, many_buffers_and_few_descriptors);
+	tcase_add_test(tc, old_records_are_read);
 	tcase_add_test(tc, clean_buffers_make_room);
 	tcase_add_test(tc, limits);
 	tcase_add_test(tc, a_full_disk_loses_nothing_that_was_written);

@@ -61,12 +61,11 @@ void buffers_remove(struct buffers *b, struct buffer *buffer)
 	release(b, buffer);
 }
 
-/* True when a content fits beside all others; `buffer`: the one it is for, if any. */
-static bool fits(const struct buffers *b, const struct buffer *buffer, size_t len)
+bool buffers_fit(const struct buffers *b, const struct buffer *buffer, size_t len)
 {
 	size_t others = b->bytes - (buffer ? buffer->len : 0);
 
-	return others + len <= BUFFERS_MAX_BYTES &&
+	return len <= SPOOL_MAX_CONTENT && others + len <= BUFFERS_MAX_BYTES &&
 	       (buffer || b->by_path.count < BUFFERS_MAX);
 }
 
@@ -74,14 +73,14 @@ static bool fits(const struct buffers *b, const struct buffer *buffer, size_t le
 static bool make_place(struct buffers *b, const struct buffer *buffer, size_t len)
 {
 	if (len > SPOOL_MAX_CONTENT)
-		return false;
-	for (struct buffer *other = b->first, *next; other && !fits(b, buffer, len);
-		other = next) {
+		return false; /* others going would not help */
+	for (struct buffer *other = b->first, *next;
+		other && !buffers_fit(b, buffer, len); other = next) {
 		next = other->next;
 		if (other != buffer && !other->dirty)
 			buffers_remove(b, other);
 	}
-	return fits(b, buffer, len);
+	return buffers_fit(b, buffer, len);
 }
 
 /* Room for the content; what became much too big is given back. */
@@ -113,6 +112,12 @@ struct buffer *buffers_set(struct buffers *b, struct str path, struct str conten
 	return buffer;
 }
 
+void buffers_base(struct buffer *buffer, const char version[HASH_VERSION_SIZE])
+{
+	buffer->based = true;
+	memcpy(buffer->base, version, sizeof(buffer->base));
+}
+
 void buffers_changed(struct buffers *b, struct buffer *buffer)
 {
 	if (buffer->unwritten)
@@ -134,6 +139,8 @@ static int write_one(struct buffers *b, struct buffer *buffer)
 		.epoch = b->epoch,
 		.chars = buffer->chars,
 		.log = buffer->log,
+		.based = buffer->based,
+		.base = buffer->base,
 	};
 
 	return spool_write(b->spool, &buffer->file, &record);
@@ -180,6 +187,8 @@ static void on_loaded(
 	buffer->dirty = r->dirty;
 	buffer->updated = r->updated;
 	buffer->log = r->log;
+	if (r->based)
+		buffers_base(buffer, r->base);
 	buffer->file = *file;
 }
 

@@ -13,6 +13,7 @@
 #ifndef PAIGE_FSWATCH_BUFFERS_H
 #define PAIGE_FSWATCH_BUFFERS_H
 
+#include "workers/fswatch/disk.h"
 #include "workers/fswatch/pathmap.h"
 #include "workers/fswatch/spool.h"
 
@@ -30,6 +31,10 @@ struct buffer {
 	bool dirty;
 	bool unwritten; /* waits for buffers_flush */
 	struct wall updated;
+	bool based;		      /* `base` is known */
+	char base[HASH_VERSION_SIZE]; /* version of the file that unsaved edits began
+					 with; "": there was none */
+	struct disk disk;	      /* the file as it was last looked at */
 	struct buffer_log log;
 	uint64_t serial; /* of the latest edit; from buffers.serial */
 	struct spool_file file;
@@ -61,6 +66,11 @@ struct buffer *buffers_find(const struct buffers *buffers, struct str path);
  * then the buffer is as it was.
  */
 struct buffer *buffers_set(struct buffers *buffers, struct str path, struct str content);
+/* True when a content fits beside all others without any of them going; `buffer`: the one
+ * it is for, or NULL. */
+bool buffers_fit(const struct buffers *buffers, const struct buffer *buffer, size_t len);
+/* Notes the version of the file that the edits are based on. */
+void buffers_base(struct buffer *buffer, const char version[HASH_VERSION_SIZE]);
 /* The buffer is to be written by the next flush. */
 void buffers_changed(struct buffers *buffers, struct buffer *buffer);
 

@@ -12,6 +12,8 @@ static const struct {
 	{FAULT_CONFLICT,
 		"was changed on disk since it was opened; open it again to see the "
 		"other version"},
+	{FAULT_BINARY,
+		"is a binary file, which an editor cannot show: it was left as it is"},
 	{FAULT_NOT_REGULAR, "is no regular file"},
 	{FAULT_TOO_BIG, "is larger than the 8 MiB that an editor can be sent"},
 	{EXDEV, "leads outside the project"},

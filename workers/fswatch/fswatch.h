@@ -5,6 +5,8 @@
  *   turn.c           the end of each turn of the loop: what was done is written, then
  * told serve_files.c    fs.open, fs.show, fs.save, fs.close, fs.open_files
  *   serve_buffers.c  fs.buffer_update, fs.buffer, fs.diff, fs.excerpt, fs.state
+ *   follow.c         saved buffers follow the disk, unsaved ones over a changed file are
+ *                    conflicts
  *   serve_tree.c     fs.tree, and what the watcher sees
  *   session.c        what the coaching session means for files, and the timer of
  * summaries
@@ -98,8 +100,25 @@ void fswatch_caught_up(struct fswatch *fs);
 void fswatch_report(struct fswatch *fs);
 /* Publishes the whole tree, once it is known. */
 void fswatch_publish_tree(struct fswatch *fs);
-/* True while a save of the file is under way; then `fn` serves the request after it. */
+/* True while a save of the file is under way. */
+bool fswatch_save_under_way(const struct fswatch *fs, const char *key);
+/* As that; then `fn` serves the request after it. */
 bool fswatch_saving(struct fswatch *fs, const char *key, struct bus_request *request,
 	const void *message, bus_serve_fn *fn);
+
+/* ---- follow.c ---- */
+
+/*
+ * A buffer as it is to be shown: a saved one takes over what another program has written
+ * to its file since. NULL when it is gone with the file (or was NULL): whoever reads a
+ * file then finds what is there.
+ */
+struct buffer *fswatch_current(struct fswatch *fs, struct buffer *buffer);
+void fswatch_current_all(struct fswatch *fs);
+/* True when the file is no longer the one that the unsaved edits of a buffer began with.
+ */
+bool fswatch_conflict(struct fswatch *fs, struct buffer *buffer);
+/* Unsaved edits begin: notes which version of the file they are based on. */
+void fswatch_edit_begins(struct fswatch *fs, struct buffer *buffer);
 
 #endif

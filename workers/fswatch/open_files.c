@@ -63,6 +63,15 @@ bool open_files_remove(struct open_files *files, struct str path)
 	return true;
 }
 
+void open_files_version(
+	struct open_files *files, struct str path, const char version[HASH_VERSION_SIZE])
+{
+	struct open_file *file = pathmap_get(&files->by_path, path);
+
+	if (file)
+		memcpy(file->version, version, sizeof(file->version));
+}
+
 const struct open_file *open_files_find(const struct open_files *files, struct str path)
 {
 	return pathmap_get(&files->by_path, path);

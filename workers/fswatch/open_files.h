@@ -5,6 +5,7 @@
 #ifndef PAIGE_FSWATCH_OPEN_FILES_H
 #define PAIGE_FSWATCH_OPEN_FILES_H
 
+#include "workers/fswatch/hash.h"
 #include "workers/fswatch/journal.h"
 #include "workers/fswatch/pathmap.h"
 
@@ -13,6 +14,8 @@
 struct open_file {
 	struct open_file *next, *previous;
 	int64_t chars; /* length when it was opened, UTF-16 code units (P4.7) */
+	char version[HASH_VERSION_SIZE]; /* that windows were last given, or saved; "":
+					    not known since this process began */
 	struct str path;
 	char text[];
 };
@@ -29,6 +32,9 @@ struct open_files {
 bool open_files_add(struct open_files *files, struct str path, int64_t chars);
 /* False when it was not open. */
 bool open_files_remove(struct open_files *files, struct str path);
+/* Notes which version of an open file the windows have; none is open: nothing. */
+void open_files_version(
+	struct open_files *files, struct str path, const char version[HASH_VERSION_SIZE]);
 const struct open_file *open_files_find(const struct open_files *files, struct str path);
 /* Writes the whole set into a journal that is written anew. */
 void open_files_record(const struct open_files *files);

@@ -4,6 +4,7 @@
 #include "common/file_io.h"
 #include "workers/fswatch/encoding.h"
 #include "workers/fswatch/fault.h"
+#include "workers/fswatch/language.h"
 #include "workers/fswatch/names.h"
 #include "workers/fswatch/read.h"
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#define HEAD_BYTES 65536
 #define MAX_TRIES 3 /* when somebody else changes the file in between */
 
 /* The file that is replaced. */
@@ -20,6 +22,7 @@ struct old {
 	bool there;
 	int fd; /* -1: it is not there or may not be read */
 	struct stat st;
+	bool binary;	  /* beyond what `bytes` tell */
 	struct buf bytes; /* empty when it is not there or too big to be text */
 };
 
@@ -29,6 +32,19 @@ static void forget(struct old *old)
 		close(old->fd);
 	old->fd = -1;
 	buf_free(&old->bytes);
+}
+
+/* Of a file that is too big to be read: text that was saved here may be that big. */
+static int look_at_head(struct old *old)
+{
+	struct buf head = {.data = NULL};
+	ssize_t n = pread(old->fd, buf_reserve(&head, HEAD_BYTES), HEAD_BYTES, 0);
+
+	if (n > 0)
+		head.len = (size_t)n;
+	old->binary = encoding_detect(buf_str(&head)).kind == ENCODING_BINARY;
+	buf_free(&head);
+	return n < 0 ? -errno : 0;
 }
 
 /* Opens and reads what is in the place now. */
@@ -52,11 +68,10 @@ static int look(const struct project_place *place, struct old *old)
 
 	int error = read_fd(old->fd, READ_MAX_BYTES, &old->st, &old->bytes);
 
-	if (error == -FAULT_TOO_BIG) {
-		buf_clear(&old->bytes);
-		return 0;
-	}
-	return error;
+	if (error != -FAULT_TOO_BIG)
+		return error;
+	buf_clear(&old->bytes);
+	return look_at_head(old);
 }
 
 /* True when what is in the place is still what was looked at. */
@@ -175,7 +190,15 @@ static int save_once(const struct project_place *place, struct save *save)
 
 	if (error)
 		goto out;
-	encoding_encode(encoding_detect(buf_str(&old.bytes)), save->text, &bytes);
+
+	struct encoding encoding = encoding_detect(buf_str(&old.bytes));
+
+	if (old.there && (old.binary || encoding.kind == ENCODING_BINARY ||
+				 language_is_binary(str_of(save->key)))) {
+		error = -FAULT_BINARY;
+		goto out;
+	}
+	encoding_encode(encoding, save->text, &bytes);
 	hash_version(buf_str(&bytes), version);
 	save->version[0] = '\0';
 	if (old.there)

@@ -4,7 +4,8 @@
  * The new content goes into a temporary file beside the old one, is brought to the disk,
  * and takes the old one's name; whatever fails before that leaves the old file as it was
  * and no temporary file. Mode, owner, extended attributes and encoding are kept, a link
- * is kept and written through; a new file is as open as its directory. Blocks on the
+ * is kept and written through; a new file is as open as its directory. A binary file,
+ * which windows are shown as empty, is never written over. Blocks on the
  * disk: runs on the thread of jobs.h.
  */
 #ifndef PAIGE_FSWATCH_SAVE_H
@@ -25,7 +26,7 @@ struct save {
 /*
  * 0 when the content is on disk. Else a negative errno or fault (fault.h):
  * -FAULT_CONFLICT when the file has another version than `base`, unless it already holds
- * exactly this text; `version` tells which.
+ * exactly this text; `version` tells which. -FAULT_BINARY when the file is binary.
  */
 int save_file(const struct project *p, struct save *save)
 	__attribute__((warn_unused_result));

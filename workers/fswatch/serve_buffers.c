@@ -115,6 +115,8 @@ static void serve_update(void *arg, struct bus_request *request, const void *mes
 		buffer->line = in->cursor_position.line;
 		buffer->column = in->cursor_position.column;
 	}
+	if (!buffer->dirty)
+		fswatch_edit_begins(fs, buffer);
 	buffer->dirty = true;
 	buffer->updated = clock_wall();
 	buffer->serial = ++fs->buffers.serial;
@@ -137,7 +139,8 @@ static void serve_buffer(void *arg, struct bus_request *request, const void *mes
 	if (!fswatch_key(fs, request, in->path, key))
 		return;
 
-	const struct buffer *buffer = buffers_find(&fs->buffers, str_of(key));
+	struct buffer *buffer =
+		fswatch_current(fs, buffers_find(&fs->buffers, str_of(key)));
 
 	if (!buffer) {
 		answer_text(fs, request, "null");
@@ -153,6 +156,8 @@ static void serve_buffer(void *arg, struct bus_request *request, const void *mes
 		.dirty = buffer->dirty,
 		.has_dirty = true,
 		.last_updated = str_of(updated),
+		.conflict = true,
+		.has_conflict = fswatch_conflict(fs, buffer),
 	};
 
 	proto_encode(tool_get_buffer_output_type(), &reply, &json);
@@ -314,7 +319,8 @@ static void serve_excerpt(void *arg, struct bus_request *request, const void *me
 	if (!fswatch_key(fs, request, in->path, key))
 		return;
 
-	const struct buffer *buffer = buffers_find(&fs->buffers, str_of(key));
+	const struct buffer *buffer =
+		fswatch_current(fs, buffers_find(&fs->buffers, str_of(key)));
 	int error = buffer ? 0 : read_file(&fs->project, key, &fs->content);
 	bool binary = language_is_binary(str_of(key)) ||
 		      (!buffer && !error && fs->content.binary);
@@ -352,6 +358,8 @@ static bool wanted(const struct tool_get_session_state_input *in, const char *it
 static struct state_buffer *state_buffers(
 	struct fswatch *fs, struct bus_request *request, size_t *count)
 {
+	fswatch_current_all(fs);
+
 	struct buffer **all = all_buffers(fs, request);
 	struct state_buffer *out;
 
@@ -365,6 +373,8 @@ static struct state_buffer *state_buffers(
 			.has_cursor_position = true,
 			.dirty = all[i]->dirty,
 			.has_dirty = true,
+			.conflict = true,
+			.has_conflict = fswatch_conflict(fs, all[i]),
 		};
 	return out;
 }

@@ -147,14 +147,17 @@ static bool add_open(struct fswatch *fs, struct bus_request *request, const char
 	struct str path = str_of(key);
 	struct buffer *buffer = buffers_find(&fs->buffers, path);
 
-	if (open_files_find(&fs->open_files, path))
+	if (open_files_find(&fs->open_files, path)) {
+		open_files_version(&fs->open_files, path, fs->content.version);
 		return true;
+	}
 	if (!open_files_add(&fs->open_files, path, content_chars(fs))) {
 		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
 			path_context(request, path),
 			"%d files are open already; close some", OPEN_FILES_MAX);
 		return false;
 	}
+	open_files_version(&fs->open_files, path, fs->content.version);
 	/* Unsaved edits of a file that was closed meanwhile are counted anew (P4.7). */
 	if (buffer) {
 		buffer_log_opened(&buffer->log, content_chars(fs));
@@ -293,6 +296,11 @@ static struct save_job *save_under_way(const struct fswatch *fs, const char *key
 	return job;
 }
 
+bool fswatch_save_under_way(const struct fswatch *fs, const char *key)
+{
+	return save_under_way(fs, key) != NULL;
+}
+
 bool fswatch_saving(struct fswatch *fs, const char *key, struct bus_request *request,
 	const void *message, bus_serve_fn *fn)
 {
@@ -325,6 +333,8 @@ static void clean_buffer(struct save_job *job)
 	const struct open_file *open = open_files_find(&fs->open_files, path);
 	bool is_new = buffer == NULL;
 
+	if (buffer && buffer->dirty) /* also of what was typed meanwhile */
+		buffers_base(buffer, job->save.version);
 	if (language_is_binary(path) || (buffer ? buffer->serial : 0) != job->serial)
 		return;
 	buffer = buffers_set(&fs->buffers, path, job->save.text);
@@ -334,6 +344,8 @@ static void clean_buffer(struct save_job *job)
 		buffer_log_opened(&buffer->log, open ? open->chars : 0);
 	buffer->dirty = false;
 	buffer->updated = clock_wall();
+	buffers_base(buffer, job->save.version);
+	buffer->disk.known = false;
 	buffers_changed(&fs->buffers, buffer);
 }
 
@@ -343,6 +355,7 @@ static void answer_saved(struct save_job *job)
 	char now[WALL_ISO_SIZE];
 	struct str path = str_of(job->key);
 
+	open_files_version(&fs->open_files, path, job->save.version);
 	clean_buffer(job);
 	outbox_add(&fs->outbox, job->request->key, ACTION_FILE_SAVE,
 		&(struct file_save_data){

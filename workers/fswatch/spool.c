@@ -13,10 +13,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define MAGIC "PAIGEBF1"
+#define MAGIC "PAIGEBF2"
+#define OLD_MAGIC "PAIGEBF1" /* without a base */
 #define ENDING ".buffer"
 
-/* Path and content follow. The sum covers all three, itself being zero. */
+#define BASE_BYTES (HASH_VERSION_SIZE - 1)
+#define BASE_UNKNOWN '?' /* in its first byte; NUL: there was no file */
+
+/* Base, path and content follow. The sum covers all four, itself being zero. */
 struct header {
 	char magic[8];
 	uint64_t number;
@@ -32,18 +36,19 @@ struct header {
 };
 
 static_assert(sizeof(struct header) == 104, "the layout on disk");
-static_assert(
-	sizeof(struct header) + SPOOL_MAX_PATH + SPOOL_MAX_CONTENT < SPOOL_SLOT_BYTES,
+static_assert(sizeof(struct header) + BASE_BYTES + SPOOL_MAX_PATH + SPOOL_MAX_CONTENT <
+		      SPOOL_SLOT_BYTES,
 	"a record fits into its slot");
 
-static struct hash_sum sum_of(struct header header, struct str path, struct str content)
+static struct hash_sum sum_of(
+	struct header header, struct str base, struct str path, struct str content)
 {
 	header.sum = (struct hash_sum){{0}};
 
 	const struct str pieces[] = {
-		{(const char *)&header, sizeof(header)}, path, content};
+		{(const char *)&header, sizeof(header)}, base, path, content};
 
-	return hash_sum(pieces, 3);
+	return hash_sum(pieces, 4);
 }
 
 /* ---- descriptors ---- */
@@ -161,7 +166,6 @@ int spool_write(
 	struct spool *spool, struct spool_file *file, const struct spool_record *r)
 {
 	struct header header = {
-		.magic = {'P', 'A', 'I', 'G', 'E', 'B', 'F', '1'},
 		.number = file->number + 1,
 		.epoch = r->epoch,
 		.path_bytes = (uint32_t)r->path.len,
@@ -175,8 +179,12 @@ int spool_write(
 		.dirty = r->dirty,
 		.covered = r->log.covered,
 	};
+	char base[BASE_BYTES] = {BASE_UNKNOWN};
 	int slot = free_slot(file);
 
+	memcpy(header.magic, MAGIC, sizeof(header.magic));
+	if (r->based)
+		memcpy(base, r->base, BASE_BYTES);
 	if (r->path.len > SPOOL_MAX_PATH || r->content.len > SPOOL_MAX_CONTENT)
 		return -EFBIG;
 
@@ -184,12 +192,12 @@ int spool_write(
 
 	if (error)
 		return error;
-	header.sum = sum_of(header, r->path, r->content);
+	header.sum = sum_of(header, (struct str){base, BASE_BYTES}, r->path, r->content);
 
-	struct iovec parts[] = {part(&header, sizeof(header)),
+	struct iovec parts[] = {part(&header, sizeof(header)), part(base, BASE_BYTES),
 		part(r->path.ptr, r->path.len), part(r->content.ptr, r->content.len)};
 
-	error = write_all(file->fd, parts, 3, (off_t)slot * SPOOL_SLOT_BYTES);
+	error = write_all(file->fd, parts, 4, (off_t)slot * SPOOL_SLOT_BYTES);
 	if (error)
 		return error;
 	file->number = header.number;
@@ -236,22 +244,42 @@ void spool_synced(struct spool_file *file, bool success)
 
 /* ---- reading ---- */
 
+static bool has_base(const struct header *h)
+{
+	return memcmp(h->magic, MAGIC, sizeof(h->magic)) == 0;
+}
+
 /* Reads the header of a slot; false when there is none that could be one. */
 static bool read_header(int fd, int slot, struct header *h)
 {
 	return pread(fd, h, sizeof(*h), (off_t)slot * SPOOL_SLOT_BYTES) == sizeof(*h) &&
-	       memcmp(h->magic, MAGIC, sizeof(h->magic)) == 0 &&
+	       (has_base(h) || memcmp(h->magic, OLD_MAGIC, sizeof(h->magic)) == 0) &&
 	       h->path_bytes <= SPOOL_MAX_PATH && h->content_bytes <= SPOOL_MAX_CONTENT;
 }
 
-/* Reads what follows a header into `data`, path and content; false when it is torn. */
+/* What follows a header. */
+struct body {
+	struct str base, path, content;
+};
+
+static struct body body_of(const struct header *h, const struct buf *data)
+{
+	size_t base = has_base(h) ? BASE_BYTES : 0;
+	const char *path = data->data + base;
+
+	return (struct body){{data->data, base}, {path, h->path_bytes},
+		{path + h->path_bytes, h->content_bytes}};
+}
+
+/* Reads what follows a header into `data`; false when it is torn. */
 static bool read_body(int fd, int slot, const struct header *h, struct buf *data)
 {
-	size_t len = (size_t)h->path_bytes + h->content_bytes;
+	size_t len =
+		(has_base(h) ? BASE_BYTES : 0) + (size_t)h->path_bytes + h->content_bytes;
 	off_t at = (off_t)slot * SPOOL_SLOT_BYTES + (off_t)sizeof(*h);
 
 	buf_clear(data);
-	buf_reserve(data, len);
+	buf_reserve(data, len + 1);
 	while (data->len < len) {
 		ssize_t n = pread(fd, data->data + data->len, len - data->len,
 			at + (off_t)data->len);
@@ -263,8 +291,8 @@ static bool read_body(int fd, int slot, const struct header *h, struct buf *data
 		data->len += (size_t)n;
 	}
 
-	struct hash_sum sum = sum_of(*h, (struct str){data->data, h->path_bytes},
-		(struct str){data->data + h->path_bytes, h->content_bytes});
+	struct body body = body_of(h, data);
+	struct hash_sum sum = sum_of(*h, body.base, body.path, body.content);
 
 	return memcmp(&sum, &h->sum, sizeof(sum)) == 0;
 }
@@ -296,7 +324,8 @@ static bool load_file(int fd, struct buf *data, struct header *best, int *slot)
 }
 
 static bool load_one(struct spool *spool, const char *name, struct buf *data,
-	struct spool_record *record, struct spool_file *file)
+	char base[HASH_VERSION_SIZE], struct spool_record *record,
+	struct spool_file *file)
 {
 	struct header h;
 	int slot;
@@ -307,9 +336,15 @@ static bool load_one(struct spool *spool, const char *name, struct buf *data,
 		close(fd);
 	if (!found)
 		return false;
+
+	struct body body = body_of(&h, data);
+
+	memset(base, 0, HASH_VERSION_SIZE);
+	if (body.base.len > 0)
+		memcpy(base, body.base.ptr, body.base.len);
 	*record = (struct spool_record){
-		.path = {data->data, h.path_bytes},
-		.content = {data->data + h.path_bytes, h.content_bytes},
+		.path = body.path,
+		.content = body.content,
 		.line = h.line,
 		.column = h.column,
 		.dirty = h.dirty != 0,
@@ -317,6 +352,8 @@ static bool load_one(struct spool *spool, const char *name, struct buf *data,
 		.epoch = h.epoch,
 		.chars = h.chars,
 		.log = {h.logged_chars, h.edits, h.covered != 0},
+		.based = body.base.len > 0 && base[0] != BASE_UNKNOWN,
+		.base = base,
 	};
 	spool_file_init(file, record->path);
 	file->number = h.number;
@@ -356,10 +393,11 @@ int spool_load(struct spool *spool,
 		const char *ending = strstr(entry->d_name, ENDING);
 		struct spool_record record;
 		struct spool_file file;
+		char base[HASH_VERSION_SIZE];
 
 		if (!ending || ending[sizeof(ENDING) - 1] != '\0')
 			continue;
-		if (load_one(spool, entry->d_name, &data, &record, &file)) {
+		if (load_one(spool, entry->d_name, &data, base, &record, &file)) {
 			loaded(arg, &record, &file);
 			continue;
 		}

@@ -8,7 +8,9 @@
  * that was written before, and a machine that loses power falls back to the last record
  * that was synced.
  *
- * Slots lie SPOOL_SLOT_BYTES apart; the file is sparse. Written by one process only.
+ * A record is a header, the base version (not in those of before, whose magic differs),
+ * path and content. Slots lie SPOOL_SLOT_BYTES apart; the file is sparse. Written by one
+ * process only.
  */
 #ifndef PAIGE_FSWATCH_SPOOL_H
 #define PAIGE_FSWATCH_SPOOL_H
@@ -16,6 +18,7 @@
 #include "common/clock.h"
 #include "common/str.h"
 #include "workers/fswatch/buffer_log.h"
+#include "workers/fswatch/hash.h"
 
 #define SPOOL_SLOTS 4
 #define SPOOL_SLOT_BYTES (16u * 1024 * 1024)
@@ -32,6 +35,9 @@ struct spool_record {
 	uint64_t epoch; /* of the daemon that wrote it */
 	int64_t chars;	/* of the content, UTF-16 code units */
 	struct buffer_log log;
+	bool based;
+	const char *base; /* version of the file that the edits are based on; "": none.
+			     Counts when `based` */
 };
 
 /* Where the records of one buffer are. Zero but for the slots, see spool_file_init. */
