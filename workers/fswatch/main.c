@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "common/worker.h"
 #include "workers/fswatch/fswatch.h"
+#include "workers/fswatch/in_place.h"
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -40,9 +41,10 @@ static int exit_code_of(int error)
 static int fail(const char *what, const char *path, int error)
 {
 	log_error(what, "path", "%s", path, "error", "%s",
-		error == -ENOSYS
-			? "openat2 is refused: a system call filter forbids it (in a unit for systemd RestrictSUIDSGID=yes does), or the kernel is older than Linux 5.6"
-			: strerror(-error),
+		error == -ENOSYS ? "openat2 is refused: a system call filter forbids it "
+				   "(in a unit for systemd RestrictSUIDSGID=yes does), "
+				   "or the kernel is older than Linux 5.6"
+				 : strerror(-error),
 		NULL);
 	return exit_code_of(error);
 }
@@ -76,6 +78,9 @@ static int restore(struct fswatch *fs)
 	const char *data_dir = fs->worker->settings->data_dir;
 	int error = spool_open(&fs->spool, data_dir);
 
+	if (error)
+		return error;
+	error = in_place_recover(fs->spool.dir_fd, &fs->project);
 	if (error)
 		return error;
 	fs->open_files.journal = &fs->journal;

@@ -4,9 +4,11 @@
 #include "common/file_io.h"
 #include "workers/fswatch/encoding.h"
 #include "workers/fswatch/fault.h"
+#include "workers/fswatch/in_place.h"
 #include "workers/fswatch/language.h"
 #include "workers/fswatch/names.h"
 #include "workers/fswatch/read.h"
+#include "workers/fswatch/spool.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -66,7 +68,8 @@ static int look(const struct project_place *place, struct old *old)
 			       ? -errno
 			       : 0;
 
-	int error = read_fd(old->fd, READ_MAX_BYTES, &old->st, &old->bytes);
+	/* As much as can be saved. */
+	int error = read_fd(old->fd, SPOOL_MAX_CONTENT, &old->st, &old->bytes);
 
 	if (error != -FAULT_TOO_BIG)
 		return error;
@@ -181,6 +184,48 @@ static int replace(
 	return sync_dir(place->dir_fd);
 }
 
+/* The names of the file go on to name the same one. */
+static int write_in_place(const struct project_place *place, const struct old *old,
+	int record_dir, struct str bytes)
+{
+	struct stat st;
+
+	if (old->fd < 0)
+		return -EACCES;
+	if (old->bytes.len != (size_t)old->st.st_size)
+		return -FAULT_TOO_BIG;
+
+	int fd = openat(place->dir_fd, place->base,
+		O_WRONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+
+	int error = fstat(fd, &st) < 0 ? -errno : 0;
+
+	if (!error && (st.st_ino != old->st.st_ino || st.st_dev != old->st.st_dev ||
+			      !unchanged(place, old)))
+		error = -EAGAIN;
+	if (!error)
+		error = in_place_write(&(struct in_place){
+			record_dir, place->real, fd, buf_str(&old->bytes), bytes});
+	close(fd);
+	return error;
+}
+
+static int put(const struct project_place *place, const struct old *old, int record_dir,
+	struct str bytes)
+{
+	bool names = old->there && old->st.st_nlink > 1;
+	int error = names ? -EBUSY : replace(place, old, bytes);
+
+	/* A mount point is busy; a directory may let its files be written, but no new
+	 * ones be made. */
+	if (old->there && (error == -EBUSY || error == -EACCES || error == -EPERM))
+		return write_in_place(place, old, record_dir, bytes);
+	return error;
+}
+
 static int save_once(const struct project_place *place, struct save *save)
 {
 	struct old old;
@@ -208,7 +253,7 @@ static int save_once(const struct project_place *place, struct save *save)
 		error = -FAULT_CONFLICT;
 		goto out;
 	}
-	error = replace(place, &old, buf_str(&bytes));
+	error = put(place, &old, save->record_dir, buf_str(&bytes));
 	if (!error)
 		memcpy(save->version, version, sizeof(version));
 out:

@@ -438,8 +438,10 @@ static void serve_save(void *arg, struct bus_request *request, const void *messa
 	job->job = (struct job){run_save, done_save, NULL};
 	job->fs = fs;
 	job->request = request;
-	job->save = (struct save){
-		.key = job->key, .text = in->content, .base = in->base_version};
+	job->save = (struct save){.key = job->key,
+		.text = in->content,
+		.base = in->base_version,
+		.record_dir = fs->spool.dir_fd};
 	job->serial = buffer ? buffer->serial : 0;
 	job->next = fs->saves;
 	fs->saves = job;
