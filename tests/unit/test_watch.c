@@ -31,6 +31,8 @@ START_TEST(the_hidden_directory)
 	expect("add theirs/x");
 	expect("add theirs/y");
 	move("theirs", "own");
+	expect("unlink theirs/x");
+	expect("unlink theirs/y");
 	expect("unlinkDir theirs");
 	scratch_mkdir(dir, "own/z");
 	expect_silence();
@@ -150,6 +152,7 @@ START_TEST(over_the_border)
 	start();
 	watch_get_stats(watch, &before);
 	ck_assert_int_eq(rename(scratch_path(dir, "src"), scratch_path(top, "src")), 0);
+	expect("unlink src/a.ts");
 	expect("unlinkDir src");
 	watch_get_stats(watch, &after);
 	ck_assert_uint_eq(after.watches, before.watches - 1);
@@ -173,12 +176,35 @@ START_TEST(over_the_border)
 	/* Into a noise directory and out of it is the same. */
 	scratch_mkdir(dir, "dist");
 	move("back", "dist/back");
+	expect("unlink back/sub/s.ts");
+	expect("unlink back/sub/t.ts");
+	expect("unlinkDir back/sub");
+	expect("unlink back/a.ts");
+	expect("unlink back/outside.ts");
 	expect("unlinkDir back");
 	move("dist", "out");
 	expect("addDir out");
 	expect("addDir out/back");
 	run_ms(300);
 	expect_tree("out/(back/(sub/(s.ts t.ts ) a.ts outside.ts ) ) b2.ts ");
+}
+END_TEST
+
+/* More than can be told one by one are told as a tree, with bounded work. */
+START_TEST(a_large_directory_leaves)
+{
+	scratch_mkdir(dir, "src/big");
+	for (int i = 0; i < 6000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "src/big/f%d", i);
+		scratch_write(dir, name, "");
+	}
+	start();
+	ck_assert_int_eq(rename(scratch_path(dir, "src"), scratch_path(top, "src")), 0);
+	expect("tree");
+	expect_silence();
+	expect_tree("b.ts ");
 }
 END_TEST
 
@@ -319,6 +345,7 @@ int main(void)
 	tcase_add_test(tc, five_hundred_atomic_saves);
 	tcase_add_test(tc, directories_move);
 	tcase_add_test(tc, over_the_border);
+	tcase_add_test(tc, a_large_directory_leaves);
 	tcase_add_test(tc, removals);
 	tcase_add_test(tc, races_of_mkdir);
 	tcase_add_test(tc, exchanged_names);

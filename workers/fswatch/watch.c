@@ -26,6 +26,35 @@ void watch_see_move(struct watch *w, enum coalesce_event event, const char *old_
 		buf_str(&w->new_path));
 }
 
+/* `path` is the key of `dir`; it is the same again afterwards. */
+static void see_gone(struct watch *w, const struct tree_dir *dir, struct buf *path)
+{
+	size_t len = path->len;
+
+	for (unsigned i = 0; i < dir->file_count && !w->coalesce.burst; i++) {
+		buf_printf(path, "/%s", dir->files[i]);
+		coalesce_see(&w->coalesce, clock_mono(), SEEN_REMOVE, buf_str(path),
+			(struct str){NULL, 0});
+		path->len = len;
+	}
+	for (unsigned i = 0; i < dir->dir_count && !w->coalesce.burst; i++) {
+		buf_printf(path, "/%s", dir->dirs[i]->name);
+		see_gone(w, dir->dirs[i], path);
+		path->len = len;
+	}
+	coalesce_see(&w->coalesce, clock_mono(), SEEN_REMOVE_DIR, buf_str(path),
+		(struct str){NULL, 0});
+}
+
+void watch_see_gone(struct watch *w, const struct tree_dir *dir, struct str path)
+{
+	struct buf copy = {.data = NULL};
+
+	buf_add_str(&copy, path);
+	see_gone(w, dir, &copy);
+	buf_free(&copy);
+}
+
 /* A tree that is still being scanned would be a wrong one. */
 static void on_update(void *arg, const struct coalesce_update *update)
 {

@@ -27,6 +27,13 @@ static bool ignored(const struct place *p)
 
 /* ---- coming and going ---- */
 
+static void dir_gone(struct watch *w, struct tree_dir *dir)
+{
+	tree_path(dir, (struct str){NULL, 0}, &w->path);
+	watch_see_gone(w, dir, buf_str(&w->path));
+	tree_dir_remove(&w->tree, dir);
+}
+
 /* Whatever of the other kind has the name in the tree is no longer there. */
 static void make_way(const struct place *p)
 {
@@ -34,10 +41,8 @@ static void make_way(const struct place *p)
 
 	if (p->is_dir && tree_file_remove(&p->w->tree, p->dir, p->name))
 		watch_see(p->w, SEEN_REMOVE, p->dir, p->name);
-	if (!p->is_dir && dir) {
-		tree_dir_remove(&p->w->tree, dir);
-		watch_see(p->w, SEEN_REMOVE_DIR, p->dir, p->name);
-	}
+	if (!p->is_dir && dir)
+		dir_gone(p->w, dir);
 }
 
 static void dir_came(const struct place *p)
@@ -74,8 +79,7 @@ static void went(const struct place *p)
 	struct tree_dir *dir = p->is_dir ? tree_dir_find(p->dir, p->name) : NULL;
 
 	if (dir) {
-		tree_dir_remove(&p->w->tree, dir);
-		watch_see(p->w, SEEN_REMOVE_DIR, p->dir, p->name);
+		dir_gone(p->w, dir);
 	} else if (!p->is_dir && tree_file_remove(&p->w->tree, p->dir, p->name)) {
 		watch_see(p->w, SEEN_REMOVE, p->dir, p->name);
 	}
@@ -103,12 +107,13 @@ static void moved_out(struct watch *w, size_t i)
 	struct watch_move *move = &w->moves[i];
 	struct str path = str_of(move->path);
 
-	if (move->dir)
+	if (move->dir) {
+		watch_see_gone(w, move->dir, path);
 		tree_dir_remove(&w->tree, move->dir);
-	if (move->known)
-		coalesce_see(&w->coalesce, clock_mono(),
-			move->is_dir ? SEEN_REMOVE_DIR : SEEN_REMOVE, path,
+	} else {
+		coalesce_see(&w->coalesce, clock_mono(), SEEN_REMOVE, path,
 			(struct str){NULL, 0});
+	}
 	forget_move(w, i);
 }
 
@@ -175,10 +180,8 @@ static void dir_moved(const struct place *p, const struct watch_move *move)
 	struct watch *w = p->w;
 	struct tree_dir *dir = move->dir, *old = tree_dir_find(p->dir, p->name);
 
-	if (old) { /* an empty one, which the kernel does not mention */
-		tree_dir_remove(&w->tree, old);
-		watch_see(w, SEEN_REMOVE_DIR, p->dir, p->name);
-	}
+	if (old) /* an empty one, which the kernel does not mention */
+		dir_gone(w, old);
 	if (!tree_attach(dir, p->dir, p->name)) {
 		tree_dir_remove(&w->tree, dir);
 		watch_queue(w, w->tree.root, true, true);

@@ -63,6 +63,9 @@ void watch_see(struct watch *w, enum coalesce_event event, const struct tree_dir
 	struct str name);
 void watch_see_move(struct watch *w, enum coalesce_event event, const char *old_path,
 	const struct tree_dir *dir, struct str name);
+/* A directory is gone with all that the tree knows in it: each is told, as if it had been
+ * removed by itself. `path`: where the directory was. */
+void watch_see_gone(struct watch *w, const struct tree_dir *dir, struct str path);
 /* True for the directory that is no part of the tree (struct watch_options). */
 bool watch_hidden(struct watch *w, const struct tree_dir *dir, struct str name);
 /* Tells clients what is due and sets the timer for the rest. */

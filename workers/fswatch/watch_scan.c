@@ -163,8 +163,14 @@ static void on_removed(void *arg, struct tree_dir *dir, struct str name, bool is
 {
 	struct watch *w = arg;
 
-	if (dir->announce)
-		watch_see(w, is_dir ? SEEN_REMOVE_DIR : SEEN_REMOVE, dir, name);
+	if (!dir->announce)
+		return;
+	if (is_dir) {
+		tree_path(dir, name, &w->path);
+		watch_see_gone(w, tree_dir_find(dir, name), buf_str(&w->path));
+	} else {
+		watch_see(w, SEEN_REMOVE, dir, name);
+	}
 }
 
 static void on_added(void *arg, struct tree_dir *dir, struct str name, bool is_dir)
