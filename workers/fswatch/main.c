@@ -106,6 +106,12 @@ void fswatch_report(struct fswatch *fs)
 			"written: %s",
 			strerror(-fs->turn.error));
 		worker_set_condition(fs->worker, WORKER_DEGRADED, text);
+	} else if (fs->turn.sync_error) {
+		snprintf(text, sizeof(text),
+			"Unsaved edits may not outlive a loss of power: the disk does "
+			"not keep DATA_DIR/buffers: %s",
+			strerror(fs->turn.sync_error));
+		worker_set_condition(fs->worker, WORKER_DEGRADED, text);
 	} else if (fs->watch_problem) {
 		worker_set_condition(fs->worker, WORKER_DEGRADED, fs->watch_problem);
 	} else {

@@ -36,7 +36,9 @@ struct sync_job {
 	struct job job;
 	struct fswatch *fs;
 	int journal_fd;
+	int journal_error;
 	int dir_fd;
+	int error; /* the first of all; 0 */
 	size_t count;
 	struct synced_buffer buffers[SYNC_MAX_BUFFERS];
 };
@@ -45,12 +47,17 @@ static void run_sync(struct job *job)
 {
 	struct sync_job *sync = (struct sync_job *)job;
 
-	for (size_t i = 0; i < sync->count; i++)
-		sync->buffers[i].success = fdatasync(sync->buffers[i].fd) == 0;
+	for (size_t i = 0; i < sync->count; i++) {
+		int error = fdatasync(sync->buffers[i].fd) < 0 ? errno : 0;
+
+		sync->buffers[i].success = error == 0;
+		sync->error = sync->error ? sync->error : error;
+	}
 	if (sync->journal_fd >= 0 && fdatasync(sync->journal_fd) < 0)
-		log_warn("the journal cannot be brought to the disk", "error", "%s",
-			strerror(errno), NULL);
-	fsync(sync->dir_fd);
+		sync->journal_error = errno;
+	if (fsync(sync->dir_fd) < 0 && !sync->error)
+		sync->error = errno;
+	sync->error = sync->error ? sync->error : sync->journal_error;
 }
 
 static void set_sync_timer(struct fswatch *fs)
@@ -63,21 +70,44 @@ static void set_sync_timer(struct fswatch *fs)
 
 static void sync_more(struct fswatch *fs);
 
+static void done_buffer(struct fswatch *fs, const struct synced_buffer *synced)
+{
+	struct buffer *buffer = buffers_find(&fs->buffers, str_of(synced->path));
+
+	close(synced->fd);
+	/* Another buffer of the same path has nothing that is being synced. */
+	if (!buffer || buffer->file.syncing < 0)
+		return;
+	spool_synced(&buffer->file, synced->success);
+	if (!synced->success)
+		buffers_changed(&fs->buffers, buffer);
+}
+
+static void judge_sync(struct fswatch *fs, const struct sync_job *sync)
+{
+	if (sync->journal_error)
+		fs->turn.write_anew = true;
+	if (sync->error != fs->turn.sync_error) {
+		if (sync->error)
+			log_error("unsaved edits cannot be brought to the disk", "dir",
+				"%s", fs->buffers_dir, "error", "%s",
+				strerror(sync->error), NULL);
+		fs->turn.sync_error = sync->error;
+		fswatch_report(fs);
+	}
+	if (sync->error) /* what may be lost is written again */
+		turn_work(fs);
+}
+
 static void done_sync(struct job *job)
 {
 	struct sync_job *sync = (struct sync_job *)job;
 	struct fswatch *fs = sync->fs;
 	bool full = sync->count == SYNC_MAX_BUFFERS;
 
-	for (size_t i = 0; i < sync->count; i++) {
-		struct buffer *buffer =
-			buffers_find(&fs->buffers, str_of(sync->buffers[i].path));
-
-		close(sync->buffers[i].fd);
-		/* Another buffer of the same path has nothing that is being synced. */
-		if (buffer && buffer->file.syncing >= 0)
-			spool_synced(&buffer->file, sync->buffers[i].success);
-	}
+	for (size_t i = 0; i < sync->count; i++)
+		done_buffer(fs, &sync->buffers[i]);
+	judge_sync(fs, sync);
 	if (sync->journal_fd >= 0)
 		close(sync->journal_fd);
 	close(sync->dir_fd);
@@ -117,6 +147,7 @@ static void sync_more(struct fswatch *fs)
 	sync->job = (struct job){run_sync, done_sync, NULL};
 	sync->fs = fs;
 	sync->count = 0;
+	sync->error = sync->journal_error = 0;
 	sync->journal_fd =
 		fs->journal.unsynced ? fcntl(fs->journal.fd, F_DUPFD_CLOEXEC, 0) : -1;
 	take_buffers(fs, sync);
@@ -136,7 +167,8 @@ static void on_sync(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (fs->turn.error) /* perhaps there is room by now */
+	/* Perhaps there is room by now. */
+	if (fs->turn.error || fs->turn.write_anew)
 		turn_work(fs);
 	fs->turn.sync_round++;
 	sync_more(fs);
@@ -166,7 +198,8 @@ static void shorten_journal(struct fswatch *fs)
 {
 	uint64_t live = fs->outbox.bytes + fs->open_files.by_path.count * 128;
 
-	if (fs->journal.bytes < JOURNAL_LONG_BYTES || fs->journal.bytes < live * 4)
+	if (!fs->turn.write_anew &&
+		(fs->journal.bytes < JOURNAL_LONG_BYTES || fs->journal.bytes < live * 4))
 		return;
 	journal_restart(&fs->journal);
 	journal_add(&fs->journal, JOURNAL_SESSION, str_of(fs->session_id), str_of(""));
@@ -175,7 +208,9 @@ static void shorten_journal(struct fswatch *fs)
 
 	int error = journal_replace(&fs->journal);
 
-	if (error)
+	if (!error)
+		fs->turn.write_anew = false;
+	else if (!fs->turn.write_anew)
 		log_warn("the journal cannot be written anew", "error", "%s",
 			strerror(-error), NULL);
 }
@@ -198,7 +233,7 @@ static void write_down(struct fswatch *fs)
 		fswatch_report(fs);
 	}
 	/* Also tries again what could not be written. */
-	if (error || fs->journal.unsynced || fs->buffers.first)
+	if (error || fs->turn.write_anew || fs->journal.unsynced || fs->buffers.first)
 		set_sync_timer(fs);
 }
 

@@ -8,7 +8,10 @@
  * burst costs little.
  *
  * Once a second what was written is brought to the disk, on the thread of jobs.h: that is
- * for the loss of power, which a process need not fear for what it wrote.
+ * for the loss of power, which a process need not fear for what it wrote. When that fails
+ * the kernel may have dropped what was written and say nothing of it the next time: it is
+ * written once more before it is synced again, a buffer as a new record, the journal as a
+ * new file.
  */
 #ifndef PAIGE_FSWATCH_TURN_H
 #define PAIGE_FSWATCH_TURN_H
@@ -24,8 +27,10 @@ struct turn {
 	struct event *sync_timer;
 	struct event *tidy_timer;
 	struct turn_answer *first, *last;
-	size_t bytes; /* of the answers that wait, and of the edits of this turn */
-	int error;    /* why the last turn could not be written; 0 */
+	size_t bytes;	 /* of the answers that wait, and of the edits of this turn */
+	int error;	 /* why the last turn could not be written; 0 */
+	int sync_error;	 /* why the last round did not bring all to the disk; 0 */
+	bool write_anew; /* the journal: what it holds may be lost */
 	bool syncing;
 	unsigned sync_round;
 };

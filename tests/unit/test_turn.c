@@ -1,0 +1,229 @@
+/*
+ * Tests of what is written down at the end of a turn when the disk fails:
+ * workers/fswatch/turn.h. A sync that fails loses what was written since the last good
+ * one, and the next one says that all is well, as Linux does it.
+ */
+#include "common/log.h"
+#include "tests/unit/scratch.h"
+#include "workers/fswatch/fswatch.h"
+#include <dlfcn.h>
+#include <sys/uio.h>
+
+static char dir[SCRATCH_SIZE];
+static struct worker worker;
+static struct fswatch fs;
+
+/* ---- a disk that loses what it cannot sync ---- */
+
+static volatile int syncs, fail_until; /* counted on the thread of jobs.h */
+
+/* The last piece that was written to a buffer's file. */
+static struct {
+	ino_t ino;
+	off_t at;
+	size_t len;
+} last;
+
+static ino_t ino_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 ? 0 : st.st_ino;
+}
+
+ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at);
+
+ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at)
+{
+	ssize_t (*real)(int, const struct iovec *, int, off64_t);
+
+	*(void **)&real = dlsym(RTLD_NEXT, "pwritev64");
+
+	ssize_t n = real(fd, parts, count, at);
+
+	last.ino = ino_of(fd);
+	last.at = at;
+	last.len = n > 0 ? (size_t)n : 0;
+	return n;
+}
+
+int fdatasync(int fd)
+{
+	static char nothing[65536];
+
+	syncs++;
+	if (syncs > fail_until)
+		return 0;
+	if (ino_of(fd) == last.ino) {
+		ck_assert_uint_le(last.len, sizeof(nothing));
+		ck_assert_int_eq(pwrite(fd, nothing, last.len, last.at), last.len);
+	} else { /* the journal */
+		ck_assert_int_eq(ftruncate(fd, 0), 0);
+	}
+	errno = EIO;
+	return -1;
+}
+
+/* ---- as much of the worker as a turn needs ---- */
+
+static int reports;
+
+void fswatch_report(struct fswatch *f)
+{
+	(void)f;
+	reports++;
+}
+
+static void on_record(void *arg, enum journal_type type, struct str data)
+{
+	open_files_restore(arg, type, data);
+}
+
+static void begin(void)
+{
+	memset(&fs, 0, sizeof(fs));
+	fs.worker = &worker;
+	snprintf(fs.buffers_dir, sizeof(fs.buffers_dir), "%s/buffers", dir);
+	ck_assert_int_eq(spool_open(&fs.spool, dir), 0);
+	fs.open_files.journal = &fs.journal;
+	ck_assert_int_eq(
+		journal_open(&fs.journal, fs.spool.dir_fd, on_record, &fs.open_files), 0);
+	ck_assert_int_eq(buffers_init(&fs.buffers, &fs.spool, 1), 0);
+	fs.jobs = jobs_new(worker.base);
+	ck_assert_ptr_nonnull(fs.jobs);
+	turn_init(&fs);
+}
+
+/* As a kill would: nothing more is written. */
+static void end(void)
+{
+	jobs_free(fs.jobs);
+	event_free(fs.turn.end);
+	event_free(fs.turn.sync_timer);
+	event_free(fs.turn.tidy_timer);
+	buffers_fini(&fs.buffers);
+	open_files_fini(&fs.open_files);
+	journal_close(&fs.journal);
+	spool_close(&fs.spool);
+}
+
+static void setup(void)
+{
+	log_init("test", LOG_LEVEL_ERROR + 1);
+	scratch_make(dir);
+	worker.base = event_base_new();
+	syncs = fail_until = 0;
+	reports = 0;
+	begin();
+}
+
+static void teardown(void)
+{
+	end();
+	event_base_free(worker.base);
+	scratch_remove(dir);
+}
+
+static void run_until_synced(int count)
+{
+	while (syncs < count || fs.turn.syncing) {
+		const struct timeval tv = {.tv_usec = 20000};
+
+		event_base_loopexit(worker.base, &tv);
+		event_base_loop(worker.base, EVLOOP_NO_EXIT_ON_EMPTY);
+	}
+}
+
+static void edit(const char *path, const char *text)
+{
+	struct buffer *buffer = buffers_set(&fs.buffers, str_of(path), str_of(text));
+
+	ck_assert_ptr_nonnull(buffer);
+	buffer->dirty = true;
+	buffers_changed(&fs.buffers, buffer);
+	turn_work(&fs);
+}
+
+static bool holds(const char *path, const char *text)
+{
+	const struct buffer *b = buffers_find(&fs.buffers, str_of(path));
+
+	return b && str_eq((struct str){b->content, b->len}, str_of(text));
+}
+
+START_TEST(a_buffer_is_written_again)
+{
+	edit("a.ts", "first");
+	run_until_synced(1);
+	ck_assert(!buffers_find(&fs.buffers, STR_LIT("a.ts"))->file.unsynced);
+	ck_assert_int_eq(reports, 0);
+
+	fail_until = syncs + 1;
+	edit("a.ts", "second");
+	run_until_synced(fail_until);
+	ck_assert_int_eq(fs.turn.sync_error, EIO);
+	ck_assert_int_eq(reports, 1);
+	run_until_synced(fail_until + 1);
+	ck_assert_int_eq(fs.turn.sync_error, 0);
+	ck_assert_int_eq(reports, 2);
+	end();
+	begin();
+	ck_assert(holds("a.ts", "second"));
+}
+END_TEST
+
+START_TEST(the_journal_is_written_again)
+{
+	ck_assert(open_files_add(&fs.open_files, STR_LIT("a.ts"), 1));
+	turn_work(&fs);
+	run_until_synced(1);
+	fail_until = syncs + 1;
+	ck_assert(open_files_add(&fs.open_files, STR_LIT("b.ts"), 1));
+	turn_work(&fs);
+	run_until_synced(fail_until + 1);
+	ck_assert(open_files_add(&fs.open_files, STR_LIT("c.ts"), 1));
+	turn_work(&fs);
+	run_until_synced(syncs + 1);
+	ck_assert_int_eq(fs.turn.sync_error, 0);
+	end();
+	begin();
+	ck_assert_uint_eq(fs.open_files.by_path.count, 3);
+	ck_assert(open_files_find(&fs.open_files, STR_LIT("b.ts")));
+}
+END_TEST
+
+START_TEST(a_disk_that_fails_for_long)
+{
+	edit("a.ts", "first");
+	run_until_synced(1);
+	fail_until = syncs + 3;
+	edit("a.ts", "second");
+	run_until_synced(fail_until - 1);
+	ck_assert_int_eq(reports, 1);
+	edit("a.ts", "third");
+	run_until_synced(fail_until + 1);
+	end();
+	begin();
+	ck_assert(holds("a.ts", "third"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("turn");
+	TCase *tc = tcase_create("turn");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, a_buffer_is_written_again);
+	tcase_add_test(tc, the_journal_is_written_again);
+	tcase_add_test(tc, a_disk_that_fails_for_long);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_ENV);
+
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
