@@ -2,6 +2,7 @@
  * never mix. */
 #include "common/log.h"
 #include "common/clock.h"
+#include "common/utf8.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,33 +84,30 @@ static bool plain(const char *value)
 	if (!*value)
 		return false;
 	for (const unsigned char *p = (const unsigned char *)value; *p; p++)
-		if (*p <= ' ' || *p == '"' || *p == '=' || *p == '\\' || *p == 0x7F)
+		if (*p <= ' ' || *p == '"' || *p == '=' || *p == '\\' || *p >= 0x7F)
 			return false;
 	return true;
 }
 
 static void add_value(struct line *l, const char *value)
 {
-	char escape[8];
+	struct str rest = str_of(value);
+	char shown[UTF8_SHOWN_SIZE];
 
 	if (plain(value)) {
-		add(l, value, strlen(value));
+		add(l, value, rest.len);
 		return;
 	}
 	add(l, "\"", 1);
-	for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
-		if (*p == '"' || *p == '\\') {
-			escape[0] = '\\';
-			escape[1] = (char)*p;
-			add(l, escape, 2);
-		} else if (*p == '\n') {
+	while (rest.len > 0) {
+		if (*rest.ptr == '\n') {
 			add(l, "\\n", 2);
-		} else if (*p < ' ' || *p == 0x7F) {
-			add(l, escape,
-				(size_t)snprintf(escape, sizeof(escape), "\\x%02x", *p));
-		} else {
-			add(l, (const char *)p, 1);
+			rest = (struct str){rest.ptr + 1, rest.len - 1};
+			continue;
 		}
+		if (*rest.ptr == '"' || *rest.ptr == '\\')
+			add(l, "\\", 1);
+		add(l, shown, utf8_shown(&rest, shown));
 	}
 	add(l, "\"", 1);
 }

@@ -5,9 +5,9 @@
  * path=/x/paige.db ms=12
  *
  * The supervisor reads every worker's stderr and files it. Values are quoted when needed,
- * control characters escaped, a line is at most LOG_LINE_MAX bytes. Never log secrets or
- * file contents. The function that handles an error logs it, once; functions that return
- * it do not log.
+ * what would act on a terminal is escaped (utf8_shown), a line is at most LOG_LINE_MAX
+ * bytes. Never log secrets or file contents. The function that handles an error logs it,
+ * once; functions that return it do not log.
  */
 #ifndef PAIGE_COMMON_LOG_H
 #define PAIGE_COMMON_LOG_H

@@ -2,6 +2,7 @@
  * ASCII. */
 #include "common/utf8.h"
 #include <stdint.h>
+#include <stdio.h>
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 #define LOW_BITS UINT64_C(0x0101010101010101)
@@ -118,4 +119,50 @@ struct str utf8_cut_utf16(struct str s, size_t max_units)
 		at += n ? n : 1;
 	}
 	return (struct str){s.ptr, at};
+}
+
+static unsigned code_point(const unsigned char *p, size_t n)
+{
+	static const unsigned char first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+	unsigned c = p[0] & first_bits[n];
+
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (p[i] & 0x3F);
+	return c;
+}
+
+/* Characters that act on what is around them. */
+static bool is_unseen(unsigned c)
+{
+	static const struct {
+		unsigned first, last;
+	} ranges[] = {
+		{0x00, 0x1F},			    /* controls */
+		{0x7F, 0x9F},			    /* the same with the eighth bit */
+		{0x061C, 0x061C},		    /* marks of direction */
+		{0x200E, 0x200F}, {0x2028, 0x202E}, /* breaks, embeddings and overrides */
+		{0x2066, 0x2069},		    /* isolates */
+		{0xFEFF, 0xFEFF},		    /* byte order mark */
+		{0xFFF9, 0xFFFB},		    /* annotations */
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+size_t utf8_shown(struct str *rest, char out[UTF8_SHOWN_SIZE])
+{
+	const unsigned char *p = (const unsigned char *)rest->ptr;
+	size_t n = utf8_char_len(*rest), taken = n ? n : 1;
+	unsigned c = n ? code_point(p, n) : p[0];
+
+	rest->ptr += taken;
+	rest->len -= taken;
+	if (n > 0 && !is_unseen(c)) {
+		memcpy(out, p, n);
+		return n;
+	}
+	return (size_t)snprintf(out, UTF8_SHOWN_SIZE, n < 2 ? "\\x%02x" : "\\u%04x", c);
 }

@@ -63,4 +63,13 @@ struct str utf8_cut(struct str s, size_t max_bytes);
 /* As utf8_cut for at most `max_units` UTF-16 code units (P12.10, EC-63). */
 struct str utf8_cut_utf16(struct str s, size_t max_units);
 
+/*
+ * Takes the first character off *rest and writes it as a log or a terminal may have it:
+ * as it is, or as \xNN (a byte that is no character, or below U+0080) or \uNNNN when it
+ * would act instead of being seen: controls, marks of direction, breaks of lines. *rest
+ * must not be empty. Gives the length; no NUL is written.
+ */
+#define UTF8_SHOWN_SIZE 8
+size_t utf8_shown(struct str *rest, char out[UTF8_SHOWN_SIZE]);
+
 #endif

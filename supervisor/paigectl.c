@@ -8,14 +8,19 @@
 
 int paigectl_fail(int code, const char *format, ...)
 {
+	struct buf shown = {0};
+	char *text = NULL;
 	va_list args;
 
 	fflush(stdout);
-	fputs("paigectl: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
 	va_end(args);
-	fputc('\n', stderr);
+	terminal_add_shown(&shown, str_of(text));
+	fprintf(stderr, "paigectl: %.*s\n", STR_ARG(buf_str(&shown)));
+	buf_free(&shown);
+	free(text);
 	return code;
 }
 
@@ -69,6 +74,7 @@ int main(int argc, char **argv)
 {
 	int command;
 
+	terminal_init();
 	if (argc < 2) {
 		print_commands(stderr);
 		return PAIGECTL_USAGE;

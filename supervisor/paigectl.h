@@ -52,8 +52,8 @@ void place_free(struct daemon_place *place);
  */
 int client_ask(const struct daemon_place *place, struct str request, int limit_ms,
 	yyjson_doc **doc);
-/* Asks for the tap. 0 with a pipe to read lines of type tapped from, and the connection, which
- * ends the tap when it is closed; or an exit code, after having said why. */
+/* Asks for the tap. 0 with a pipe to read lines of type tapped from, and the connection,
+ * which ends the tap when it is closed; or an exit code, after having said why. */
 int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection);
 
 /* ---- gateway_client.c: the gateway ---- */
@@ -70,6 +70,13 @@ int gateway_ask(const struct daemon_place *place, const char *path, const char *
 
 enum colour { COLOUR_NONE, COLOUR_RED, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_DIM };
 
+/*
+ * Call it first. What is printed to the standard output from then on may hold text from
+ * outside: whatever would act on a terminal is escaped, but for newlines and tabs.
+ */
+void terminal_init(void);
+/* Appends text so escaped. */
+void terminal_add_shown(struct buf *out, struct str text);
 /* Prints text, coloured on a terminal that wants colours (NO_COLOR unset, TERM not
  * "dumb"). */
 void terminal_print(enum colour colour, const char *format, ...)

@@ -1,6 +1,8 @@
 /* terminal.c - how paigectl writes for people; see paigectl.h. */
 #include "supervisor/paigectl.h"
 
+#include "common/utf8.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,20 +18,147 @@ static bool wants_colours(void)
 	       strcmp(term, "dumb") != 0;
 }
 
+/* ---- what may reach a terminal ---- */
+
+static const char *const codes[] = {"", "\033[31m", "\033[32m", "\033[33m", "\033[2m"};
+static const char plain_code[] = "\033[0m";
+
+/* Bytes that no text has, for what alone may be sent to a terminal beside text: the codes
+ * of colours. */
+#define FIRST_MARK 0xF8
+#define PLAIN_MARK 0xFF
+
+static bool colours;
+static struct buf cut_off; /* the beginning of a character whose rest is to come */
+
+void terminal_add_shown(struct buf *out, struct str text)
+{
+	while (text.len > 0) {
+		char shown[UTF8_SHOWN_SIZE];
+
+		if (*text.ptr == '\n' || *text.ptr == '\t') {
+			buf_add_char(out, *text.ptr);
+			text = (struct str){text.ptr + 1, text.len - 1};
+		} else {
+			buf_add(out, shown, utf8_shown(&text, shown));
+		}
+	}
+}
+
+static bool is_mark(char c)
+{
+	unsigned char byte = (unsigned char)c;
+
+	return colours && (byte == PLAIN_MARK ||
+				  (byte >= FIRST_MARK &&
+					  byte - FIRST_MARK < (int)(sizeof(codes) /
+								      sizeof(codes[0]))));
+}
+
+/* How much of the end of `text` may be the beginning of a character. */
+static size_t cut_at_end(struct str text)
+{
+	for (size_t n = 1; n <= 3 && n <= text.len; n++) {
+		unsigned char byte = (unsigned char)text.ptr[text.len - n];
+
+		if (byte >= 0xC2 && byte <= 0xF4)
+			return n < (byte >= 0xF0 ? 4u : byte >= 0xE0 ? 3u : 2u) ? n : 0;
+		if (!utf8_continues(byte))
+			return 0;
+	}
+	return 0;
+}
+
+static void filter(struct buf *out, struct str text)
+{
+	while (text.len > 0) {
+		size_t n = 0;
+
+		while (n < text.len && !is_mark(text.ptr[n]))
+			n++;
+		terminal_add_shown(out, (struct str){text.ptr, n});
+		if (n < text.len) {
+			unsigned char mark = (unsigned char)text.ptr[n++];
+
+			buf_add_str(out,
+				str_of(mark == PLAIN_MARK ? plain_code
+							  : codes[mark - FIRST_MARK]));
+		}
+		text = (struct str){text.ptr + n, text.len - n};
+	}
+}
+
+static bool write_all(struct str text)
+{
+	while (text.len > 0) {
+		ssize_t n = write(STDOUT_FILENO, text.ptr, text.len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		text = (struct str){text.ptr + n, text.len - (size_t)n};
+	}
+	return true;
+}
+
+/* 0 means an error to fopencookie. */
+static ssize_t on_write(void *cookie, const char *data, size_t len)
+{
+	struct buf out = {0};
+	struct str text;
+	size_t kept;
+	bool done;
+
+	(void)cookie;
+	buf_add(&cut_off, data, len);
+	text = buf_str(&cut_off);
+	kept = cut_at_end(text);
+	filter(&out, (struct str){text.ptr, text.len - kept});
+	memmove(cut_off.data, text.ptr + text.len - kept, kept);
+	cut_off.len = kept;
+	done = write_all(buf_str(&out));
+	buf_free(&out);
+	return done ? (ssize_t)len : 0;
+}
+
+static int on_close(void *cookie)
+{
+	struct buf out = {0};
+	bool done;
+
+	(void)cookie;
+	filter(&out, buf_str(&cut_off));
+	done = write_all(buf_str(&out));
+	buf_free(&out);
+	buf_free(&cut_off);
+	return done ? 0 : EOF;
+}
+
+void terminal_init(void)
+{
+	const cookie_io_functions_t functions = {.write = on_write, .close = on_close};
+	FILE *filtered = fopencookie(NULL, "w", functions);
+
+	if (!filtered)
+		abort();
+	colours = wants_colours();
+	setvbuf(filtered, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+	stdout = filtered;
+}
+
 void terminal_print(enum colour colour, const char *format, ...)
 {
-	static const char *const codes[] = {
-		"", "\033[31m", "\033[32m", "\033[33m", "\033[2m"};
-	bool coloured = colour != COLOUR_NONE && wants_colours();
+	bool coloured = colour != COLOUR_NONE && colours;
 	va_list args;
 
 	if (coloured)
-		fputs(codes[colour], stdout);
+		putchar(FIRST_MARK + (int)colour);
 	va_start(args, format);
 	vprintf(format, args);
 	va_end(args);
 	if (coloured)
-		fputs("\033[0m", stdout);
+		putchar(PLAIN_MARK);
 }
 
 void terminal_duration(int64_t ms, char out[32])

@@ -132,7 +132,8 @@ START_TEST(log_lines_are_logfmt)
 	log_debug("not shown", NULL);
 	log_info("file \"saved\"", "path", "%s", "a b\n", "bytes", "%zu", (size_t)7,
 		"share", "%.1f", 0.5, "cut", "%.*s", 2, "xyz", "big", "%" PRId64,
-		(int64_t)1 << 40, "last", "%s", "end", NULL);
+		(int64_t)1 << 40, "from", "%s", "\xC3\xA4\xC2\x9B\xE2\x80\xAE\xFF",
+		"last", "%s", "end", NULL);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
 	n = pread(fd, text, sizeof(text) - 1, 0);
@@ -142,7 +143,8 @@ START_TEST(log_lines_are_logfmt)
 	ck_assert_ptr_nonnull(
 		strstr(text, "Z level=info worker=store msg=\"file \\\"saved\\\"\" "
 			     "path=\"a b\\n\" bytes=7 share=0.5 cut=xy "
-			     "big=1099511627776 last=end\n"));
+			     "big=1099511627776 "
+			     "from=\"\xC3\xA4\\u009b\\u202e\\xff\" last=end\n"));
 	close(fd);
 }
 END_TEST

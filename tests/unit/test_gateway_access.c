@@ -29,7 +29,7 @@ enum owner { OWN, ROOT, OTHER, UNKNOWN };
 struct judgement {
 	const char *what;
 	const char *setting; /* HOST */
-	const char *host, *origin, *authorization, *protocols;
+	const char *host, *origin, *authorization, *protocols, *site;
 	bool repeated, remote, host_only;
 	enum owner owner;
 	enum access_verdict verdict;
@@ -184,6 +184,50 @@ static const struct judgement judgements[] = {
 		.owner = OWN,
 		.verdict = ACCESS_BAD_ORIGIN},
 
+	{.what = "a page of another site, without an origin",
+		.host = "localhost:3000",
+		.site = "cross-site",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_SITE},
+	{.what = "a page from another port, without an origin",
+		.host = "localhost:3000",
+		.site = "same-site",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_SITE},
+	{.what = "the token does not lift it",
+		.host = "localhost:3000",
+		.site = "cross-site",
+		.authorization = "Bearer " TOKEN,
+		.owner = OWN,
+		.verdict = ACCESS_BAD_SITE},
+	{.what = "a site that is not known",
+		.host = "localhost:3000",
+		.site = "",
+		.owner = OWN,
+		.verdict = ACCESS_BAD_SITE},
+	{.what = "our own page",
+		.host = "localhost:3000",
+		.site = "same-origin",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "typed by the user",
+		.host = "localhost:3000",
+		.site = "none",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "an allowed origin is from another site",
+		.host = "localhost:3000",
+		.origin = "https://studio.example",
+		.site = "cross-site",
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+	{.what = "open paths ask for no site",
+		.host = "localhost:3000",
+		.site = "cross-site",
+		.host_only = true,
+		.owner = OWN,
+		.verdict = ACCESS_GRANTED},
+
 	{.what = "another user",
 		.host = "localhost:3000",
 		.owner = OTHER,
@@ -278,6 +322,7 @@ START_TEST(judges)
 	struct access_request request = {
 		.host = str_of(j->host),
 		.origin = str_of(j->origin),
+		.fetch_site = str_of(j->site),
 		.authorization = str_of(j->authorization),
 		.protocols = str_of(j->protocols),
 		.repeated = j->repeated,

@@ -117,6 +117,45 @@ START_TEST(cuts_long_and_broken_text)
 }
 END_TEST
 
+struct showing {
+	const char *text, *shown;
+};
+
+static const struct showing showings[] = {
+	{"a", "a"},
+	{"\xC3\xA4", "\xC3\xA4"},
+	{"\xF0\x9D\x84\x9E", "\xF0\x9D\x84\x9E"},
+	{"\n", "\\x0a"},
+	{"\x1B[2J", "\\x1b[2J"},
+	{"\x7F", "\\x7f"},
+	{"\xC2\x9B"
+	 "2J",
+		"\\u009b2J"},
+	{"\x9B"
+	 "2J",
+		"\\x9b2J"},
+	{"\xC2\x80\xC2\x9F\xC2\xA0", "\\u0080\\u009f\xC2\xA0"},
+	{"\xE2\x80\xAE", "\\u202e"},
+	{"\xE2\x81\xA6", "\\u2066"},
+	{"\xE2\x80\xA8", "\\u2028"},
+	{"\xD8\x9C", "\\u061c"},
+	{"\xC3", "\\xc3"},
+	{"\xED\xA0\x80", "\\xed\\xa0\\x80"},
+	{"\xFF", "\\xff"},
+};
+
+START_TEST(shows_what_can_be_seen)
+{
+	struct str rest = str_of(showings[_i].text);
+	char shown[64];
+	size_t n = 0;
+
+	while (rest.len > 0)
+		n += utf8_shown(&rest, shown + n);
+	ck_assert_str_eq(strndupa(shown, n), showings[_i].shown);
+}
+END_TEST
+
 int main(void)
 {
 	int count = (int)(sizeof(validities) / sizeof(validities[0]));
@@ -127,6 +166,8 @@ int main(void)
 
 	tcase_add_loop_test(tc, validates_and_counts, 0, count);
 	tcase_add_loop_test(tc, does_not_look_outside, 0, count);
+	tcase_add_loop_test(tc, shows_what_can_be_seen, 0,
+		(int)(sizeof(showings) / sizeof(showings[0])));
 	tcase_add_test(tc, cuts_between_characters);
 	tcase_add_test(tc, cuts_long_and_broken_text);
 	suite_add_tcase(suite, tc);

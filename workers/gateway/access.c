@@ -95,6 +95,16 @@ static bool origin_allowed(const struct access_policy *policy, struct str origin
 	return false;
 }
 
+/*
+ * A browser sends no Origin with what an <img>, a link or a form's GET asks for, but says
+ * where it comes from: from our own page, or from the user himself ("none"). Another port
+ * of this machine is the same site, and another program.
+ */
+static bool site_allowed(struct str site)
+{
+	return !site.ptr || same_text(site, "same-origin") || same_text(site, "none");
+}
+
 /* The time depends on the length alone, which is no secret. */
 static bool is_token(const struct access_policy *policy, struct str text)
 {
@@ -142,6 +152,8 @@ enum access_verdict access_judge(const struct access_policy *policy,
 		return ACCESS_GRANTED;
 	if (request->origin.ptr && !origin_allowed(policy, request->origin))
 		return ACCESS_BAD_ORIGIN;
+	if (!request->origin.ptr && !site_allowed(request->fetch_site))
+		return ACCESS_BAD_SITE;
 	if (bearer_token(policy, request->authorization) ||
 		access_token_protocol(policy, request->protocols).ptr)
 		return ACCESS_GRANTED;
@@ -160,6 +172,8 @@ const char *access_reason(enum access_verdict verdict)
 	case ACCESS_BAD_ORIGIN:
 		return "This Origin may not connect: add it to ALLOWED_ORIGINS if it "
 		       "should";
+	case ACCESS_BAD_SITE:
+		return "A page of another site may not send this request";
 	case ACCESS_NO_TOKEN:
 		return "Send the token of DATA_DIR/paiged.json as Authorization: Bearer "
 		       "TOKEN";

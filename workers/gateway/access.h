@@ -43,6 +43,7 @@ struct access_peer {
 struct access_request {
 	struct str host;
 	struct str origin;
+	struct str fetch_site; /* Sec-Fetch-Site, which browsers send and pages cannot */
 	struct str authorization;
 	struct str protocols; /* Sec-WebSocket-Protocol, lists joined by commas */
 	bool repeated;	      /* a header that may stand only once stands twice */
@@ -54,6 +55,7 @@ enum access_verdict {
 	ACCESS_BAD_REQUEST, /* 400 */
 	ACCESS_BAD_HOST,    /* 403, as the following */
 	ACCESS_BAD_ORIGIN,
+	ACCESS_BAD_SITE,
 	ACCESS_NO_TOKEN,
 };
 

@@ -2,6 +2,7 @@
 #include "workers/gateway/http.h"
 #include "common/log.h"
 #include "workers/gateway/gateway.h"
+#include "workers/gateway/http_refusals.h"
 #include "workers/gateway/http_routes.h"
 #include <errno.h>
 #include <event2/buffer.h>
@@ -145,6 +146,7 @@ static enum access_verdict judge(const struct http_request *r, bool host_only)
 	const struct access_request facts = {
 		.host = r->headers.host,
 		.origin = r->headers.origin,
+		.fetch_site = r->headers.fetch_site,
 		.authorization = r->headers.authorization,
 		.protocols = r->headers.ws_protocol,
 		.repeated = r->headers.repeated,
@@ -157,9 +159,8 @@ static enum access_verdict judge(const struct http_request *r, bool host_only)
 static void refuse(struct http_request *r, enum access_verdict verdict)
 {
 	r->gateway->metrics.http_refused++;
-	log_warn("request refused", "reason", "%s", access_reason(verdict), "path",
-		"%.*s", STR_ARG(r->path), "host", "%.*s", STR_ARG(r->headers.host),
-		"origin", "%.*s", STR_ARG(r->headers.origin), NULL);
+	refusals_note(r->gateway->base, access_reason(verdict), r->path, r->headers.host,
+		r->headers.origin);
 	http_reply_error(r, verdict == ACCESS_BAD_REQUEST ? 400 : 403, "%s",
 		access_reason(verdict));
 }

@@ -20,6 +20,7 @@ struct gateway;
 #define HTTP_HEADERS(HEADER)                                                             \
 	HEADER(host, "Host", ONE)                                                        \
 	HEADER(origin, "Origin", ONE)                                                    \
+	HEADER(fetch_site, "Sec-Fetch-Site", ONE)                                        \
 	HEADER(authorization, "Authorization", ONE)                                      \
 	HEADER(content_type, "Content-Type", ONE)                                        \
 	HEADER(content_length, "Content-Length", ONE)                                    \

@@ -1,0 +1,45 @@
+/* http_refusals.c - see http_refusals.h. Static: there is one log in a process. */
+#include "workers/gateway/http_refusals.h"
+#include "common/log.h"
+#include "common/utf8.h"
+#include <event2/event.h>
+#include <stdint.h>
+
+static unsigned shown;
+static uint64_t summed;
+
+static void on_second(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	if (summed > 0)
+		log_warn("more requests were refused in the same second", "requests",
+			"%llu", (unsigned long long)summed, NULL);
+	shown = 0;
+	summed = 0;
+}
+
+static struct str cut(struct str text)
+{
+	return text.ptr ? utf8_cut(text, REFUSALS_SHOWN_BYTES) : text;
+}
+
+void refusals_note(struct event_base *base, const char *reason, struct str path,
+	struct str host, struct str origin)
+{
+	const struct timeval second = {.tv_sec = 1};
+
+	if (shown == 0 && summed == 0)
+		event_base_once(base, -1, EV_TIMEOUT, on_second, NULL, &second);
+	if (shown == REFUSALS_SHOWN) {
+		summed++;
+		return;
+	}
+	shown++;
+	path = cut(path);
+	host = cut(host);
+	origin = cut(origin);
+	log_warn("request refused", "reason", "%s", reason, "path", "%.*s", STR_ARG(path),
+		"host", "%.*s", STR_ARG(host), "origin", "%.*s", STR_ARG(origin), NULL);
+}
