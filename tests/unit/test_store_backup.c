@@ -74,7 +74,7 @@ START_TEST(a_copy_is_whole_and_needs_no_log)
 				       "journal_mode = 'delete'"),
 		1);
 	/* It can take the place of the original. */
-	ck_assert_int_eq(inspect_file(target, 1000, &seen), 0);
+	ck_assert_int_eq(inspect_file(target, NULL, 1000, &seen), 0);
 	ck_assert_msg(database_open(&copy, target, &paige_schema, &problem) == 0, "%s",
 		problem.text);
 	database_close(&copy);

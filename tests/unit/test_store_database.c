@@ -348,24 +348,85 @@ START_TEST(a_damaged_file_is_refused_as_it_is)
 }
 END_TEST
 
+/* Sound files that are not what is expected. */
+static const struct {
+	const char *what, *sql, *told;
+	bool anew; /* by `sql` alone */
+} strangers[] = {
+	{"later version", "PRAGMA user_version = 999", "later version", false},
+	{"negative version", "PRAGMA user_version = -5", "version", false},
+	{"other mark", "PRAGMA application_id = 1234", "another program", false},
+	{"no mark", "PRAGMA application_id = 0", "another program", false},
+	{"other program", "CREATE TABLE moz_places (id); PRAGMA user_version = 78",
+		"another program", true},
+	{"other program, version 0", "CREATE TABLE notes (id)", "another program", true},
+	{"other program, version 1", "CREATE TABLE notes (id); PRAGMA user_version = 1",
+		"another program", true},
+	{"table missing", "DROP TABLE action_log", "table action_log is missing", false},
+	{"column missing", "ALTER TABLE sessions DROP COLUMN issue_title",
+		"table sessions lacks the column issue_title", false},
+};
+
 START_TEST(a_file_of_a_later_version_or_of_others_is_refused)
 {
-	static const char *const marks[] = {
-		"PRAGMA user_version = 999", "PRAGMA application_id = 1234"};
+	const char *what = strangers[_i].what;
+	struct problem problem = {0};
+	struct content before;
+	struct database db;
+	sqlite3 *plain;
+
+	if (!strangers[_i].anew)
+		make_database(false);
+	ck_assert_int_eq(sqlite3_open(path, &plain), SQLITE_OK);
+	execute(plain, "PRAGMA journal_mode = DELETE");
+	execute(plain, strangers[_i].sql);
+	sqlite3_close(plain);
+	before = content_of(path);
+	ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == -EUCLEAN, "%s",
+		what);
+	ck_assert_msg(strstr(problem.text, path) != NULL, "%s: %s", what, problem.text);
+	ck_assert_msg(strstr(problem.text, strangers[_i].told) != NULL, "%s: %s", what,
+		problem.text);
+	expect_same(what, path, before);
+	ck_assert_int_eq(files_in_directory(), 1);
+}
+END_TEST
+
+/* As files are that were made before the index was. */
+START_TEST(a_missing_index_is_made_anew)
+{
+	static const char present[] =
+		"SELECT count(*) FROM sqlite_schema WHERE name = 'api_calls_by_time'";
 	struct problem problem;
 	struct database db;
 	sqlite3 *plain;
 
-	for (size_t i = 0; i < 2; i++) {
-		make_database(false);
-		ck_assert_int_eq(sqlite3_open(path, &plain), SQLITE_OK);
-		execute(plain, marks[i]);
-		sqlite3_close(plain);
-		ck_assert_int_eq(
-			database_open(&db, path, &paige_schema, &problem), -EUCLEAN);
-		ck_assert_msg(strstr(problem.text, path) != NULL, "%s", problem.text);
-		unlink(path);
-	}
+	make_database(false);
+	ck_assert_int_eq(sqlite3_open(path, &plain), SQLITE_OK);
+	execute(plain, "DROP INDEX api_calls_by_time");
+	ck_assert_int_eq(count(plain, present), 0);
+	sqlite3_close(plain);
+	ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == 0, "%s",
+		problem.text);
+	ck_assert_int_eq(count(db.handle, present), 1);
+	ck_assert_int_eq(count(db.handle, "SELECT count(*) FROM action_log"), 500);
+	database_close(&db);
+}
+END_TEST
+
+START_TEST(a_pipe_in_place_of_a_file_is_refused_at_once)
+{
+	struct problem problem = {0};
+	struct database db;
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(database_open(&db, path, &paige_schema, &problem), -EUCLEAN);
+	ck_assert_msg(strstr(problem.text, path) != NULL, "%s", problem.text);
+	unlink(path);
+	make_database(false);
+	ck_assert_int_eq(mkfifo(log_path, 0600), 0);
+	ck_assert_int_eq(database_open(&db, path, &paige_schema, &problem), -EUCLEAN);
+	ck_assert_msg(strstr(problem.text, log_path) != NULL, "%s", problem.text);
 }
 END_TEST
 
@@ -379,15 +440,25 @@ START_TEST(an_older_file_is_brought_forward_step_by_step)
 	};
 	struct schema schema = {
 		.what = "test", .application_id = 7, .steps = steps, .version = 1};
+	char kept[sizeof(path) + 16];
 	struct problem problem;
 	struct database db;
+	sqlite3 *older;
 
 	ck_assert_int_eq(database_open(&db, path, &schema, &problem), 0);
 	database_close(&db);
 	schema.version = 2;
-	ck_assert_int_eq(database_open(&db, path, &schema, &problem), 0);
+	ck_assert_msg(
+		database_open(&db, path, &schema, &problem) == 0, "%s", problem.text);
 	ck_assert_int_eq(count(db.handle, "SELECT b FROM t"), 2);
 	database_close(&db);
+	/* The file as it was before. */
+	snprintf(kept, sizeof(kept), "%s.schema-1", path);
+	ck_assert_int_eq(sqlite3_open(kept, &older), SQLITE_OK);
+	ck_assert_int_eq(count(older, "PRAGMA user_version"), 1);
+	ck_assert_int_eq(count(older, "SELECT a FROM t"), 1);
+	ck_assert_int_eq(count(older, "SELECT count(*) FROM pragma_table_info('t')"), 1);
+	sqlite3_close(older);
 	/* A step that fails leaves nothing of itself, and those before it stay. */
 	schema.version = 4;
 	ck_assert_int_lt(database_open(&db, path, &schema, &problem), 0);
@@ -468,9 +539,9 @@ START_TEST(a_look_at_a_large_file_ends_in_time)
 	struct inspection seen;
 
 	make_database(false);
-	ck_assert_int_eq(inspect_file(path, 0, &seen), 0);
+	ck_assert_int_eq(inspect_file(path, NULL, 0, &seen), 0);
 	ck_assert(seen.partly);
-	ck_assert_int_eq(inspect_file(path, 5000, &seen), 0);
+	ck_assert_int_eq(inspect_file(path, NULL, 5000, &seen), 0);
 	ck_assert(!seen.partly);
 }
 END_TEST
@@ -488,7 +559,10 @@ int main(void)
 	tcase_add_test(tc, rows_in_the_log_of_a_killed_process_are_there);
 	tcase_add_loop_test(tc, a_damaged_file_is_refused_as_it_is, 0,
 		(int)(sizeof(damages) / sizeof(damages[0])));
-	tcase_add_test(tc, a_file_of_a_later_version_or_of_others_is_refused);
+	tcase_add_loop_test(tc, a_file_of_a_later_version_or_of_others_is_refused, 0,
+		sizeof(strangers) / sizeof(strangers[0]));
+	tcase_add_test(tc, a_missing_index_is_made_anew);
+	tcase_add_test(tc, a_pipe_in_place_of_a_file_is_refused_at_once);
 	tcase_add_test(tc, an_older_file_is_brought_forward_step_by_step);
 	tcase_add_test(tc, a_locked_file_is_busy_and_not_damaged);
 	tcase_add_test(tc, a_directory_that_does_not_do_is_named);

@@ -1,6 +1,7 @@
 /* database.c - one SQLite file: opened safely, its statements kept, its errors named
  * (database.h). */
 #include "workers/store/database.h"
+#include "workers/store/backup.h"
 #include "workers/store/filesystem.h"
 #include "workers/store/inspect.h"
 #include "workers/store/wal.h"
@@ -209,6 +210,22 @@ static int open_inspected(struct database *db, struct problem *problem)
 	return result;
 }
 
+/* A file that is about to be brought to a newer schema is kept as it was. */
+static int keep_older(const char *path, int version, struct problem *problem)
+{
+	static const atomic_bool never;
+	char target[PATH_MAX];
+	int64_t bytes;
+
+	if (snprintf(target, sizeof(target), "%s.schema-%d", path, version) >=
+		(int)sizeof(target)) {
+		problem_set(
+			problem, "The path of the database is too long: %.200s...", path);
+		return -ENAMETOOLONG;
+	}
+	return backup_write(path, target, &never, &bytes, problem);
+}
+
 int database_open(struct database *db, const char *path, const struct schema *schema,
 	struct problem *problem)
 {
@@ -218,11 +235,15 @@ int database_open(struct database *db, const char *path, const struct schema *sc
 	*db = (struct database){0};
 	if (result < 0)
 		return result;
-	result = inspect_file(path, INSPECT_START_MS, &seen);
+	result = inspect_file(path, schema, INSPECT_START_MS, &seen);
 	if (result < 0) {
 		*problem = seen.problem;
 		return result;
 	}
+	if (seen.version > 0 && seen.version < schema->version)
+		result = keep_older(path, seen.version, problem);
+	if (result < 0)
+		return result;
 	db->schema = schema;
 	db->path = strdup(path);
 	db->statements = calloc((size_t)(STATEMENTS_OF_ALL + schema->statements_count),

@@ -41,7 +41,8 @@ int database_errno(int rc) __attribute__((const));
 
 /*
  * Opens `path`, making it if there is none, and brings it to `schema`. The file is
- * inspected first (inspect.h) and not changed unless it is sound. 0; -EUCLEAN: damaged,
+ * inspected first (inspect.h) and not changed unless it is sound and ours; one of an
+ * older schema is copied to `path`.schema-N before it is changed. 0; -EUCLEAN: damaged,
  * foreign or on a shared file system, it will not get better by itself; -EBUSY: locked,
  * try again; or another -errno. On failure `problem` says for people what is wrong with
  * which file and what to do, and *db is closed.

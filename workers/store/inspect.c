@@ -104,6 +104,7 @@ static int inspect_log(const char *path, bool *holds, struct inspection *out)
 	char name[PATH_MAX];
 	struct image_log log;
 	enum image_log_verdict verdict;
+	struct stat st;
 	int error = 0;
 	ssize_t n;
 	AUTO_FD fd = -1;
@@ -111,9 +112,12 @@ static int inspect_log(const char *path, bool *holds, struct inspection *out)
 	*holds = false;
 	if (snprintf(name, sizeof(name), "%s-wal", path) >= (int)sizeof(name))
 		return fail(out, ENAMETOOLONG, "Cannot read the log of", path);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
+	/* A pipe with nobody at its other end would keep us waiting. */
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : fail(out, errno, "Cannot read", name);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return damaged(out, name, "it is not a regular file");
 	n = read_at(fd, first, sizeof(first), 0);
 	if (n < 0)
 		return fail(out, (int)-n, "Cannot read", name);
@@ -138,7 +142,7 @@ static int inspect_header(const char *path, bool log_holds, struct inspection *o
 	const char *wrong;
 	struct stat st;
 	ssize_t n;
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0) {
 		if (errno != ENOENT)
@@ -244,6 +248,20 @@ static int check_pages(
 	return result;
 }
 
+static int check_schema(sqlite3 *db, const char *path, const struct schema *schema,
+	struct inspection *out)
+{
+	struct problem inner = {0};
+	int result = schema_check(db, schema, &out->version, &inner);
+
+	if (result == -EUCLEAN)
+		problem_set(&out->problem, "%s cannot be used: %.500s. " DAMAGED_ADVICE,
+			path, inner.text);
+	else if (result < 0)
+		return sqlite_problem(db, path, out);
+	return result;
+}
+
 /*
  * How the file is opened decides what SQLite touches. Immutable: nothing at all, no lock,
  * no log, no shared memory; right when all there is stands in the file. Exclusive with
@@ -252,8 +270,8 @@ static int check_pages(
  */
 enum inspect_mode { INSPECT_IMMUTABLE, INSPECT_EXCLUSIVE, INSPECT_SHARED };
 
-static int inspect_pages(const char *path, enum inspect_mode mode, int64_t budget_ms,
-	struct inspection *out)
+static int inspect_pages(const char *path, const struct schema *schema,
+	enum inspect_mode mode, int64_t budget_ms, struct inspection *out)
 {
 	struct buf uri = {0};
 	sqlite3 *db = NULL;
@@ -274,12 +292,15 @@ static int inspect_pages(const char *path, enum inspect_mode mode, int64_t budge
 		result = sqlite_problem(db, path, out);
 	else
 		result = check_pages(db, path, budget_ms, out);
+	if (result == 0 && schema)
+		result = check_schema(db, path, schema, out);
 	sqlite3_close(db);
 	buf_free(&uri);
 	return result;
 }
 
-int inspect_file(const char *path, int64_t budget_ms, struct inspection *out)
+int inspect_file(const char *path, const struct schema *schema, int64_t budget_ms,
+	struct inspection *out)
 {
 	int64_t log_bytes = side_file_size(path, "-wal");
 	int64_t journal_bytes = side_file_size(path, "-journal");
@@ -296,16 +317,16 @@ int inspect_file(const char *path, int64_t budget_ms, struct inspection *out)
 	if (result != 0 || out->absent)
 		return result;
 	if (!log_holds && journal_bytes == 0)
-		return inspect_pages(path, INSPECT_IMMUTABLE, budget_ms, out);
-	result = inspect_pages(path, INSPECT_EXCLUSIVE, budget_ms, out);
+		return inspect_pages(path, schema, INSPECT_IMMUTABLE, budget_ms, out);
+	result = inspect_pages(path, schema, INSPECT_EXCLUSIVE, budget_ms, out);
 	/* Somebody has it open, so the files beside it are theirs already. */
 	if (result == -EBUSY)
-		result = inspect_pages(path, INSPECT_SHARED, budget_ms, out);
+		result = inspect_pages(path, schema, INSPECT_SHARED, budget_ms, out);
 	return result;
 }
 
 int inspect_running(const char *path, int64_t budget_ms, struct inspection *out)
 {
 	*out = (struct inspection){0};
-	return inspect_pages(path, INSPECT_SHARED, budget_ms, out);
+	return inspect_pages(path, NULL, INSPECT_SHARED, budget_ms, out);
 }

@@ -9,7 +9,7 @@
 #ifndef PAIGE_STORE_INSPECT_H
 #define PAIGE_STORE_INSPECT_H
 
-#include "workers/store/problem.h"
+#include "workers/store/schema.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,16 +21,18 @@
 struct inspection {
 	bool absent;		/* no file, or an empty one: there is nothing to lose */
 	bool partly;		/* the time ran out before all pages were seen */
+	int version;		/* of its schema; 0: it has no tables yet */
 	struct problem problem; /* names the file and says what to do; empty when fine */
 };
 
 /*
- * Checks `path` with its log and all pages. 0 when it may be opened; -EUCLEAN damaged,
- * -EBUSY locked by another process for the moment (try again), or -errno of reading it;
- * `problem` is set.
+ * Checks `path` with its log and all pages, and by `schema`, unless that is NULL, whether
+ * it is the file that is meant (schema_check). 0 when it may be opened; -EUCLEAN damaged
+ * or another file, -EBUSY locked by another process for the moment (try again), or -errno
+ * of reading it; `problem` is set.
  */
-int inspect_file(const char *path, int64_t budget_ms, struct inspection *out)
-	__attribute__((warn_unused_result));
+int inspect_file(const char *path, const struct schema *schema, int64_t budget_ms,
+	struct inspection *out) __attribute__((warn_unused_result));
 
 /* The same for a database that this process has open: pages only, through a connection of
  * its own that shares no cache with it. */

@@ -28,9 +28,18 @@ struct schema {
 extern const struct schema paige_schema;
 
 /*
- * Brings the open database to `schema`. 0, or -EUCLEAN when the file belongs to another
- * program or to a later version (nothing is changed), -EBUSY while another process
- * writes, or another -errno of writing (database_errno); `problem` is filled then.
+ * Looks whose file it is, of which version, and at the newest version whether every table
+ * and column is there; changes nothing. *version is 0 for a file without tables. 0;
+ * -EUCLEAN when it cannot be ours or lacks something, or another -errno of reading;
+ * `problem` says what is wrong, beginning with "it".
+ */
+int schema_check(sqlite3 *db, const struct schema *schema, int *version,
+	struct problem *problem) __attribute__((warn_unused_result));
+
+/*
+ * Brings a database that was checked to `schema`, and makes indexes anew that are
+ * missing. 0, -EBUSY while another process writes, -EUCLEAN as schema_check, or another
+ * -errno of writing (database_errno); `problem` is filled then.
  */
 int schema_apply(sqlite3 *db, const struct schema *schema, struct problem *problem)
 	__attribute__((warn_unused_result));
