@@ -417,6 +417,51 @@ START_TEST(test_final)
 }
 END_TEST
 
+/* What is exported of a finished interview does not depend on when that is done, nor on
+ * what was refused since. */
+START_TEST(test_finished)
+{
+	static const char *const ends[] = {
+		"> 900 {\"type\":\"terminate\",\"reason\":\"enough\"}\n",
+		"> 86400000\n", /* all sections end by time */
+	};
+	struct buf text = {0}, transcript = {0}, told[2] = {0};
+
+	buf_printf(&text,
+		"interview {\"graceMs\":500,\"warningsMs\":[],\"sections\":[{\"id\":"
+		"\"problem_framing\",\"durationMs\":700}]}\n"
+		"> 0 {\"type\":\"start\"}\n> 800\n%s",
+		ends[_i]);
+	for (int round = 0; round < 2; round++) {
+		struct script s = {0};
+		yyjson_doc *doc;
+		char *json;
+
+		/* The second time something is refused after the end. */
+		if (round == 1)
+			buf_add_str(&text, STR_LIT("> 86400990 {\"type\":\"start\"}\n"));
+		buf_add_char(&text, '\0');
+		text.len--;
+		script_run(&s, text.data, &transcript);
+		doc = bundle(&s, _i ? GUARD_BUNDLE_OPS : GUARD_BUNDLE_EVALUATION,
+			round ? 99000000 : 86400001);
+		ck_assert_str_ne(text_at(doc, "/status"), "IN_PROGRESS");
+		ck_assert(yyjson_is_true(yyjson_doc_ptr_get(doc, "/sections/0/final")));
+		json = yyjson_write(doc, 0, NULL);
+		buf_add_str(&told[round], str_of(json));
+		free(json);
+		yyjson_doc_free(doc);
+		script_fini(&s);
+	}
+	ck_assert_msg(str_eq(buf_str(&told[0]), buf_str(&told[1])), "%.*s\n%.*s",
+		STR_ARG(buf_str(&told[0])), STR_ARG(buf_str(&told[1])));
+	buf_free(&told[0]);
+	buf_free(&told[1]);
+	buf_free(&text);
+	buf_free(&transcript);
+}
+END_TEST
+
 /* ---- random streams ---- */
 
 static uint64_t seed;
@@ -657,6 +702,7 @@ int main(void)
 	tcase_add_test(tcase, test_long_answer);
 	tcase_add_test(tcase, test_bundles);
 	tcase_add_test(tcase, test_final);
+	tcase_add_loop_test(tcase, test_finished, 0, 2);
 	tcase_add_loop_test(tcase, test_random_streams, 0, 4);
 	tcase_add_loop_test(tcase, test_bad_config, 0, COUNT(bad_configs));
 	tcase_set_timeout(tcase, 60);

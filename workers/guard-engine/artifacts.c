@@ -350,6 +350,23 @@ static void write(const struct bundle *b, struct buf *out)
 	free(text);
 }
 
+/* What happened up to the end of an interview is all that there will ever be: neither the
+ * time of the export nor what is refused later changes its bundles. */
+static void stop_at_end(struct bundle *b)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		struct str type = b->rows[i].type;
+
+		if (!str_is(type, "INTERVIEW_COMPLETED") &&
+			!str_is(type, "INTERVIEW_TERMINATED"))
+			continue;
+		b->now_ms = b->rows[i].at;
+		while (i + 1 < b->count && !str_is(b->rows[i + 1].type, "EVENT_REFUSED"))
+			i++;
+		b->count = i + 1;
+	}
+}
+
 void artifacts_bundle(enum guard_bundle_for reader, const struct interview *state,
 	struct str interview_id, int64_t now_ms, const struct stream_row *rows,
 	size_t count, struct buf *out)
@@ -360,6 +377,7 @@ void artifacts_bundle(enum guard_bundle_for reader, const struct interview *stat
 	yyjson_doc **docs = arena_array(&arena, count + 1, sizeof(*docs));
 	yyjson_mut_val *root;
 
+	stop_at_end(&b);
 	b.payloads = arena_array(&arena, count + 1, sizeof(*b.payloads));
 	for (size_t i = 0; i < count; i++) {
 		struct proto_error error;
