@@ -422,6 +422,11 @@ struct ctl *ctl_new(struct daemon *d)
 	return NULL;
 }
 
+bool ctl_in_place(const struct ctl *ctl)
+{
+	return access(ctl->path, F_OK) == 0 || errno != ENOENT;
+}
+
 void ctl_free(struct ctl *ctl)
 {
 	if (!ctl)

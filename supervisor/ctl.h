@@ -15,6 +15,8 @@
 
 /* NULL with errno. */
 struct ctl *ctl_new(struct daemon *d);
+/* Is its socket still where paigectl looks for it? */
+bool ctl_in_place(const struct ctl *ctl);
 /* After any change of a worker: a restart may be done. */
 void ctl_on_change(struct ctl *ctl);
 /* NULL does nothing. */

@@ -11,6 +11,7 @@
 #include "supervisor/notify.h"
 #include "supervisor/orphans.h"
 #include "supervisor/reload.h"
+#include "supervisor/runtime.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -160,6 +161,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	if (++d->ticks % SAMPLE_TICKS == 0)
 		processes_sample(&d->processes);
 	reap_strangers(d);
+	runtime_check(d);
 }
 
 static int add_events(struct daemon *d)
@@ -213,25 +215,6 @@ static int take_lock(struct daemon *d)
 	return 0;
 }
 
-static int take_runtime(struct daemon *d, struct buf *problem)
-{
-	int error;
-
-	settings_runtime_dir(&d->settings, d->runtime_dir);
-	error = directories_make_runtime(d->runtime_dir, problem);
-	if (error)
-		return error;
-	error = lock_take_runtime(&d->lock, d->runtime_dir);
-	if (error == -EAGAIN)
-		return refuse("another paiged has its sockets in %s: its DATA_DIR was "
-			      "removed while it runs, or both have the same "
-			      "RUNTIME_DIRECTORY. Stop that one first.",
-			d->runtime_dir);
-	if (error)
-		return refuse("cannot lock %s: %s", d->runtime_dir, strerror(-error));
-	return 0;
-}
-
 /* Everything that may be refused, and nothing that costs time. */
 static int prepare(struct daemon *d)
 {
@@ -241,7 +224,7 @@ static int prepare(struct daemon *d)
 	if (!error)
 		error = take_lock(d);
 	if (!error)
-		error = take_runtime(d, &problem);
+		error = runtime_take(d, &problem);
 	if (!error)
 		error = listener_open(
 			&d->listener, d->settings.host, (int)d->settings.port, &problem);

@@ -37,7 +37,8 @@ struct daemon {
 	unsigned ticks;
 	struct processes processes;
 	struct ctl *ctl;
-	bool announced; /* ready was said */
+	bool runtime_lost; /* the directory is gone, and that was said */
+	bool announced;	   /* ready was said */
 	int exit_code;
 };
 

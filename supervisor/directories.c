@@ -44,7 +44,31 @@ int directories_make_data(const char *path, struct buf *problem)
 	return error;
 }
 
-int directories_make_runtime(const char *path, struct buf *problem)
+static bool is_our_directory(const char *path, struct stat *st)
+{
+	return lstat(path, st) == 0 && S_ISDIR(st->st_mode) && st->st_uid == geteuid();
+}
+
+/* Everybody may write to /tmp, and somebody else was first there: a name of which nobody
+ * could know. paigectl finds it in the lock file. */
+static int make_elsewhere(char path[DIRECTORIES_RUNTIME_SIZE], struct buf *problem)
+{
+	char other[DIRECTORIES_RUNTIME_SIZE];
+
+	if (strncmp(path, "/tmp/", 5) == 0 &&
+		snprintf(other, sizeof(other), "%s-XXXXXX", path) < (int)sizeof(other) &&
+		mkdtemp(other)) {
+		strcpy(path, other);
+		return 0;
+	}
+	buf_printf(problem,
+		"%s is not a directory of this user, and nothing of it is used. Remove "
+		"it, or set XDG_RUNTIME_DIR to a directory of your own.",
+		path);
+	return -EPERM;
+}
+
+int directories_make_runtime(char path[DIRECTORIES_RUNTIME_SIZE], struct buf *problem)
 {
 	struct stat st;
 
@@ -53,17 +77,12 @@ int directories_make_runtime(const char *path, struct buf *problem)
 
 		buf_printf(problem,
 			"cannot make the directory for sockets, %s: %s. Set "
-			"XDG_RUNTIME_DIR "
-			"to a directory of your own.",
+			"XDG_RUNTIME_DIR to a directory of your own.",
 			path, strerror(-error));
 		return error;
 	}
-	/* In /tmp somebody else may have been first. */
-	if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid()) {
-		buf_printf(
-			problem, "%s is not a directory of this user: remove it", path);
-		return -EPERM;
-	}
+	if (!is_our_directory(path, &st))
+		return make_elsewhere(path, problem);
 	if ((st.st_mode & 077) != 0 && chmod(path, 0700) != 0) {
 		buf_printf(problem, "%s is open to others and cannot be closed: %s", path,
 			strerror(errno));

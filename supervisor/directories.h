@@ -8,9 +8,13 @@
 /* Makes DATA_DIR with its parents (FR-007), mode 0700. 0 or -errno with *problem. */
 int directories_make_data(const char *path, struct buf *problem)
 	__attribute__((warn_unused_result));
-/* Makes the runtime directory, or takes one that is ours and nobody else's. 0 or -errno
- * with *problem. */
-int directories_make_runtime(const char *path, struct buf *problem)
+#define DIRECTORIES_RUNTIME_SIZE 108 /* of a socket's path (unix(7)) */
+
+/* Makes the runtime directory, or takes one that is ours and nobody else's. In /tmp,
+ * where others may have taken the name, `path` becomes another one. 0 or -errno with
+ * *problem.
+ */
+int directories_make_runtime(char path[DIRECTORIES_RUNTIME_SIZE], struct buf *problem)
 	__attribute__((warn_unused_result));
 /* Removes the sockets in the runtime directory, and the directory unless it is not ours
  * to remove. */

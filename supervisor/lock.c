@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CONTENT_MAX 256 /* "<pid>\n<runtime directory>\n" */
@@ -90,6 +91,22 @@ int lock_take_runtime(struct lock *l, const char *runtime_dir)
 	return 0;
 }
 
+bool lock_runtime_in_place(const struct lock *l, const char *runtime_dir)
+{
+	struct stat named, taken;
+
+	return l->runtime_fd >= 0 && fstat(l->runtime_fd, &taken) == 0 &&
+	       lstat(runtime_dir, &named) == 0 && named.st_dev == taken.st_dev &&
+	       named.st_ino == taken.st_ino;
+}
+
+void lock_leave_runtime(struct lock *l)
+{
+	if (l->runtime_fd >= 0)
+		close(l->runtime_fd);
+	l->runtime_fd = -1;
+}
+
 int lock_sign(struct lock *l, const char *runtime_dir)
 {
 	char text[CONTENT_MAX];
@@ -107,10 +124,9 @@ void lock_release(struct lock *l)
 	int failed = ftruncate(l->fd, 0);
 
 	(void)failed; /* then the next start looks for workers that are not there */
-	if (l->runtime_fd >= 0)
-		close(l->runtime_fd);
+	lock_leave_runtime(l);
 	close(l->fd);
-	l->fd = l->runtime_fd = -1;
+	l->fd = -1;
 }
 
 int lock_holder(const char *data_dir, pid_t *pid, char runtime_dir[108])

@@ -7,8 +7,9 @@
  * holds it and where its sockets are. The file is never removed (that would let two
  * daemons hold two files of one name), only emptied by a clean stop.
  *
- * Whoever takes DATA_DIR away takes the lock along. The sockets of a daemon whose DATA_DIR
- * is gone are kept from the next one by flock(2) on the runtime directory itself.
+ * Whoever takes DATA_DIR away takes the lock along. The sockets of a daemon whose
+ * DATA_DIR is gone are kept from the next one by flock(2) on the runtime directory
+ * itself.
  */
 #ifndef PAIGE_SUPERVISOR_LOCK_H
 #define PAIGE_SUPERVISOR_LOCK_H
@@ -19,8 +20,8 @@
 struct lock {
 	int fd;
 	int runtime_fd; /* -1: not taken */
-	bool unclean; /* the last holder did not get to its end: workers of it may still
-			 be there */
+	bool unclean;	/* the last holder did not get to its end: workers of it may still
+			   be there */
 };
 
 /* 0; -EAGAIN with the holder's pid (0 when unknown); or another -errno. */
@@ -29,6 +30,10 @@ int lock_take(struct lock *l, const char *data_dir, pid_t *holder)
 /* 0; -EAGAIN when another daemon has its sockets there; or another -errno. */
 int lock_take_runtime(struct lock *l, const char *runtime_dir)
 	__attribute__((warn_unused_result));
+/* Is the directory of that name still the one that was taken? */
+bool lock_runtime_in_place(const struct lock *l, const char *runtime_dir);
+/* Gives it up, to take another one. */
+void lock_leave_runtime(struct lock *l);
 /* Writes who we are. */
 int lock_sign(struct lock *l, const char *runtime_dir)
 	__attribute__((warn_unused_result));

@@ -25,7 +25,7 @@ struct process_shared {
 	struct logs *logs;
 	const char *program_dir; /* holds <name>/paige-<name> (the build tree), or
 				    paige-<name> */
-	const char *runtime_dir;
+	const char *runtime_dir; /* what it says may change: the next start takes it */
 	const char *token;
 	uint64_t epoch;
 	bool booted;   /* all were READY once: what fails now may be a passing trouble */

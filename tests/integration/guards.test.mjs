@@ -274,3 +274,13 @@ scenario('an id that no machine can have is refused at every way in, and leaves 
   assert.ok(usedMs(engine) - before <= 100, `the engine rests; it used ${usedMs(engine) - before} ms of 2000`);
   assert.equal((await good.get()).cursor, 1);
 });
+
+scenario('the directory of the sockets is removed, as a logout does: a moment later everything answers again', async (t) => {
+  const daemon = await t.daemon();
+  const guard = await Guard.create(daemon, 'idle', 'here', {});
+  const engine = daemon.worker('guard-engine');
+  fs.rmSync(daemon.env.XDG_RUNTIME_DIR, { recursive: true });
+  await daemon.replaced('guard-engine', engine);
+  assert.equal((await guard.event({ type: 'client_connected' })).cursor, 2);
+  assert.equal((await daemon.ctl('status')).code, 0);
+});

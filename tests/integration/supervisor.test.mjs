@@ -512,6 +512,55 @@ test('a second daemon on the same DATA_DIR refuses, names the first, and does it
   await first.stop();
 });
 
+const socketsOf = (d) => fs.readFileSync(path.join(d.dataDir, 'paiged.lock'), 'utf8').split('\n')[1];
+
+test('the directory of the sockets is removed: it is made again, and all workers are restarted', async (t) => {
+  const d = await new Daemon(t).start();
+  const restarted = async (old) => {
+    await until(async () => WORKERS.every((name) => d.worker(name)) && !old.some(alive), 'every worker is another process', 15000);
+    await until(async () => (await d.ctl('status', '--json').then(({ stdout }) => stdout && JSON.parse(stdout).workers))?.every((w) => w.state === 'ready'), 'all are ready', 15000);
+  };
+  const first = socketsOf(d);
+  let old = childrenOf(d.pid);
+  fs.rmSync(first, { recursive: true });
+  await restarted(old);
+  assert.equal(socketsOf(d), first);
+  assert.equal(fs.statSync(first).mode & 0o777, 0o700);
+  // As a logout does: the directory it was in goes, too.
+  old = childrenOf(d.pid);
+  fs.rmSync(d.env.XDG_RUNTIME_DIR, { recursive: true });
+  await restarted(old);
+  const second = socketsOf(d);
+  assert.match(second, /^\/tmp\/paige-\d+-[0-9a-f]{16}$/);
+  const ended = childrenOf(d.pid)[0].pid;
+  assert.match(fs.readFileSync(`/proc/${ended}/environ`, 'utf8'), new RegExp(`PAIGE_RUNTIME_DIR=${second}\0`));
+  // The control socket alone.
+  old = childrenOf(d.pid);
+  fs.rmSync(path.join(second, 'ctl.sock'));
+  await until(async () => (await d.ctl('status')).code === 0, 'paigectl reaches the daemon', 5000);
+  assert.ok(old.every(alive), 'no worker was disturbed');
+  await d.stop();
+  assert.equal(fs.existsSync(second), false);
+});
+
+test('the name of the directory in /tmp is taken by somebody else: another one is used', async (t) => {
+  const d = new Daemon(t);
+  delete d.env.XDG_RUNTIME_DIR;
+  await d.start();
+  const usual = socketsOf(d);
+  await d.stop();
+  fs.writeFileSync(usual, 'not yours');
+  t.after(() => fs.rmSync(usual));
+  await d.start();
+  const other = socketsOf(d);
+  assert.match(other, new RegExp(`^${usual}-\\w{6}$`));
+  assert.equal(fs.statSync(other).mode & 0o777, 0o700);
+  assert.equal((await d.ctl('status')).code, 0);
+  assert.equal(fs.readFileSync(usual, 'utf8'), 'not yours');
+  await d.stop();
+  assert.equal(fs.existsSync(other), false);
+});
+
 // ---- logs ----
 
 test('a second daemon on a DATA_DIR that was removed meanwhile leaves the sockets of the first alone', async (t) => {

@@ -1,0 +1,21 @@
+/*
+ * runtime.h - the directory of the sockets: taken at the start, made again when it goes.
+ *
+ * A logout removes /run/user/UID, and whoever cleans /tmp may remove what is there. What
+ * listens in a directory that is gone is never found again, and a confined worker may not
+ * use another one: all are restarted. Called by daemon.c.
+ */
+#ifndef PAIGE_SUPERVISOR_RUNTIME_H
+#define PAIGE_SUPERVISOR_RUNTIME_H
+
+#include "common/buf.h"
+#include "supervisor/daemon.h"
+
+/* Chooses, makes and locks the directory. 0 or -errno with *problem. */
+int runtime_take(struct daemon *d, struct buf *problem)
+	__attribute__((warn_unused_result));
+/* Looks whether directory and control socket are in place, and puts right what is not;
+ * called every second. */
+void runtime_check(struct daemon *d);
+
+#endif
