@@ -327,6 +327,44 @@ scenario('a project that is removed is missed, and one that comes in its place i
   await until('"watched.md" to be told, by itself or in a fresh tree', () => known(editor).has('watched.md'));
 });
 
+scenario('a link in the place of the project is a fault: nothing is saved through it, whoever is restarted', async (t) => {
+  const { daemon, editor, dir } = await withTree(t);
+  const parked = t.keep(`${dir}-parked`);
+  const other = t.keep(smallProject());
+  const health = async () => (await daemon.get('/health')).json;
+  fs.renameSync(dir, parked);
+  fs.symlinkSync(other, dir);
+  assert.equal((await save(editor, 'README.md', 'to nobody')).type, 'fs:save_error');
+  await until('/health says degraded', async () => (await health()).status === 'degraded');
+  const status = async (reason) => reason.test((await daemon.ctl('status', '--json')).stdout);
+  await until('paigectl status tells why', () => status(/A link lies where the project directory was/));
+  // A new process does not follow it either, and tries again for as long as it takes.
+  await daemon.kill9('fswatch');
+  await until('the file worker to be missed', async () => (await health()).workers.fswatch !== 'up');
+  await until('paigectl status tells why it does not start', () => status(/a link lies where a directory was/));
+  for (const place of [other, parked]) assert.equal(fs.readFileSync(path.join(place, 'README.md'), 'utf8'), '# Greeter\n\nSays hello.\n');
+  fs.unlinkSync(dir);
+  fs.renameSync(parked, dir);
+  await daemon.healthy();
+  assert.equal((await save(editor, 'README.md', 'home\n')).type, 'fs:save_ack');
+  assert.equal(fs.readFileSync(path.join(dir, 'README.md'), 'utf8'), 'home\n');
+});
+
+scenario('what fails at the start of the file worker is tried again until it is mended', async (t) => {
+  const { daemon, editor } = await withTree(t);
+  const buffers = path.join(daemon.dataDir, 'buffers');
+  fs.renameSync(buffers, `${buffers}.kept`);
+  fs.symlinkSync('buffers', buffers); // cannot be opened: it leads to itself
+  await daemon.kill9('fswatch');
+  await until('a start that failed', () => /the buffers cannot be kept/.test(daemon.everythingWritten()));
+  await until('another one', () => daemon.everythingWritten().match(/the buffers cannot be kept/g).length > 2);
+  assert.notEqual((await daemon.get('/health')).json.status, 'ok');
+  fs.unlinkSync(buffers);
+  fs.renameSync(`${buffers}.kept`, buffers);
+  await daemon.healthy();
+  assert.equal((await open(editor, 'README.md')).type, 'fs:content');
+});
+
 scenario('a full disk: the old file stays, the edit stays, and the reason is told', async (t) => {
   const small = t.directory('small');
   try {

@@ -146,7 +146,9 @@ START_TEST(places_follow_links_and_make_directories)
 	ck_assert_str_eq(place_of("src/auth.ts/x"), "ENOTDIR");
 	/* An absolute link by the other spelling of the root. */
 	project_close(&project);
-	ck_assert_int_eq(project_open(&project, scratch_path(top, "link"), NULL), 0);
+	ck_assert_int_eq(project_open(&project, scratch_path(top, "proj"),
+				 scratch_path(top, "link")),
+		0);
 	ck_assert_str_eq(place_of("absolute.ts"), "src/new.ts");
 	ck_assert(reads("src/auth.ts", "auth"));
 }
@@ -172,15 +174,27 @@ END_TEST
 
 START_TEST(knows_when_the_root_is_gone)
 {
+	struct project other;
+
 	char from[4096], to[4096];
 
 	snprintf(from, sizeof(from), "%s", scratch_path(top, "proj"));
 	snprintf(to, sizeof(to), "%s", scratch_path(top, "elsewhere"));
-	ck_assert(project_present(&project));
+	ck_assert_int_eq(project_look(&project), PROJECT_HERE);
 	ck_assert_int_eq(rename(from, to), 0);
-	ck_assert(!project_present(&project));
+	ck_assert_int_eq(project_look(&project), PROJECT_GONE);
+	scratch_link(top, "proj-evil", "proj");
+	ck_assert_int_eq(project_look(&project), PROJECT_LINK);
+	ck_assert_int_eq(project_open(&other, scratch_path(top, "proj"), NULL), -ELOOP);
+	ck_assert_int_eq(
+		project_open(&other, scratch_path(top, "proj/src"), NULL), -ELOOP);
+	ck_assert_int_eq(unlink(scratch_path(top, "proj")), 0);
+	/* Also one that leads to the very directory. */
+	scratch_link(top, "elsewhere", "proj");
+	ck_assert_int_eq(project_look(&project), PROJECT_LINK);
+	ck_assert_int_eq(unlink(scratch_path(top, "proj")), 0);
 	ck_assert_int_eq(mkdir(from, 0755), 0);
-	ck_assert_msg(!project_present(&project), "another directory under the old name");
+	ck_assert_int_eq(project_look(&project), PROJECT_REPLACED);
 	ck_assert_int_eq(
 		project_open(&project, scratch_path(top, "none"), NULL), -ENOENT);
 	ck_assert_int_eq(

@@ -339,6 +339,28 @@ START_TEST(leaves_the_old_file_when_it_fails)
 }
 END_TEST
 
+/* Another directory, or a link, has the name of the project by now. */
+START_TEST(saves_nothing_elsewhere)
+{
+	char moved[SCRATCH_SIZE + 8];
+
+	scratch_write(dir, "a.ts", "old");
+	snprintf(moved, sizeof(moved), "%s.moved", dir);
+	ck_assert_int_eq(rename(dir, moved), 0);
+	ck_assert_int_eq(save_as("a.ts", "new", NULL), -FAULT_PROJECT_GONE);
+	ck_assert_int_eq(symlink(moved, dir), 0);
+	ck_assert_int_eq(save_as("a.ts", "new", NULL), -FAULT_PROJECT_GONE);
+	ck_assert_int_eq(unlink(dir), 0);
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	ck_assert_int_eq(save_as("a.ts", "new", NULL), -FAULT_PROJECT_GONE);
+	ck_assert_int_eq(entries("."), 0);
+	ck_assert(scratch_holds(moved, "a.ts", "old"));
+	ck_assert_int_eq(rmdir(dir), 0);
+	ck_assert_int_eq(rename(moved, dir), 0);
+	ck_assert_int_eq(save_as("a.ts", "new", NULL), 0);
+}
+END_TEST
+
 START_TEST(respects_protection)
 {
 	scratch_remove(dir);
@@ -443,6 +465,7 @@ int main(void)
 	tcase_add_test(tc, looks_at_the_disk);
 	tcase_add_test(tc, sees_conflicts);
 	tcase_add_test(tc, leaves_the_old_file_when_it_fails);
+	tcase_add_test(tc, saves_nothing_elsewhere);
 	tcase_add_test(tc, respects_protection);
 	tcase_add_test(tc, says_why);
 	tcase_add_test(tc, sums);

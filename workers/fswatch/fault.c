@@ -14,6 +14,9 @@ static const struct {
 		"other version"},
 	{FAULT_BINARY,
 		"is a binary file, which an editor cannot show: it was left as it is"},
+	{FAULT_PROJECT_GONE,
+		"cannot be saved: the project directory was moved, removed or replaced "
+		"while the daemon runs"},
 	{FAULT_NOT_REGULAR, "is no regular file"},
 	{FAULT_TOO_BIG, "is larger than the 8 MiB that an editor can be sent"},
 	{EXDEV, "leads outside the project"},

@@ -22,30 +22,30 @@
 
 /* ---- start ---- */
 
+/* Only what another start with the same settings cannot mend: the rest may come back. */
 static int exit_code_of(int error)
 {
+	return error == -ENOSYS || error == -ENAMETOOLONG ? WORKER_EXIT_CONFIG
+							  : WORKER_EXIT_DEPENDENCY;
+}
+
+static const char *reason_of(int error)
+{
 	switch (error) {
-	case -ENOENT: /* it may come back */
-	case -ENOTDIR:
-	case -ENOSPC:
-	case -EDQUOT:
-	case -EIO:
-	case -ENFILE:
-	case -EMFILE:
-		return WORKER_EXIT_DEPENDENCY;
+	case -ENOSYS:
+		return "openat2 is refused: a system call filter forbids it (in a unit "
+		       "for systemd RestrictSUIDSGID=yes does), or the kernel is older "
+		       "than Linux 5.6";
+	case -ELOOP:
+		return "a link lies where a directory was when the daemon started";
 	default:
-		return WORKER_EXIT_CONFIG;
+		return strerror(-error);
 	}
 }
 
 static int fail(const char *what, const char *path, int error)
 {
-	log_error(what, "path", "%s", path, "error", "%s",
-		error == -ENOSYS ? "openat2 is refused: a system call filter forbids it "
-				   "(in a unit for systemd RestrictSUIDSGID=yes does), "
-				   "or the kernel is older than Linux 5.6"
-				 : strerror(-error),
-		NULL);
+	log_error(what, "path", "%s", path, "error", "%s", reason_of(error), NULL);
 	return exit_code_of(error);
 }
 

@@ -47,6 +47,16 @@ static int absolute_path(const char *dir, char out[PATH_KEY_SIZE])
 	return paths_clean(str_of(joined), out);
 }
 
+/* The directory at an absolute path without a link in it. */
+static int open_root(const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS};
+	long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
 int project_open(struct project *p, const char *dir, const char *spelling)
 {
 	struct stat st;
@@ -54,13 +64,14 @@ int project_open(struct project *p, const char *dir, const char *spelling)
 
 	if (error)
 		return error;
-	if (!realpath(dir, p->canonical))
-		return -errno;
+	error = absolute_path(dir, p->canonical);
+	if (error)
+		return error;
 
-	int fd = open(p->canonical, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = open_root(p->canonical);
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 
 	int probe = beneath(fd, ".", O_PATH | O_DIRECTORY, 0, 0);
 
@@ -102,11 +113,18 @@ int project_openat_nofollow(const struct project *p, const char *key, int flags)
 	return beneath(p->root_fd, key, flags, 0, RESOLVE_NO_SYMLINKS);
 }
 
-bool project_present(const struct project *p)
+enum project_state project_look(const struct project *p)
 {
 	struct stat st;
+	int fd = open_root(p->canonical);
 
-	return stat(p->canonical, &st) == 0 && st.st_dev == p->dev && st.st_ino == p->ino;
+	if (fd < 0)
+		return fd == -ELOOP ? PROJECT_LINK : PROJECT_GONE;
+
+	bool same = fstat(fd, &st) == 0 && st.st_dev == p->dev && st.st_ino == p->ino;
+
+	close(fd);
+	return same ? PROJECT_HERE : PROJECT_REPLACED;
 }
 
 /* ---- following links by hand ---- */

@@ -29,9 +29,11 @@ struct project {
 };
 
 /*
- * Opens the directory `dir` as the root, relative to the current directory if need be.
- * `spelling` is another name for it, or NULL.
- * 0, or -errno: -ENOSYS when the kernel has no openat2 (before Linux 5.6).
+ * Opens the directory `dir` as the root. Links on the way to it were followed once, when
+ * the daemon read its settings, and `dir` has none: a link that is there by now leads
+ * elsewhere. `spelling` is another name for it, or NULL. Either is relative to the
+ * current directory if need be. 0, or -errno: -ELOOP for a link, -ENOSYS when the kernel
+ * has no openat2 (before Linux 5.6).
  */
 int project_open(struct project *p, const char *dir, const char *spelling)
 	__attribute__((warn_unused_result));
@@ -71,7 +73,14 @@ struct project_place {
 int project_place(const struct project *p, const char *key, struct project_place *place)
 	__attribute__((warn_unused_result));
 
-/* True while the path of the root still leads to the directory that was opened. */
-bool project_present(const struct project *p);
+enum project_state {
+	PROJECT_HERE,
+	PROJECT_GONE,	  /* nothing is there, or it cannot be reached */
+	PROJECT_LINK,	  /* a link is on the way, which was none when it was opened */
+	PROJECT_REPLACED, /* another directory is there */
+};
+
+/* Whether the path of the root still leads to the directory that was opened. */
+enum project_state project_look(const struct project *p);
 
 #endif

@@ -262,11 +262,20 @@ out:
 	return error;
 }
 
+/* What is saved into a directory that was moved away, or that another one has taken the
+ * place of, is not where the learner looks for it. */
+static int whereabouts(const struct project *p)
+{
+	return project_look(p) == PROJECT_HERE ? 0 : -FAULT_PROJECT_GONE;
+}
+
 int save_file(const struct project *p, struct save *save)
 {
 	struct project_place place;
-	int error = project_place(p, save->key, &place);
+	int error = whereabouts(p);
 
+	if (!error)
+		error = project_place(p, save->key, &place);
 	if (error)
 		return error;
 	for (int i = 0; i < MAX_TRIES; i++) {
@@ -275,5 +284,7 @@ int save_file(const struct project *p, struct save *save)
 			break;
 	}
 	close(place.dir_fd);
+	if (!error) /* it may have gone meanwhile */
+		error = whereabouts(p);
 	return error == -EAGAIN ? -EBUSY : error;
 }

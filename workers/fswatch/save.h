@@ -28,7 +28,8 @@ struct save {
 /*
  * 0 when the content is on disk. Else a negative errno or fault (fault.h):
  * -FAULT_CONFLICT when the file has another version than `base`, unless it already holds
- * exactly this text; `version` tells which. -FAULT_BINARY when the file is binary.
+ * exactly this text; `version` tells which. -FAULT_BINARY when the file is binary;
+ * -FAULT_PROJECT_GONE when the project's directory is no longer where it was.
  */
 int save_file(const struct project *p, struct save *save)
 	__attribute__((warn_unused_result));

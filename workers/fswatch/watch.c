@@ -99,7 +99,10 @@ void watch_report(struct watch *w)
 {
 	const char *reason = NULL;
 
-	if (w->root_lost)
+	if (w->root == PROJECT_LINK)
+		reason = "A link lies where the project directory was: nothing is saved "
+			 "until the directory is back";
+	else if (w->root != PROJECT_HERE)
 		reason = "The project directory is gone";
 	else if (w->limit_error == ENOSPC)
 		reason = "Parts of the project are polled: the kernel has no more "
@@ -120,6 +123,21 @@ bool watch_hidden(struct watch *w, const struct tree_dir *dir, struct str name)
 		return false;
 	tree_path(dir, name, &w->path);
 	return str_is(buf_str(&w->path), w->hidden);
+}
+
+bool watch_look_at_root(struct watch *w)
+{
+	enum project_state before = w->root;
+
+	w->root = project_look(w->project);
+	if (w->root == before)
+		return w->root == PROJECT_HERE;
+	watch_report(w);
+	if (w->root != PROJECT_HERE)
+		return false;
+	coalesce_lost(&w->coalesce, clock_mono());
+	watch_queue(w, w->tree.root, false, true);
+	return true;
 }
 
 /* ---- events of the loop ---- */
@@ -165,23 +183,15 @@ static void on_scan(evutil_socket_t fd, short what, void *arg)
 static void on_poll(evutil_socket_t fd, short what, void *arg)
 {
 	struct watch *w = arg;
-	bool lost = !project_present(w->project);
+	bool here = watch_look_at_root(w);
 
 	(void)fd;
 	(void)what;
-	if (lost && access(w->project->canonical, F_OK) == 0) {
+	if (w->root == PROJECT_REPLACED) {
 		w->calls.replaced(w->calls.arg);
 		return;
 	}
-	if (lost != w->root_lost) {
-		w->root_lost = lost;
-		watch_report(w);
-		if (!lost) {
-			coalesce_lost(&w->coalesce, clock_mono());
-			watch_queue(w, w->tree.root, false, true);
-		}
-	}
-	if (!lost && w->ready)
+	if (here && w->ready)
 		watch_poll_all(w);
 	watch_scan(w);
 	watch_tell(w);

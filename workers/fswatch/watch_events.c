@@ -290,8 +290,7 @@ static void understand(struct watch *w, const struct inotify_event *event)
 		return;
 	}
 	if (!dir->parent && event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
-		w->root_lost |= !project_present(w->project);
-		watch_report(w);
+		watch_look_at_root(w);
 		return;
 	}
 	if (tree_top(dir) != w->tree.root) {

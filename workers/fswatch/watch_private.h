@@ -36,8 +36,8 @@ struct watch {
 	struct event *readable;
 	struct pathmap by_wd; /* by the bytes of tree_dir.wd */
 	size_t max_watches;
-	int git_wd; /* of .git, for its lock; -1 */
-	bool root_lost;
+	int git_wd;		 /* of .git, for its lock; -1 */
+	enum project_state root; /* as it was last seen */
 	struct watch_move moves[WATCH_MAX_MOVES];
 	size_t move_count;
 	/* scanning */
@@ -70,6 +70,9 @@ void watch_see_gone(struct watch *w, const struct tree_dir *dir, struct str path
 bool watch_hidden(struct watch *w, const struct tree_dir *dir, struct str name);
 /* Tells clients what is due and sets the timer for the rest. */
 void watch_tell(struct watch *w);
+/* Sees whether the project is still where it was, and tells when that changes. False when
+ * it is not there. */
+bool watch_look_at_root(struct watch *w);
 /* Puts into words what holds now, for `limited`. */
 void watch_report(struct watch *w);
 
