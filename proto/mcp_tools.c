@@ -6,15 +6,15 @@
 
 const struct mcp_tool_info mcp_tool_infos[MCP_TOOL_COUNT] = {
 #define TOOL(                                                                            \
-	symbol, name_, title_, method_, input_, output_, read, always, description_)     \
+	symbol, name_, title_, method_, input_, output_, flags_, description_, more_)    \
 	[MCP_TOOL_##symbol] = {.name = name_,                                            \
 		.title = title_,                                                         \
 		.method = METHOD_##method_,                                              \
 		.input = input_##_type,                                                  \
 		.output = output_##_type,                                                \
-		.read_only = read,                                                       \
-		.always_loaded = always,                                                 \
-		.description = description_},
+		.flags = flags_,                                                         \
+		.description = description_,                                             \
+		.more = more_},
 #include "proto/mcp_tools.def"
 #undef TOOL
 };

@@ -13,15 +13,26 @@ enum mcp_tool {
 	MCP_TOOL_COUNT
 };
 
+enum mcp_tool_flags {
+	TOOL_READ = 1 << 0,	   /* changes nothing, not even what the editor shows */
+	TOOL_ALWAYS = 1 << 1,	   /* worth a place in every prompt */
+	TOOL_SHOWS = 1 << 2,	   /* shows something in the windows of the editor */
+	TOOL_IDEMPOTENT = 1 << 3,  /* the same again changes nothing more */
+	TOOL_DESTRUCTIVE = 1 << 4, /* takes something away, or ends it */
+	TOOL_OPEN_WORLD = 1 << 5,  /* reaches beyond this machine */
+	TOOL_PAID = 1 << 6,	   /* asks Claude: its method takes a call with an id
+				      (coaching_pipeline_call) */
+};
+
 struct mcp_tool_info {
 	const char *name;
 	const char *title;
 	enum method method; /* answers it; the body of its reply is the result */
 	const struct type *(*input)(void);  /* arguments, decoded strictly */
 	const struct type *(*output)(void); /* NULL: no output schema is promised */
-	bool read_only;		 /* changes nothing, not even what the editor shows */
-	bool always_loaded;	 /* worth a place in every prompt */
-	const char *description; /* for the model */
+	unsigned flags;			    /* enum mcp_tool_flags, or-ed */
+	const char *description;	    /* for the model */
+	const char *more;		    /* how to ask for less, or "" */
 };
 
 extern const struct mcp_tool_info mcp_tool_infos[MCP_TOOL_COUNT];

@@ -227,8 +227,8 @@ static void write_mcp(struct buf *out)
 		add_type_or_dash(out, &set, tool->input);
 		buf_add_str(out, STR_LIT(" | "));
 		add_type_or_dash(out, &set, tool->output);
-		buf_printf(out, " | %s | %s |\n", tool->read_only ? "yes" : "no",
-			tool->always_loaded ? "yes" : "no");
+		buf_printf(out, " | %s | %s |\n", tool->flags & TOOL_READ ? "yes" : "no",
+			tool->flags & TOOL_ALWAYS ? "yes" : "no");
 	}
 	buf_add_char(out, '\n');
 	for (int i = 0; i < MCP_TOOL_COUNT; i++)

@@ -10,7 +10,7 @@ export type PhaseStatus = "pending" | "active" | "complete";
 export type StatsPeriod = "7d" | "30d" | "all";
 
 /** A part of the session state (seed 004 story 6). */
-export type StateItem = "open_files" | "buffers" | "diffs" | "phase" | "plan" | "progress" | "hints" | "session" | "dreyfus";
+export type StateItem = "open_files" | "buffers" | "diffs" | "phase" | "plan" | "progress" | "hints" | "session" | "dreyfus" | "active_tab" | "selection" | "phase_text" | "recent_actions";
 
 /** How hard a piece of work is. */
 export type Difficulty = "beginner" | "intermediate" | "advanced";
@@ -117,7 +117,7 @@ export interface CodeRange {
 export interface FileHint {
 	/** Project-relative path. */
 	path: string;
-	/** How it looks. */
+	/** How it looks, from subtle and suggested to critical and unmissable. */
 	style: HintStyle;
 	/** Directories above it that are to light up too. */
 	directories?: string[];
@@ -578,6 +578,18 @@ export interface CoachingMessage {
 	anchor?: MessageAnchor;
 }
 
+/** How far a longer piece of work has come. */
+export interface CoachingProgress {
+	/** The tool that does it. */
+	tool: string;
+	/** Steps that are done. */
+	step: number;
+	/** Steps there are; step is total at the end. */
+	total: number;
+	/** What is done now, for people. */
+	message: string;
+}
+
 /** The issue that is worked on. What Claude did not give is left out (P6.7). */
 export interface CoachingIssueContext {
 	/** Number of the issue. */
@@ -994,12 +1006,22 @@ export interface PracticeKataLoad {
 export interface ToolSuccess {
 	/** Always true. */
 	success: boolean;
+	/** How many windows of the editor were told. */
+	windows?: number;
+	/** What became of it when no window was told. */
+	note?: string;
 }
 
 /** Which buffer. */
 export interface ToolGetBufferInput {
-	/** Project-relative or absolute path of the file. */
+	/** Path of the file: relative to the project, or absolute inside it. */
 	path: string;
+	/** First line to return, counted from 1. Leave it out to get the whole buffer, if it is small, or its beginning. */
+	startLine?: number;
+	/** Last line to return. Leave it out to get as many lines as fit. */
+	endLine?: number;
+	/** Where in the first line to begin, in UTF-16 code units. Only for a line that is too long for one answer: take it from `more`. */
+	startColumn?: number;
 }
 
 /** The open files. */
@@ -1010,8 +1032,10 @@ export interface ToolGetOpenFilesOutput {
 
 /** Which differences. */
 export interface ToolGetDiffInput {
-	/** One file; every file with unsaved edits without it. */
+	/** One file, when you know which; leave it out to get every file with unsaved edits. */
 	path?: string;
+	/** Only with path, for a diff that was too long: the line of the diff to go on from. Take it from `more`. */
+	startLine?: number;
 }
 
 /** Unsaved edits of one file. */
@@ -1020,6 +1044,8 @@ export interface FileDiff {
 	path: string;
 	/** Unified diff from disk to buffer. */
 	diff: string;
+	/** What of the diff is left, and how to ask for it. */
+	more?: string;
 }
 
 /** Differences between buffers and disk. */
@@ -1030,7 +1056,7 @@ export interface ToolGetDiffOutput {
 
 /** Which parts of the state. */
 export interface ToolGetSessionStateInput {
-	/** Only these; everything without it or when it is empty. */
+	/** Only these. Without it, or when it is empty: open_files to dreyfus, which is what a conversation begins with. Ask for active_tab and selection to learn what the learner looks at, for phase_text before you speak of what the phase asks for, for recent_actions to learn what the learner just did. */
 	include?: StateItem[];
 }
 
@@ -1038,14 +1064,20 @@ export interface ToolGetSessionStateInput {
 export interface StateBuffer {
 	/** Project-relative path. */
 	path: string;
-	/** The whole text. */
-	content: string;
+	/** The whole text; a tool leaves out a long one. */
+	content?: string;
 	/** Where the cursor is. */
 	cursorPosition: Position;
 	/** True while there are unsaved edits. */
 	dirty: boolean;
 	/** Present and true when the file is no longer the one that the unsaved edits began with: another program has changed or removed it. */
 	conflict?: boolean;
+	/** Length in UTF-16 code units, when content is left out. */
+	size?: number;
+	/** How many lines, when content is left out: paige_get_buffer with startLine and endLine reads them. */
+	lines?: number;
+	/** When it last changed, ISO 8601, when content is left out. */
+	lastUpdated?: string;
 }
 
 /** phase: the current phase, or null. */
@@ -1132,6 +1164,8 @@ export interface StateSession {
 	issueTitle?: string | null;
 	/** When it began, ISO 8601. */
 	startedAt: string;
+	/** How much help the learner wants now: none, file, region or line. Point at nothing finer. */
+	hintLevel?: HintLevel;
 }
 
 /** dreyfus: an assessed skill, the newest first. */
@@ -1142,6 +1176,54 @@ export interface StateSkill {
 	stage: string;
 	/** How sure that is. */
 	confidence: number;
+}
+
+/** active_tab: the tab that the learner went to last, or null. */
+export interface StateTab {
+	/** Project-relative path. */
+	path: string;
+	/** Since when, ISO 8601. */
+	since: string;
+}
+
+/** selection: what the learner selected last, or null. */
+export interface StateSelection {
+	/** Project-relative path. */
+	path: string;
+	/** Where, as the editor told it. */
+	range?: unknown;
+	/** Its length in UTF-16 code units. */
+	textLength?: number;
+	/** When, ISO 8601. */
+	at: string;
+}
+
+/** recent_actions: something that happened in the session, the newest last. */
+export interface StateAction {
+	/** What: file_save, tab_switch, hint_level_change, and so on. */
+	type: string;
+	/** More about it. */
+	data: unknown | null;
+	/** When, ISO 8601. */
+	createdAt: string;
+}
+
+/** A phase of the plan. */
+export interface PhaseInfo {
+	/** Id of the phase. */
+	id: string;
+	/** Its place in the plan. */
+	number: number;
+	/** Its title. */
+	title: string;
+	/** What to do in it. */
+	description: string;
+	/** Where it stands. */
+	status: PhaseStatus;
+	/** When it became active, ISO 8601. */
+	startedAt: string | null;
+	/** When it was complete, ISO 8601. */
+	completedAt: string | null;
 }
 
 /** State of the session: the items that were asked for. Put together by the store; here for readers. */
@@ -1164,11 +1246,19 @@ export interface SessionState {
 	session?: StateSession | null;
 	/** Assessed skills. */
 	dreyfus?: StateSkill[];
+	/** The tab that the learner is in. */
+	active_tab?: StateTab | null;
+	/** What the learner selected last. */
+	selection?: StateSelection | null;
+	/** The current phase with what is to do in it. */
+	phase_text?: PhaseInfo | null;
+	/** What just happened. */
+	recent_actions?: StateAction[];
 }
 
 /** Which file. */
 export interface ToolOpenFileInput {
-	/** Project-relative or absolute path of the file. */
+	/** Path of the file: relative to the project, or absolute inside it. */
 	path: string;
 }
 
@@ -1178,62 +1268,48 @@ export interface ToolOpenFileOutput {
 	success: boolean;
 	/** Project-relative path. */
 	path: string;
+	/** How many windows of the editor were told. */
+	windows?: number;
+	/** What became of it when no window was told. */
+	note?: string;
 }
 
 /** Which lines. */
 export interface ToolHighlightLinesInput {
-	/** Project-relative path of the file. */
+	/** Path of a file that is there: relative to the project, or absolute inside it. */
 	path: string;
-	/** First line, counted from 1. */
+	/** First line, counted from 1 in what the learner sees (paige_get_buffer). */
 	start: number;
-	/** Last line, not before the first. */
+	/** Last line, not before the first and not behind the end; the same as start for one line. */
 	end: number;
-	/** How they look. */
+	/** hint: look here. focus: this is what we speak of. info: a remark. warning: a doubt. error: this is wrong. success: this is right. */
 	style: HighlightStyle;
-	/** Shown under the pointer. */
+	/** A sentence shown under the pointer; leave it out when the lines speak for themselves. */
 	hoverText?: string;
 }
 
 /** Where. */
 export interface ToolClearHighlightsInput {
-	/** One file; all files without it. */
+	/** One file; leave it out to clear all files. */
 	path?: string;
 }
 
 /** Which files: hints, or paths with one style for all (P6.3). */
 export interface ToolHintFilesInput {
-	/** Files, each with its own style. Give these or paths. */
+	/** Files, each with its own style. Give these when the files differ in weight, else paths with a style. */
 	hints?: FileHint[];
-	/** Project-relative paths of files that all get the same style. */
+	/** Paths of files that all get the same style; needs style. */
 	paths?: string[];
-	/** The style of paths. */
+	/** The style of paths: subtle or suggested for a nudge, important or obvious for where the work is, critical, required or unmissable when the learner is stuck, warning or error for what went wrong. */
 	style?: HintStyle;
 }
 
 /** Which phase. */
 export interface ToolUpdatePhaseInput {
-	/** Number of the phase in the newest plan of the session. */
+	/** Number of the phase in the newest plan of the session, as in `plan` of the session state. */
 	phase: number;
-	/** What it becomes. */
+	/** active when the learner begins it, complete when the work in it is done and checked. Nothing goes back. */
 	status: PhaseChange;
-}
-
-/** A phase of the plan. */
-export interface PhaseInfo {
-	/** Id of the phase. */
-	id: string;
-	/** Its place in the plan. */
-	number: number;
-	/** Its title. */
-	title: string;
-	/** What to do in it. */
-	description: string;
-	/** Where it stands. */
-	status: PhaseStatus;
-	/** When it became active, ISO 8601. */
-	startedAt: string | null;
-	/** When it was complete, ISO 8601. */
-	completedAt: string | null;
 }
 
 /** The phase as it is now. */
@@ -1246,21 +1322,21 @@ export interface ToolUpdatePhaseOutput {
 
 /** What to say. */
 export interface ToolShowMessageInput {
-	/** The text, Markdown. */
+	/** The text, Markdown; a few sentences. */
 	message: string;
-	/** What kind of message it is. */
+	/** hint: help for the next step. info: a fact. success: praise for something done. warning: a risk ahead. error: something is broken. */
 	type: MessageType;
-	/** Where it belongs; a note at the edge of the window without it. */
+	/** Where in which file it belongs, when it is about a place; leave it out for a note at the edge of the window. */
 	anchor?: MessageAnchor;
 }
 
 /** Which issue. */
 export interface ToolShowIssueContextInput {
-	/** Number of the issue. */
+	/** Number of the issue, if it has one. */
 	number?: number;
 	/** Title of the issue. */
 	title: string;
-	/** What it is about. */
+	/** What it asks for, in a few sentences of your own. */
 	summary: string;
 	/** Its labels: names, or objects {name, color}. */
 	labels?: unknown[];
@@ -1270,9 +1346,9 @@ export interface ToolShowIssueContextInput {
 
 /** What the coaching plan is made from. */
 export interface ToolRunCoachingPipelineInput {
-	/** The plan for the change, Markdown. */
+	/** The plan for the change, Markdown: the steps, with the files and lines they touch. The better the plan, the better the phases. */
 	planText: string;
-	/** What the issue is about, in short. */
+	/** What the issue is about, in a few sentences; memories of earlier work are found by it. */
 	issueSummary: string;
 	/** Number of the issue, if it has one. */
 	issueNumber?: number;
@@ -1292,7 +1368,7 @@ export interface ToolRunCoachingPipelineOutput {
 
 /** What the wrap-up is made from. */
 export interface ToolEndSessionInput {
-	/** The conversation, condensed. */
+	/** The conversation, condensed: what was hard, what was learned, what is left. The first 50,000 characters count. */
 	sessionTranscript: string;
 }
 
@@ -1680,6 +1756,8 @@ export interface ServerPayloads {
 	"coaching:message": CoachingMessage;
 	/** From paige_show_issue_context. */
 	"coaching:issue_context": CoachingIssueContext;
+	/** While paige_run_coaching_pipeline or paige_end_session is under way. */
+	"coaching:progress": CoachingProgress;
 	/** From paige_run_coaching_pipeline. */
 	"coaching:plan_ready": CoachingPlanReady;
 	/** When the Observer thinks that a word would help. */
@@ -1756,33 +1834,33 @@ export type ServerMessage = { [T in ServerMessageType]: ServerEnvelope<T, Server
 
 /** The MCP tools. */
 export interface McpTools {
-	/** Returns what the learner has in the editor for one file, including edits that are not saved yet, with the cursor and whether it is dirty. Saved text is what is on disk now; conflict says that another program changed the file under unsaved edits. null when the file was not edited. */
+	/** Returns what the learner has in the editor for one file, edits that are not saved yet included, with the cursor and whether it is dirty. Saved text is what is on disk now; conflict says that another program changed the file under unsaved edits. null: the file was not edited, so read it from disk. A small buffer comes whole; of a large one, or with startLine and endLine, you get numbered lines, and `more` says how to go on. */
 	paige_get_buffer: { input: ToolGetBufferInput; output: unknown };
-	/** Returns the files that are open in the learner's editor. */
+	/** Returns the files that are open in the learner's editor, in the order in which they were opened. */
 	paige_get_open_files: { input: Empty; output: ToolGetOpenFilesOutput };
-	/** Returns unified diffs from the files on disk to the learner's unsaved buffers, for one file or for all of them. */
+	/** Returns unified diffs from the files on disk to the learner's unsaved buffers, for one file or for all of them. Empty when everything is saved. A long diff is cut at a line, and its `more` says how to go on. */
 	paige_get_diff: { input: ToolGetDiffInput; output: ToolGetDiffOutput };
 	/** Opens a file of the project in the learner's editor, or brings its tab to the front. */
 	paige_open_file: { input: ToolOpenFileInput; output: ToolOpenFileOutput };
-	/** Highlights lines of a file in the learner's editor, optionally with a text under the pointer. Highlights add up until they are cleared. */
+	/** Highlights lines of a file in the learner's editor, optionally with a text under the pointer. Highlights add up until paige_clear_highlights. */
 	paige_highlight_lines: { input: ToolHighlightLinesInput; output: ToolSuccess };
-	/** Removes highlighted lines, in one file or in all. */
+	/** Removes highlighted lines, in one file or in all. The files themselves stay as they are. */
 	paige_clear_highlights: { input: ToolClearHighlightsInput; output: ToolSuccess };
-	/** Returns the state of the active coaching session: open files, unsaved buffers and their diffs, the current phase and the plan, progress, hints, the session and the learner's skills. Everything, or only what include names. Call it at the start of a conversation. */
+	/** Returns the state of the active coaching session: open files, unsaved buffers (long ones without their text) and their diffs, the current phase and the plan, progress, hints, the session with the hint level, and the learner's skills; with include also the active tab, the selection, the text of the phase and recent actions. Call it at the start of a conversation. */
 	paige_get_session_state: { input: ToolGetSessionStateInput; output: unknown };
-	/** Makes files light up in the learner's file explorer: hints with a style for each file, or paths with one style for all. */
+	/** Makes files light up in the learner's file explorer: hints with a style for each file, or paths with one style for all. They add up until paige_clear_hints. */
 	paige_hint_files: { input: ToolHintFilesInput; output: ToolSuccess };
-	/** Removes all file hints from the learner's file explorer. */
+	/** Removes all file hints from the learner's file explorer. The files themselves stay as they are. */
 	paige_clear_hints: { input: Empty; output: ToolSuccess };
 	/** Makes a phase of the coaching plan active or complete. Needs an active session with a plan. */
 	paige_update_phase: { input: ToolUpdatePhaseInput; output: ToolUpdatePhaseOutput };
 	/** Shows the learner a coaching message beside the code, optionally at a place in a file. */
 	paige_show_message: { input: ToolShowMessageInput; output: ToolSuccess };
-	/** Shows the learner the issue that is worked on. */
+	/** Shows the learner the issue that is worked on, in place of the one shown before. */
 	paige_show_issue_context: { input: ToolShowIssueContextInput; output: ToolSuccess };
-	/** Turns a plan for a change into coaching: phases with hints that fit the learner, stored with the session and shown in the editor. Takes up to some minutes. Needs an active session. */
+	/** Turns a plan for a change into coaching: phases with hints that fit the learner, stored with the session and shown in the editor. Asks Claude, which costs money and takes up to some minutes. Needs an active session. If the answer got lost, call it again with the same arguments: what was made already is found and not paid twice. Otherwise each call makes another plan. */
 	paige_run_coaching_pipeline: { input: ToolRunCoachingPipelineInput; output: ToolRunCoachingPipelineOutput };
-	/** Ends the coaching session: finds knowledge gaps, makes katas, assesses skills and keeps memories. Takes up to some minutes. Calling it again is harmless. */
+	/** Ends the coaching session for good: finds knowledge gaps, makes katas, assesses skills and keeps memories. Asks Claude, which costs money and takes up to some minutes. Only when the learner wants to stop. Calling it again is harmless. */
 	paige_end_session: { input: ToolEndSessionInput; output: ToolEndSessionOutput };
 }
 

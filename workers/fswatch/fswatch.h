@@ -4,7 +4,8 @@
  *   main.c           start, confinement, stop
  *   turn.c           the end of each turn of the loop: what was done is written, then
  * told serve_files.c    fs.open, fs.show, fs.save, fs.close, fs.open_files
- *   serve_buffers.c  fs.buffer_update, fs.buffer, fs.diff, fs.excerpt, fs.state
+ *   serve_buffers.c  fs.buffer_update, fs.diff, fs.excerpt, fs.state
+ *   serve_tools.c    fs.buffer, fs.places
  *   follow.c         saved buffers follow the disk, unsaved ones over a changed file are
  *                    conflicts
  *   serve_tree.c     fs.tree, and what the watcher sees
@@ -77,6 +78,7 @@ struct fswatch {
 
 void serve_files_init(struct fswatch *fs);
 void serve_buffers_init(struct fswatch *fs);
+void serve_tools_init(struct fswatch *fs);
 void serve_tree_init(struct fswatch *fs);
 void session_init(struct fswatch *fs);
 

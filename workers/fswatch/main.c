@@ -164,6 +164,7 @@ static int init(struct worker *w)
 	turn_init(fs);
 	serve_files_init(fs);
 	serve_buffers_init(fs);
+	serve_tools_init(fs);
 	serve_tree_init(fs);
 	session_init(fs);
 	turn_work(fs); /* sends what waits from before */

@@ -3,6 +3,7 @@
 #include "common/log.h"
 #include "proto/errors.h"
 #include "proto/messages.h"
+#include "workers/fswatch/brief.h"
 #include "workers/fswatch/diff.h"
 #include "workers/fswatch/fswatch.h"
 #include "workers/fswatch/language.h"
@@ -127,43 +128,6 @@ static void serve_update(void *arg, struct bus_request *request, const void *mes
 	answer_text(fs, request, "{}");
 }
 
-/* ---- fs.buffer ---- */
-
-static void serve_buffer(void *arg, struct bus_request *request, const void *message)
-{
-	struct fswatch *fs = arg;
-	const struct tool_get_buffer_input *in = message;
-	char key[PATH_KEY_SIZE], updated[WALL_ISO_SIZE];
-	struct buf json = {.data = NULL};
-
-	if (!fswatch_key(fs, request, in->path, key))
-		return;
-
-	struct buffer *buffer =
-		fswatch_current(fs, buffers_find(&fs->buffers, str_of(key)));
-
-	if (!buffer) {
-		answer_text(fs, request, "null");
-		return;
-	}
-	wall_iso(buffer->updated, updated);
-
-	const struct tool_get_buffer_output reply = {
-		.path = buffer->path,
-		.content = content_of(buffer),
-		.cursor_position = cursor_of(buffer),
-		.has_cursor_position = true,
-		.dirty = buffer->dirty,
-		.has_dirty = true,
-		.last_updated = str_of(updated),
-		.conflict = true,
-		.has_conflict = fswatch_conflict(fs, buffer),
-	};
-
-	proto_encode(tool_get_buffer_output_type(), &reply, &json);
-	turn_answer(fs, request, &json);
-}
-
 /* ---- diffs ---- */
 
 /*
@@ -265,7 +229,15 @@ static void serve_diff(void *arg, struct bus_request *request, const void *messa
 	struct file_diff one;
 
 	if (!in->path.ptr) {
+		if (in->has_start_line) {
+			bus_answer_error(request,
+				error_code_infos[ERROR_INVALID_MESSAGE].name,
+				(struct str){NULL, 0},
+				"arguments.startLine: expected a path beside it");
+			return;
+		}
 		reply.diffs.items = all_diffs(fs, request, &reply.diffs.count);
+		brief_diffs(&request->arena, reply.diffs.items, reply.diffs.count, 1);
 		turn_answer_message(fs, request, &reply);
 		return;
 	}
@@ -282,6 +254,8 @@ static void serve_diff(void *arg, struct bus_request *request, const void *messa
 			fswatch_refuse(request, str_of(key), error);
 			return;
 		}
+		brief_diffs(&request->arena, &one, reply.diffs.count,
+			in->has_start_line ? in->start_line : 1);
 	}
 	turn_answer_message(fs, request, &reply);
 }
@@ -347,7 +321,7 @@ static void serve_excerpt(void *arg, struct bus_request *request, const void *me
 
 /* ---- fs.state ---- */
 
-static bool wanted(const struct tool_get_session_state_input *in, const char *item)
+static bool wanted(const struct fs_state_query *in, const char *item)
 {
 	for (size_t i = 0; i < in->include.count; i++)
 		if (str_is(in->include.items[i], item))
@@ -382,7 +356,7 @@ static struct state_buffer *state_buffers(
 static void serve_state(void *arg, struct bus_request *request, const void *message)
 {
 	struct fswatch *fs = arg;
-	const struct tool_get_session_state_input *in = message;
+	const struct fs_state_query *in = message;
 	struct fs_state state = {.empty_ = 0};
 
 	if (wanted(in, "open_files")) {
@@ -395,13 +369,17 @@ static void serve_state(void *arg, struct bus_request *request, const void *mess
 		state.buffers.items = state_buffers(fs, request, &state.buffers.count);
 	if (wanted(in, "diffs"))
 		state.diffs.items = all_diffs(fs, request, &state.diffs.count);
+	if (in->brief) {
+		brief_buffers(&fs->buffers, &request->arena, state.buffers.items,
+			state.buffers.count);
+		brief_diffs(&request->arena, state.diffs.items, state.diffs.count, 1);
+	}
 	turn_answer_message(fs, request, &state);
 }
 
 void serve_buffers_init(struct fswatch *fs)
 {
 	bus_serve(fs->bus, METHOD_FS_BUFFER_UPDATE, serve_update, fs);
-	bus_serve(fs->bus, METHOD_FS_BUFFER, serve_buffer, fs);
 	bus_serve(fs->bus, METHOD_FS_DIFF, serve_diff, fs);
 	bus_serve(fs->bus, METHOD_FS_EXCERPT, serve_excerpt, fs);
 	bus_serve(fs->bus, METHOD_FS_STATE, serve_state, fs);

@@ -7,6 +7,7 @@
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/guard_watch.h"
 #include "workers/gateway/tree.h"
+#include "workers/gateway/unseen.h"
 #include "workers/gateway/ws_server.h"
 
 #define UI_PREFIX "ui/"
@@ -26,12 +27,22 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 		return;
 	}
 	payload = payload_new(event->body);
+	if (g->ws->count == 0)
+		unseen_keep(str_of(ws_server_infos[type].name), payload);
 	if (guard_watch_takes(str_of(ws_server_infos[type].name)))
 		guard_watch_tell(g->ws, str_of(ws_server_infos[type].name), payload);
 	else
 		ws_broadcast(g->ws, str_of(ws_server_infos[type].name), payload, NULL,
 			(struct str){NULL, 0});
 	payload_release(payload);
+}
+
+static void on_session_event(void *arg, const struct bus_event *event)
+{
+	(void)arg;
+	/* What was shown belongs to the session before. */
+	if (!str_is(event->topic, "session/resumed"))
+		unseen_forget();
 }
 
 static void on_gap(void *arg, enum worker_id from, uint64_t missed)
@@ -55,4 +66,5 @@ void events_subscribe(struct gateway *g)
 		bus_subscribe(g->bus, topic->publisher, UI_PREFIX, on_ui_event, g);
 		bus_on_gap(g->bus, topic->publisher, on_gap, g);
 	}
+	bus_subscribe(g->bus, WORKER_STORE, "session/", on_session_event, g);
 }

@@ -6,6 +6,7 @@
 #include "proto/messages.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/tree.h"
+#include "workers/gateway/unseen.h"
 #include "workers/gateway/ws_message.h"
 #include "workers/gateway/ws_server.h"
 #include <stdio.h>
@@ -159,11 +160,14 @@ static void welcome(const struct greeting *g)
 		return;
 	client->greeted = true;
 	send_init(g);
-	if (first && g->resume && resume(g))
+	if (first && g->resume && resume(g)) {
+		unseen_forget(); /* it was among what was missed */
 		return;
+	}
 	tree_send(client->server, client);
 	if (g->resume && g->session_id[0])
 		send_session_state(client);
+	unseen_give(client);
 }
 
 static void fail(struct greeting *g, const char *code, struct str message)

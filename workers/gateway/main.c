@@ -15,6 +15,7 @@
 #include "workers/gateway/http.h"
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/mcp_session_store.h"
+#include "workers/gateway/mcp_tool_call.h"
 #include "workers/gateway/mcp_tool_log.h"
 #include "workers/gateway/mcp_tools.h"
 #include "workers/gateway/panel.h"
@@ -147,6 +148,7 @@ static int init(struct worker *w)
 	g->ws = ws_server_new(g, ws_message_take);
 	g->mcp = mcp_server_new(g->base, mcp_tools_service(g), &g->metrics);
 	events_subscribe(g);
+	mcp_tool_calls_begin(g);
 	agents_start(g);
 	bus_when_heard(g->bus, WAIT_MS, on_heard, g);
 	bus_on_relief(g->bus, on_relief, g);
@@ -188,6 +190,7 @@ static void stop(struct worker *w)
 	if (serving)
 		http_stop_accepting(g);
 	serving = true; /* and it does not begin any more */
+	mcp_tool_calls_end_all(g);
 	mcp_server_stop(g->mcp);
 	mcp_tool_log_stop(g);
 	ws_server_stop(g->ws, on_windows_gone, g);

@@ -1,23 +1,20 @@
 /* mcp_tools.c - see mcp_tools.h. */
 #include "workers/gateway/mcp_tools.h"
-#include "common/bus.h"
-#include "common/ids.h"
-#include "common/log.h"
 #include "paige-config.h"
 #include "proto/mcp_tools.h"
-#include "proto/messages.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/mcp/mcp.h"
+#include "workers/gateway/mcp_fit.h"
 #include "workers/gateway/mcp_instructions.h"
 #include "workers/gateway/mcp_session_store.h"
-#include "workers/gateway/mcp_tool_log.h"
-#include <stdlib.h>
+#include "workers/gateway/mcp_tool_call.h"
 
 /* The tools change with the program only. */
 #define TOOLS_TTL_MS 3600000
-/* A method that may take longer than this gets a stream at once. */
-#define LONG_METHOD_MS 60000
 #define NEAR_MATCHES 3
+/* What clients are told of the longest answer: MCP_FIT_BYTES of JSON, which is a text
+ * block too, with its quotes and line ends escaped once more. */
+#define RESULT_CHARS (3 * MCP_FIT_BYTES)
 
 /* ---- tools/list ---- */
 
@@ -25,6 +22,11 @@ static void put_member(struct buf *out, const char *name, const char *text)
 {
 	buf_printf(out, ",\"%s\":", name);
 	buf_add_json_string(out, str_of(text));
+}
+
+static const char *truth(const struct mcp_tool_info *tool, unsigned flags)
+{
+	return tool->flags & flags ? "true" : "false";
 }
 
 static void put_tool(const struct mcp_tool_info *tool, struct buf *out)
@@ -40,12 +42,14 @@ static void put_tool(const struct mcp_tool_info *tool, struct buf *out)
 		proto_schema(tool->output(), DECODE_LENIENT, out);
 	}
 	buf_printf(out,
-		",\"annotations\":{\"readOnlyHint\":%s,\"destructiveHint\":false,"
-		"\"idempotentHint\":%s,\"openWorldHint\":false}",
-		tool->read_only ? "true" : "false",
-		method_infos[tool->method].flags & METHOD_ONCE ? "false" : "true");
-	if (tool->always_loaded)
-		buf_add_str(out, STR_LIT(",\"_meta\":{\"anthropic/alwaysLoad\":true}"));
+		",\"annotations\":{\"readOnlyHint\":%s,\"destructiveHint\":%s,"
+		"\"idempotentHint\":%s,\"openWorldHint\":%s}",
+		truth(tool, TOOL_READ), truth(tool, TOOL_DESTRUCTIVE),
+		truth(tool, TOOL_IDEMPOTENT | TOOL_READ), truth(tool, TOOL_OPEN_WORLD));
+	buf_printf(out, ",\"_meta\":{\"anthropic/maxResultSizeChars\":%d", RESULT_CHARS);
+	if (tool->flags & TOOL_ALWAYS)
+		buf_add_str(out, STR_LIT(",\"anthropic/alwaysLoad\":true"));
+	buf_add_char(out, '}');
 	buf_add_char(out, '}');
 }
 
@@ -78,102 +82,6 @@ static void handle_list(struct mcp_call *call, void *arg)
 }
 
 /* ---- tools/call ---- */
-
-/* A text block; with `structured` the same as an object too. */
-static void finish(struct gateway *g, struct mcp_call *call, struct str text,
-	bool structured, bool is_error)
-{
-	static struct buf out;
-
-	if (is_error)
-		g->metrics.mcp_tool_errors++;
-	buf_add_str(&out, STR_LIT("{\"content\":[{\"type\":\"text\",\"text\":"));
-	buf_add_json_string(&out, text);
-	buf_add_str(&out, STR_LIT("}]"));
-	if (structured) {
-		buf_add_str(&out, STR_LIT(",\"structuredContent\":"));
-		buf_add_str(&out, text);
-	}
-	if (is_error)
-		buf_add_str(&out, STR_LIT(",\"isError\":true"));
-	buf_add_char(&out, '}');
-	mcp_call_result(call, buf_str(&out));
-	buf_empty(&out, MCP_KEPT_BYTES);
-}
-
-struct tool_call {
-	struct gateway *g;
-	struct mcp_call *call;
-	int awaited; /* the owner's answer; for a tool that does something also its row */
-	struct buf text; /* the answer */
-	bool is_error;
-};
-
-static void tool_call_done(void *arg)
-{
-	struct tool_call *t = arg;
-	struct str text = buf_str(&t->text);
-
-	if (--t->awaited > 0)
-		return;
-	finish(t->g, t->call, text, !t->is_error && text.len && text.ptr[0] == '{',
-		t->is_error);
-	buf_free(&t->text);
-	free(t);
-}
-
-static void on_reply(void *arg, const struct bus_reply *reply)
-{
-	struct tool_call *t = arg;
-
-	t->is_error = reply->status != BUS_OK;
-	buf_add_str(&t->text, t->is_error ? reply->message : reply->body);
-	tool_call_done(t);
-}
-
-static void call_owner(
-	struct tool_call *t, const struct mcp_tool_info *tool, const void *input)
-{
-	const struct method_info *method = &method_infos[tool->method];
-	struct buf body = {0};
-	char key[UUID_SIZE] = "";
-
-	if (method->deadline_ms >= LONG_METHOD_MS)
-		mcp_call_takes_long(t->call);
-	if (method->flags & METHOD_KEYED)
-		uuid7(clock_wall(), key);
-	proto_encode(tool->input(), input, &body);
-	bus_call(t->g->bus, tool->method, str_of(key[0] ? key : NULL), buf_str(&body), 0,
-		on_reply, t);
-	buf_free(&body);
-}
-
-/* Decodes the arguments and has the tool's owner do it. What a tool did is answered when
- * its row stands in the log (FR-079); one that only reads does not wait for that. */
-static void call_tool(struct gateway *g, struct mcp_call *call,
-	const struct mcp_tool_info *tool, yyjson_val *arguments)
-{
-	struct tool_call *t = calloc(1, sizeof(*t));
-	struct arena *arena = mcp_call_arena(call);
-	void *input = arena_alloc(arena, tool->input()->size);
-	struct proto_error error;
-
-	if (!t)
-		abort();
-	t->g = g;
-	t->call = call;
-	t->awaited = tool->read_only ? 1 : 2;
-	mcp_tool_log(g, tool->name, mcp_call_session_id(call),
-		tool->read_only ? NULL : tool_call_done, t);
-	if (proto_decode(tool->input(), arguments, "arguments", DECODE_STRICT, arena,
-		    input, &error) < 0) {
-		t->is_error = true;
-		buf_add_str(&t->text, str_of(error.text));
-		tool_call_done(t);
-	} else {
-		call_owner(t, tool, input);
-	}
-}
 
 /* How alike two names are: the length of the longest run of characters that both have. */
 static size_t likeness(struct str a, struct str b)
@@ -253,7 +161,8 @@ static void handle_call(struct mcp_call *call, void *arg)
 		return;
 	}
 	g->metrics.mcp_tool_calls++;
-	call_tool(g, call, &mcp_tool_infos[tool], arguments ? arguments : empty_object());
+	mcp_tool_call(
+		g, call, (enum mcp_tool)tool, arguments ? arguments : empty_object());
 }
 
 /* ---- the service ---- */
@@ -278,6 +187,7 @@ const struct mcp_service *mcp_tools_service(struct gateway *g)
 		.methods = methods,
 		.method_count = sizeof(methods) / sizeof(methods[0]),
 		.session_ended = mcp_sessions_tell_ended,
+		.lost_result = MCP_TOOL_LOST_RESULT,
 	};
 
 	service.arg = g;

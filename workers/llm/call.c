@@ -497,8 +497,10 @@ static void log_call(
 	struct bus_reply reply;
 
 	row->model = str_of(c->model);
-	if (c->outcome == CALL_OUTCOME_OK) {
+	if (c->outcome == CALL_OUTCOME_OK)
 		row->latency_ms = latency_ms;
+	/* What was cancelled is paid for as far as it had come. */
+	if (c->outcome == CALL_OUTCOME_OK || c->outcome == CALL_OUTCOME_CANCELLED) {
 		row->input_tokens =
 			c->usage.input + c->usage.cache_write + c->usage.cache_read;
 		row->output_tokens = c->usage.output;
@@ -552,7 +554,9 @@ struct call_result call_claude(struct flow *flow, const struct call_request *req
 	struct str key;
 
 	prepare(&c);
-	if (!within_budget(&c)) {
+	if (*flow_cancelled(flow)) {
+		c.outcome = CALL_OUTCOME_CANCELLED; /* nothing was asked: no row */
+	} else if (!within_budget(&c)) {
 		c.outcome = CALL_OUTCOME_BUDGET; /* nothing was asked: no row */
 	} else {
 		row = row_of(&c);

@@ -42,6 +42,9 @@ struct flows {
 	struct mailbox *mailbox;
 	void *context;
 	const struct snapshot *snapshot; /* for the next flow; the loop's */
+	void (*on_end)(
+		void *arg, const struct bus_request *request, const struct flow_end *end);
+	void *on_end_arg;
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	struct flow_private *queue, **queue_end, *all;
@@ -227,7 +230,7 @@ static bool refuses(const struct flows *flows)
 	return flows->stopping || flows->waiting >= FLOW_QUEUE_MAX;
 }
 
-void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
+bool flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
 	const void *message)
 {
 	struct flow_private *p;
@@ -236,13 +239,14 @@ void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
 		bus_answer_error(request, "BUSY", (struct str){NULL, 0},
 			flows->stopping ? "The daemon is stopping"
 					: "Too many requests are waiting for Claude");
-		return;
+		return false;
 	}
 	p = flow_new(flows, fn);
 	p->flow.message = message;
 	p->flow.body = request->body;
 	p->request = request;
 	enqueue(flows, p);
+	return true;
 }
 
 void flow_spawn(struct flows *flows, flow_fn *fn, struct str body)
@@ -254,6 +258,24 @@ void flow_spawn(struct flows *flows, flow_fn *fn, struct str body)
 	p = flow_new(flows, fn);
 	p->flow.body = arena_str(&p->flow.arena, body);
 	enqueue(flows, p);
+}
+
+void flows_cancel(struct flows *flows, const struct bus_request *request)
+{
+	pthread_mutex_lock(&flows->lock);
+	for (struct flow_private *p = flows->all; p; p = p->all_next)
+		if (p->request == request)
+			p->cancelled = true;
+	pthread_mutex_unlock(&flows->lock);
+}
+
+void flows_on_end(struct flows *flows,
+	void (*fn)(
+		void *arg, const struct bus_request *request, const struct flow_end *end),
+	void *arg)
+{
+	flows->on_end = fn;
+	flows->on_end_arg = arg;
 }
 
 unsigned flows_count(const struct flows *flows)
@@ -305,6 +327,7 @@ void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), v
 
 struct letter {
 	struct bus *bus;
+	struct flows *flows;
 	struct bus_request *request;
 	struct buf topic, body;
 	struct buf code; /* of an error; ends with NUL, as topic */
@@ -317,6 +340,7 @@ static struct letter *letter_new(struct flow *flow)
 	if (!l)
 		abort();
 	l->bus = flow->worker->bus;
+	l->flows = flow->flows;
 	return l;
 }
 
@@ -331,7 +355,11 @@ static void letter_free(struct letter *l)
 static void on_answer(void *arg)
 {
 	struct letter *l = arg;
+	const struct flow_end end = {
+		.code = l->code.len > 0 ? l->code.data : NULL, .body = buf_str(&l->body)};
 
+	if (l->flows->on_end)
+		l->flows->on_end(l->flows->on_end_arg, l->request, &end);
 	if (l->code.len > 0)
 		bus_answer_error(l->request, l->code.data, (struct str){NULL, 0}, "%.*s",
 			STR_ARG(buf_str(&l->body)));
@@ -412,6 +440,11 @@ void flow_publish(struct flow *flow, const char *topic, const struct type *type,
 void *flow_context(const struct flow *flow)
 {
 	return flow->flows->context;
+}
+
+const struct bus_request *flow_request(const struct flow *flow)
+{
+	return flow->private_->request;
 }
 
 struct bus_reply flow_call(struct flow *flow, enum method method, const void *request)

@@ -43,20 +43,36 @@ struct flows *flows_new(
 /* On the loop: flows that are asked for from now on go by the worker's settings as they
  * are now. */
 void flows_reload(struct flows *flows);
-/* On the loop: serves `request` with `fn`. */
-void flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
+/* On the loop: serves `request` with `fn`. False when it was refused, and answered so. */
+bool flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,
 	const void *message);
 /* On the loop: a flow that nobody waits for; `body` is copied for it. */
 void flow_spawn(struct flows *flows, flow_fn *fn, struct str body);
 /* On the loop: every flow is told to end; `done` is called when all have, at most
  * `deadline_ms` later. */
 void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), void *arg);
+/* On the loop: the flow that serves a request is told to end. */
+void flows_cancel(struct flows *flows, const struct bus_request *request);
+
+/* How a flow answered: with an error when there is a code, `body` its text. */
+struct flow_end {
+	const char *code;
+	struct str body;
+};
+
+/* `fn` is told on the loop of each answer, before it goes out. One for all flows. */
+void flows_on_end(struct flows *flows,
+	void (*fn)(
+		void *arg, const struct bus_request *request, const struct flow_end *end),
+	void *arg);
 /* How many run or wait. */
 unsigned flows_count(const struct flows *flows);
 
 /* ---- on the flow's thread ---- */
 
 void *flow_context(const struct flow *flow);
+/* Names the flow on the loop; not to be read. NULL when nobody waits for it. */
+const struct bus_request *flow_request(const struct flow *flow);
 /* Exactly one of these ends a flow's duty to its caller; the flow may go on afterwards.
  * Text is copied. */
 void flow_answer(struct flow *flow, struct str body);

@@ -6,6 +6,7 @@
 
 #include "workers/llm/call.h"
 #include "workers/llm/memory.h"
+#include "workers/llm/paid.h"
 #include <pthread.h>
 
 struct llm {
@@ -15,6 +16,7 @@ struct llm {
 	struct http *http;
 	struct flows *flows;
 	struct memory *memory;
+	struct paid *paid;
 	pthread_mutex_t wrap_up;
 	bool github; /* gh is on PATH */
 };

@@ -25,8 +25,6 @@ static const struct {
 	{METHOD_CONTROL, flow_control},
 	{METHOD_INTERVIEW_COVERAGE, flow_interview_coverage},
 	{METHOD_INTERVIEW_ASSISTANT, flow_interview_assistant},
-	{METHOD_COACHING_PIPELINE, flow_pipeline},
-	{METHOD_SESSION_WRAP_UP, flow_wrap_up},
 	{METHOD_DASHBOARD_LOAD, flow_dashboard_load},
 	{METHOD_DASHBOARD_REFRESH_ISSUES, flow_dashboard_refresh_issues},
 };
@@ -38,6 +36,38 @@ static void serve(void *arg, struct bus_request *request, const void *message)
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
 		if (served[i].method == request->method)
 			flow_start(llm->flows, served[i].flow, request, message);
+}
+
+static void serve_pipeline(void *arg, struct bus_request *request, const void *message)
+{
+	const struct coaching_pipeline_call *m = message;
+	struct llm *llm = arg;
+
+	paid_serve(llm->paid, flow_pipeline, request, &m->input, m->call);
+}
+
+static void serve_wrap_up(void *arg, struct bus_request *request, const void *message)
+{
+	const struct session_wrap_up_call *m = message;
+	struct llm *llm = arg;
+
+	paid_serve(llm->paid, flow_wrap_up, request, &m->input, m->call);
+}
+
+static void serve_cancel(void *arg, struct bus_request *request, const void *message)
+{
+	struct llm *llm = arg;
+
+	paid_cancel(llm->paid, ((const struct flow_ref *)message)->call);
+	bus_answer(request, STR_LIT("{}"));
+}
+
+static void serve_lost(void *arg, struct bus_request *request, const void *message)
+{
+	struct llm *llm = arg;
+
+	paid_lost(llm->paid, ((const struct flow_lost *)message)->call);
+	bus_answer(request, STR_LIT("{}"));
 }
 
 static void serve_capabilities(
@@ -60,6 +90,7 @@ static void on_session_started(void *arg, const struct bus_event *event)
 {
 	struct llm *llm = arg;
 
+	paid_forget(llm->paid);
 	if (llm->github)
 		flow_spawn(llm->flows, flow_fetch_title, event->body);
 }
@@ -101,6 +132,11 @@ static int init(struct worker *w)
 	flows_reload(llm->flows);
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
 		bus_serve(w->bus, served[i].method, serve, llm);
+	llm->paid = paid_new(w, llm->flows, llm->mailbox);
+	bus_serve(w->bus, METHOD_COACHING_PIPELINE, serve_pipeline, llm);
+	bus_serve(w->bus, METHOD_SESSION_WRAP_UP, serve_wrap_up, llm);
+	bus_serve(w->bus, METHOD_FLOW_CANCEL, serve_cancel, llm);
+	bus_serve(w->bus, METHOD_FLOW_LOST, serve_lost, llm);
 	bus_serve(w->bus, METHOD_LLM_CAPABILITIES, serve_capabilities, llm);
 	bus_subscribe(w->bus, WORKER_STORE, "session/started", on_session_started, llm);
 	reconcile(w);

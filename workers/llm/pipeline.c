@@ -9,6 +9,29 @@
 #include "workers/llm/stage.h"
 #include "workers/llm/steps.h"
 
+/* What the learner and the model read while it is made. */
+enum step { STEP_RECALL, STEP_CHOOSE, STEP_COACH, STEP_KEEP, STEPS };
+
+static void step(const struct flow *flow, enum step step)
+{
+	static const char *const texts[STEPS] = {
+		[STEP_RECALL] = "Looking for memories of earlier work",
+		[STEP_CHOOSE] = "Choosing the memories that help",
+		[STEP_COACH] = "Claude makes the phases and their hints",
+		[STEP_KEEP] = "Keeping the plan",
+	};
+
+	paid_step(llm_of(flow)->paid, flow, (int)step, STEPS, texts[step]);
+}
+
+static bool is_blank(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (!strchr(" \t\r\n", text.ptr[i]))
+			return false;
+	return true;
+}
+
 static struct str session_of(const struct coaching_context *context)
 {
 	return context->session.id;
@@ -37,6 +60,7 @@ static void recall(struct flow *flow, const struct tool_run_coaching_pipeline_in
 		candidates[i] = (struct candidate_memory){
 			.content = hits.memories.items[i].content,
 			.metadata = hits.memories.items[i].metadata};
+	step(flow, STEP_CHOOSE);
 	filter.candidate_memories.items = candidates;
 	filter.candidate_memories.count = hits.memories.count;
 	result = call_claude(
@@ -155,13 +179,22 @@ void flow_pipeline(struct flow *flow)
 	struct call_result result;
 	struct bus_reply reply;
 
+	if (is_blank(m->plan_text)) { /* before anything is paid for */
+		flow_fail(flow, "INVALID_MESSAGE",
+			"arguments.planText: expected the plan for the change, got "
+			"blanks "
+			"only");
+		return;
+	}
 	if (!load_context(flow, &context))
 		return;
 	if (!context.has_session) {
 		flow_fail(flow, "NO_SESSION", "No active session");
 		return;
 	}
+	step(flow, STEP_RECALL);
 	recall(flow, m, &context, &coach);
+	step(flow, STEP_COACH);
 	coach.dreyfus_stage = stage_newest(&context);
 	result = call_claude(flow, &(struct call_request){.kind = CALL_COACH_AGENT,
 					   .session_id = session_of(&context),
@@ -172,6 +205,7 @@ void flow_pipeline(struct flow *flow)
 		flow_fail(flow, "MODEL_ERROR", "%.*s", STR_ARG(result.text));
 		return;
 	}
+	step(flow, STEP_KEEP);
 	store = (struct plan_store){.session_id = session_of(&context),
 		.plan_text = m->plan_text,
 		.issue_number = m->issue_number,

@@ -23,6 +23,28 @@ struct wrap_up {
 	struct str gaps; /* [{topic, severity}] of this session, for the memories */
 };
 
+/* What the learner and the model read meanwhile. */
+enum step { STEP_GAPS, STEP_SKILLS, STEP_MEMORIES, STEP_COMPLETE, STEPS };
+
+/* Begins a step. False when the call was cancelled: then the session goes on. */
+static bool step(const struct wrap_up *w, enum step step)
+{
+	static const char *const texts[STEPS] = {
+		[STEP_GAPS] = "Looking for knowledge gaps",
+		[STEP_SKILLS] = "Assessing skills",
+		[STEP_MEMORIES] = "Keeping what was learned",
+		[STEP_COMPLETE] = "Completing the session",
+	};
+
+	if (*flow_cancelled(w->flow)) {
+		flow_fail(w->flow, "MODEL_ERROR",
+			"The wrap-up was cancelled; the session goes on");
+		return false;
+	}
+	paid_step(llm_of(w->flow)->paid, w->flow, (int)step, STEPS, texts[step]);
+	return true;
+}
+
 static struct call_result call(
 	struct wrap_up *w, enum call_kind kind, const void *message)
 {
@@ -196,10 +218,17 @@ static void run(struct wrap_up *w)
 		fail_with(w->flow, &reply);
 		return;
 	}
+	if (!step(w, STEP_GAPS))
+		return;
 	extract_gaps(w);
+	if (!step(w, STEP_SKILLS))
+		return;
 	assess(w);
+	if (!step(w, STEP_MEMORIES))
+		return;
 	remember(w);
-	finish(w);
+	if (step(w, STEP_COMPLETE))
+		finish(w);
 }
 
 void flow_wrap_up(struct flow *flow)

@@ -1,4 +1,4 @@
-/* state.c - the nine items of the session state (state.h). */
+/* state.c - the items of the session state (state.h). */
 #include "workers/store/state.h"
 #include "common/buf.h"
 #include "proto/messages.h"
@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { ITEMS = STATE_DREYFUS + 1 };
+/* Without `include` everything up to the skills is told (EC-33). */
+enum { ITEMS = STATE_RECENT_ACTIONS + 1, DEFAULT_ITEMS = STATE_DREYFUS + 1 };
 
 /* Appends the value of one item. 0 or -errno. */
 typedef int item_fn(struct store *store, struct call *call, struct buf *out);
@@ -157,6 +158,8 @@ static int add_session(struct store *store, struct call *call, struct buf *out)
 			.project_dir = query_column(query, 1, call->arena),
 			.issue_title = query_column(query, 3, call->arena),
 			.started_at = query_column(query, 5, call->arena),
+			.hint_level = store->sessions.hint_level,
+			.has_hint_level = true,
 		};
 		session.has_issue_number = column_int(query, 2, &session.issue_number);
 		proto_encode(state_session_type(), &session, out);
@@ -188,6 +191,48 @@ static int add_dreyfus(struct store *store, struct call *call, struct buf *out)
 	return found;
 }
 
+/* The JSON that a statement makes for the active session; null without a row. */
+static int add_json_of(
+	struct store *store, struct call *call, enum statement statement, struct buf *out)
+{
+	AUTO_QUERY *query = query_begin(&store->db, statement);
+	int found;
+
+	query_text(query, 1, str_of(store->sessions.active.id));
+	found = query_step(&store->db, query);
+	if (found >= 0)
+		buf_add_str(out, found == 1 ? query_column(query, 0, call->arena)
+					    : STR_LIT("null"));
+	return found < 0 ? found : 0;
+}
+
+static int add_active_tab(struct store *store, struct call *call, struct buf *out)
+{
+	return add_json_of(store, call, STATEMENT_TAB_FOR_STATE, out);
+}
+
+static int add_selection(struct store *store, struct call *call, struct buf *out)
+{
+	return add_json_of(store, call, STATEMENT_SELECTION_FOR_STATE, out);
+}
+
+static int add_recent_actions(struct store *store, struct call *call, struct buf *out)
+{
+	return add_json_of(store, call, STATEMENT_ACTIONS_FOR_STATE, out);
+}
+
+static int add_phase_text(struct store *store, struct call *call, struct buf *out)
+{
+	struct phase_row row;
+	int found = phase_current(store, call, &row);
+
+	if (found == 1)
+		proto_encode(phase_info_type(), &row.info, out);
+	else if (found == 0)
+		buf_add_str(out, STR_LIT("null"));
+	return found < 0 ? found : 0;
+}
+
 /* By enum state_item; those without are the file worker's. */
 static item_fn *const items[ITEMS] = {
 	[STATE_PHASE] = add_phase,
@@ -196,6 +241,10 @@ static item_fn *const items[ITEMS] = {
 	[STATE_HINTS] = add_hints,
 	[STATE_SESSION] = add_session,
 	[STATE_DREYFUS] = add_dreyfus,
+	[STATE_ACTIVE_TAB] = add_active_tab,
+	[STATE_SELECTION] = add_selection,
+	[STATE_PHASE_TEXT] = add_phase_text,
+	[STATE_RECENT_ACTIONS] = add_recent_actions,
 };
 
 /* What is asked for, and what of it is there already. In the call's arena. */
@@ -217,8 +266,7 @@ static int read_wanted(struct call *call, struct strs include, struct state_requ
 				STR_ARG(include.items[i]));
 		out->wanted[item] = true;
 	}
-	/* Nothing named is everything (EC-33). */
-	for (int item = 0; include.count == 0 && item < ITEMS; item++)
+	for (int item = 0; include.count == 0 && item < DEFAULT_ITEMS; item++)
 		out->wanted[item] = true;
 	return 0;
 }
@@ -271,7 +319,7 @@ static void state_after(struct store *store, struct call *call)
 {
 	struct state_request *request = call->outcome.after_data;
 
-	files_ask_state(store, call, request->from_files, on_state);
+	files_ask_state(store, call, request->from_files, true, on_state);
 }
 
 int session_state(struct store *store, struct call *call)
@@ -315,7 +363,7 @@ static void restored_after(struct store *store, struct call *call)
 {
 	struct state_request *request = call->outcome.after_data;
 
-	files_ask_state(store, call, request->from_files, on_restored);
+	files_ask_state(store, call, request->from_files, false, on_restored);
 }
 
 int state_answer_restored(struct store *store, struct call *call)

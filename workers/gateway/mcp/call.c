@@ -41,6 +41,8 @@ static void on_stream_cut(void *arg)
 	/* Legacy: cutting is no cancelling; the result waits in the stream. */
 	if (mcp_call_is_modern(call))
 		mcp_call_cancel(call);
+	else if (call->on_detach)
+		call->on_detach(call->on_detach_arg);
 }
 
 static void become_stream(struct mcp_call *call)
@@ -51,8 +53,8 @@ static void become_stream(struct mcp_call *call)
 	if (call->stream || !ev || !call->takes_stream)
 		return;
 	call->ev = NULL;
-	call->stream =
-		mcp_stream_open(call->server, call->session, number, ev, call->conn);
+	call->stream = mcp_stream_open(
+		call->server, call->session, number, call->message.id, ev, call->conn);
 	call->stream->on_cut = on_stream_cut;
 	call->stream->on_cut_arg = call;
 	call->conn = NULL;
@@ -75,6 +77,9 @@ void mcp_call_progress(
 		return;
 	call->progress = progress;
 	call->progress_at = clock_mono();
+	call->total = total;
+	if (message.ptr != call->doing.ptr)
+		call->doing = arena_str(&call->arena, message);
 	buf_printf(&out,
 		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
 		"\"progressToken\":%.*s,\"progress\":%.17g",
@@ -175,8 +180,8 @@ static void show_life(struct mcp_call *call)
 	double next = floor(call->progress) + 1;
 
 	mcp_call_progress(call,
-		call->progress < 0 ? 0 : call->progress + (next - call->progress) / 2, 0,
-		(struct str){NULL, 0});
+		call->progress < 0 ? 0 : call->progress + (next - call->progress) / 2,
+		call->total, call->doing);
 }
 
 void mcp_call_tick(struct mcp_call *call, struct mono now)
@@ -220,6 +225,12 @@ void mcp_call_on_cancel(struct mcp_call *call, void (*fn)(void *arg), void *arg)
 {
 	call->on_cancel = fn;
 	call->on_cancel_arg = arg;
+}
+
+void mcp_call_on_detach(struct mcp_call *call, void (*fn)(void *arg), void *arg)
+{
+	call->on_detach = fn;
+	call->on_detach_arg = arg;
 }
 
 void mcp_call_cancel(struct mcp_call *call)

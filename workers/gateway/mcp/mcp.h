@@ -70,6 +70,9 @@ struct mcp_service {
 	void *arg; /* for the handlers */
 	/* A session was ended by its client; told so that it stays ended. May be NULL. */
 	void (*session_ended)(void *arg, const char *session_id);
+	/* The result, a JSON object, of a call whose stream is resumed and that this
+	 * process does not know: it ended with an earlier one. NULL: an error. */
+	const char *lost_result;
 };
 
 /* Borrows service and metrics. Ends the process when out of memory. */
@@ -131,6 +134,10 @@ void mcp_call_break_off(struct mcp_call *call);
 /* Told when the client no longer wants an answer. The call must be answered still; that
  * goes nowhere. */
 void mcp_call_on_cancel(struct mcp_call *call, void (*fn)(void *arg), void *arg);
+
+/* Told when the client was cut off and may come back for the answer; in the eras with
+ * sessions. */
+void mcp_call_on_detach(struct mcp_call *call, void (*fn)(void *arg), void *arg);
 
 /* Exactly one of the following, at once or later; frees the call. `result` is a JSON
  * object. */

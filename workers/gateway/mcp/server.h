@@ -55,8 +55,12 @@ struct mcp_call {
 	struct mono progress_at;
 	double progress;     /* last told; below 0: none */
 	unsigned subscribed; /* enum mcp_list: of subscriptions/listen */
+	double total;	     /* as progress: of the last that was told; 0: none */
+	struct str doing;    /* its message, in the arena */
 	void (*on_cancel)(void *arg);
 	void *on_cancel_arg;
+	void (*on_detach)(void *arg);
+	void *on_detach_arg;
 };
 
 /* A question to a client that is not answered yet. */

@@ -17,6 +17,8 @@
 #define MAX_QUEUED_BYTES (16u * 1024 * 1024)
 /* After which a client should come back when its stream breaks off. */
 #define RETRY_MS 500
+/* Hexadecimal digits at the end of a session's id. */
+#define TAG_CHARS 8
 
 struct mcp_event {
 	TAILQ_ENTRY(mcp_event) link;
@@ -52,7 +54,8 @@ static void format_event(const struct mcp_stream *stream, uint32_t number,
 	size_t at;
 
 	if (stream->resumable)
-		buf_printf(out, "id: %u-%u\n", stream->number, number);
+		buf_printf(
+			out, "id: %u-%u-%s\n", stream->number, number, stream->request);
 	buf_add_str(out, STR_LIT("event: message\ndata: "));
 	at = out->len;
 	buf_add_str(out, json);
@@ -172,8 +175,8 @@ static void prime(struct mcp_stream *stream)
 		mcp_stream_comment(stream);
 		return;
 	}
-	buf_printf(&text, "id: %u-%u\nretry: %d\ndata: \n\n", stream->number,
-		stream->last_event, RETRY_MS);
+	buf_printf(&text, "id: %u-%u-%s\nretry: %d\ndata: \n\n", stream->number,
+		stream->last_event, stream->request, RETRY_MS);
 	write_text(stream, buf_str(&text));
 	buf_free(&text);
 }
@@ -214,14 +217,37 @@ static void make_room(struct mcp_session *session)
 		stream_free(oldest);
 }
 
+/* What tells a session from others: the end of its id, of TAG_CHARS hexadecimal digits.
+ */
+static void print_tag(const struct mcp_session *session, char tag[TAG_CHARS + 1])
+{
+	char id[MCP_SESSION_ID_SIZE];
+
+	mcp_session_id_print(session->id, id);
+	memcpy(tag, id + strlen(id) - TAG_CHARS, TAG_CHARS + 1);
+}
+
+static void note_request(struct mcp_stream *stream, struct str request)
+{
+	if (!stream->session || !request.ptr ||
+		TAG_CHARS + 2 * request.len >= sizeof(stream->request))
+		return;
+	print_tag(stream->session, stream->request);
+	for (size_t i = 0; i < request.len; i++)
+		snprintf(stream->request + TAG_CHARS + 2 * i, 3, "%02x",
+			(unsigned char)request.ptr[i]);
+}
+
 struct mcp_stream *mcp_stream_open(struct mcp_server *server, struct mcp_session *session,
-	uint32_t number, struct evhttp_request *ev, struct http_conn *conn)
+	uint32_t number, struct str request, struct evhttp_request *ev,
+	struct http_conn *conn)
 {
 	struct mcp_stream *stream;
 
 	if (session)
 		make_room(session);
 	stream = stream_new(server, session, number);
+	note_request(stream, request);
 	start_reply(stream, ev, conn);
 	prime(stream);
 	return stream;
@@ -229,21 +255,26 @@ struct mcp_stream *mcp_stream_open(struct mcp_server *server, struct mcp_session
 
 /* ---- resuming ---- */
 
-/* "<stream>-<event>". */
-static bool read_event_id(struct str id, uint32_t *stream, uint32_t *event)
-{
-	unsigned a, b;
-	char text[32], tail;
+/* What an event's id says: "<stream>-<event>-<request>". */
+struct event_id {
+	unsigned stream, event;
+	char request[MCP_STREAM_REQUEST_SIZE];
+};
 
+static bool read_event_id(struct str id, struct event_id *out)
+{
+	char text[32 + MCP_STREAM_REQUEST_SIZE];
+	int end = 0;
+
+	*out = (struct event_id){0};
 	if (!id.ptr || id.len >= sizeof(text))
 		return false;
 	memcpy(text, id.ptr, id.len);
 	text[id.len] = '\0';
-	if (sscanf(text, "%u-%u%c", &a, &b, &tail) != 2)
+	if (sscanf(text, "%u-%u-%n%128[0-9a-f]%n", &out->stream, &out->event, &end,
+		    out->request, &end) < 2)
 		return false;
-	*stream = a;
-	*event = b;
-	return true;
+	return end > 0 && (size_t)end == id.len;
 }
 
 static struct mcp_stream *find(struct mcp_session *session, uint32_t number)
@@ -272,19 +303,54 @@ static void move(struct mcp_stream *stream, uint32_t event, struct evhttp_reques
 		end_reply(stream);
 }
 
+/* The stream of a call that this process does not know: it ended with an earlier one. */
+static void answer_lost(struct mcp_server *server, struct mcp_session *session,
+	const struct event_id *id, struct evhttp_request *ev, struct http_conn *conn)
+{
+	const char *result = server->service->lost_result;
+	struct mcp_stream *stream;
+	struct buf request = {0}, message = {0};
+
+	for (const char *hex = id->request + TAG_CHARS; hex[0] && hex[1]; hex += 2) {
+		char pair[3] = {hex[0], hex[1], '\0'};
+
+		buf_add_char(&request, (char)strtoul(pair, NULL, 16));
+	}
+	stream = mcp_stream_open(
+		server, session, ++session->last_stream, buf_str(&request), ev, conn);
+	buf_printf(&message, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,",
+		STR_ARG(buf_str(&request)));
+	if (result)
+		buf_printf(&message, "\"result\":%s}", result);
+	else
+		buf_printf(&message,
+			"\"error\":{\"code\":%d,\"message\":\"The server was restarted "
+			"while this call was under way\"}}",
+			MCP_INTERNAL_ERROR);
+	mcp_stream_send(stream, buf_str(&message));
+	mcp_stream_finish(stream);
+	buf_free(&request);
+	buf_free(&message);
+}
+
 bool mcp_stream_resume(struct mcp_server *server, struct mcp_session *session,
 	struct str last_event_id, struct evhttp_request *ev, struct http_conn *conn)
 {
-	uint32_t number, event;
+	char tag[TAG_CHARS + 1];
+	struct event_id id;
 	struct mcp_stream *stream;
 
-	(void)server;
-	if (!read_event_id(last_event_id, &number, &event))
+	if (!read_event_id(last_event_id, &id))
 		return false;
-	stream = find(session, number);
-	if (!stream || !stream->resumable)
+	print_tag(session, tag);
+	stream = find(session, id.stream);
+	/* Another process may have given the number to another request. */
+	if (stream && stream->resumable && strcmp(stream->request, id.request) == 0)
+		move(stream, id.event, ev, conn);
+	else if (id.stream > 0 && strncmp(id.request, tag, TAG_CHARS) == 0)
+		answer_lost(server, session, &id, ev, conn);
+	else
 		return false;
-	move(stream, event, ev, conn);
 	return true;
 }
 
@@ -296,7 +362,7 @@ void mcp_stream_listen(struct mcp_server *server, struct mcp_session *session,
 	if (stream)
 		move(stream, stream->last_event, ev, conn);
 	else
-		mcp_stream_open(server, session, 0, ev, conn);
+		mcp_stream_open(server, session, 0, (struct str){NULL, 0}, ev, conn);
 }
 
 /* ---- ending ---- */

@@ -18,15 +18,21 @@ struct mcp_server;
 
 struct mcp_event;
 
+#define MCP_STREAM_REQUEST_SIZE 129
+
 struct mcp_stream {
 	LIST_ENTRY(mcp_stream) of_session;
 	LIST_ENTRY(mcp_stream) of_server;
 	struct mcp_server *server;
 	struct mcp_session *session; /* NULL in the modern era */
 	uint32_t number;	     /* within the session; 0 is the one opened by GET */
-	bool resumable;		     /* its events have ids and are kept for a while */
-	bool finished;		     /* nothing more will be sent */
-	struct evhttp_request *ev;   /* NULL while it is cut */
+	/* The end of the session's id, then the JSON of the id of the request that it
+	 * answers, in hexadecimal: part of the ids of its events, so that a later process
+	 * can still answer. "": no request, or too long. */
+	char request[MCP_STREAM_REQUEST_SIZE];
+	bool resumable;		   /* its events have ids and are kept for a while */
+	bool finished;		   /* nothing more will be sent */
+	struct evhttp_request *ev; /* NULL while it is cut */
 	struct http_conn *conn;
 	uint32_t last_event;
 	struct mono written_at; /* also: when it was cut or finished */
@@ -36,10 +42,11 @@ struct mcp_stream {
 	void *on_cut_arg;
 };
 
-/* Answers the request with the beginning of a stream. */
+/* Answers the request with the beginning of a stream. `request` is the JSON of its id,
+ * absent for the stream that a GET opens. */
 struct mcp_stream *mcp_stream_open(struct mcp_server *server, struct mcp_session *session,
-	uint32_t number, struct evhttp_request *ev, struct http_conn *conn)
-	__attribute__((returns_nonnull));
+	uint32_t number, struct str request, struct evhttp_request *ev,
+	struct http_conn *conn) __attribute__((returns_nonnull));
 
 /* One message, as an event. */
 void mcp_stream_send(struct mcp_stream *stream, struct str json);
@@ -51,7 +58,8 @@ void mcp_stream_finish(struct mcp_stream *stream);
 
 /*
  * Goes on with the stream that `last_event_id` names, behind that event, on another
- * connection. False when there is no such stream any more.
+ * connection. The call of a stream that this process does not know gets the service's
+ * lost_result: nobody will answer it any more. False for an id that is none of ours.
  */
 bool mcp_stream_resume(struct mcp_server *server, struct mcp_session *session,
 	struct str last_event_id, struct evhttp_request *ev, struct http_conn *conn);

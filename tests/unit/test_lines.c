@@ -1,0 +1,103 @@
+/* Tests of workers/fswatch/lines.h: lines of a text in pieces that lose nothing. */
+#include "common/utf8.h"
+#include "workers/fswatch/lines.h"
+#include <check.h>
+#include <stdlib.h>
+
+static const struct {
+	const char *text;
+	int64_t first, column, last;
+	bool numbered;
+	size_t max;
+	const char *want;
+	int64_t taken_last, next, next_column;
+} samples[] = {
+	{"a\nb\nc", 1, 1, INT64_MAX, true, 1000, "1\ta\n2\tb\n3\tc", 3, 0, 0},
+	{"a\nb\nc\n", 1, 1, INT64_MAX, true, 1000, "1\ta\n2\tb\n3\tc\n4\t", 4, 0, 0},
+	{"a\nb\nc", 2, 1, 2, true, 1000, "2\tb\n", 2, 0, 0},
+	{"a\nb\nc", 2, 1, 9, false, 1000, "b\nc", 3, 0, 0},
+	{"a\nb\nc", 4, 1, 9, true, 1000, "", 0, 0, 0},
+	{"", 1, 1, INT64_MAX, true, 1000, "1\t", 1, 0, 0},
+	{"a\nb\nc", 1, 1, INT64_MAX, true, 30, "1\ta\n2\tb\n", 2, 3, 1},
+	{"a\nb\nc", 1, 1, INT64_MAX, false, 6, "a\nb\n", 2, 3, 1},
+	/* A line that is too long is given in pieces, at whole characters. */
+	{"0123456789\nb", 1, 1, INT64_MAX, false, 6, "0123", 1, 1, 5},
+	{"0123456789\nb", 1, 5, INT64_MAX, false, 9, "456789\n", 1, 2, 1},
+	{"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 1, 1, 1, false, 7, "\xC3\xA9\xC3\xA9", 1, 1,
+		3},
+	/* Quotes count twice, control characters six times. */
+	{"\"\"\"\"\"\"", 1, 1, 1, false, 8, "\"\"\"", 1, 1, 4},
+	{"\x01\x01", 1, 1, 1, false, 9, "\x01", 1, 1, 2},
+	{"a\r\nb", 1, 1, 1, true, 1000, "1\ta\r\n", 1, 0, 0},
+};
+
+START_TEST(takes)
+{
+	struct lines_range range = {.first = samples[_i].first,
+		.column = samples[_i].column,
+		.last = samples[_i].last,
+		.numbered = samples[_i].numbered};
+	struct buf out = {0};
+	struct lines_taken taken =
+		lines_take(str_of(samples[_i].text), &range, samples[_i].max, &out);
+
+	buf_add_char(&out, '\0');
+	ck_assert_str_eq(out.data, samples[_i].want);
+	ck_assert_int_eq(taken.last, samples[_i].taken_last);
+	ck_assert_int_eq(taken.next, samples[_i].next);
+	ck_assert_int_eq(taken.next_column, samples[_i].next_column);
+	buf_free(&out);
+}
+END_TEST
+
+/* Whoever goes on where an answer says, gets the whole text in the end. */
+START_TEST(pieces_make_the_whole)
+{
+	static const char *const words[] = {"a", "\n", "\"", "\\", "\xC3\xA9",
+		"\xF0\x9F\x98\x80", "\x02", "long long long long", "\n\n"};
+
+	for (unsigned seed = 1; seed < 300; seed++) {
+		struct lines_range range = {.first = 1, .column = 1, .last = INT64_MAX};
+		struct buf text = {0}, whole = {0};
+		struct lines_taken taken;
+		size_t max = 10 + seed % 90;
+		int turns = 0;
+
+		srand(seed);
+		for (int i = 0; i < 200; i++)
+			buf_add_str(
+				&text, str_of(words[(size_t)rand() %
+						    (sizeof(words) / sizeof(words[0]))]));
+		do {
+			struct buf piece = {0};
+
+			taken = lines_take(buf_str(&text), &range, max, &piece);
+			ck_assert_uint_le(lines_json_size(buf_str(&piece)), max);
+			buf_add_str(&whole, buf_str(&piece));
+			buf_free(&piece);
+			range.first = taken.next;
+			range.column = taken.next_column;
+			ck_assert_int_lt(++turns, 1000);
+		} while (taken.next > 0);
+		ck_assert(str_eq(buf_str(&whole), buf_str(&text)));
+		buf_free(&text);
+		buf_free(&whole);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("lines");
+	TCase *tc = tcase_create("lines");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_loop_test(tc, takes, 0, (int)(sizeof(samples) / sizeof(samples[0])));
+	tcase_add_test(tc, pieces_make_the_whole);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

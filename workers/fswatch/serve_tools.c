@@ -1,0 +1,180 @@
+/* serve_tools.c - the methods behind tools alone: a buffer for a model, and the places
+ * that it wants to show. */
+#include "common/utf8.h"
+#include "proto/errors.h"
+#include "proto/messages.h"
+#include "workers/fswatch/brief.h"
+#include "workers/fswatch/fault.h"
+#include "workers/fswatch/fswatch.h"
+#include "workers/fswatch/lines.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A path as it is shown in a message: not endless. */
+#define SHOWN_BYTES 300
+
+static struct str content_of(const struct buffer *buffer)
+{
+	return (struct str){buffer->content ? buffer->content : "", buffer->len};
+}
+
+/* ---- fs.buffer ---- */
+
+static void refuse_range(struct bus_request *request, const char *key,
+	const struct tool_get_buffer_input *in, int64_t total)
+{
+	bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
+		(struct str){NULL, 0},
+		"arguments.startLine: expected a line of %s, which has %lld, got %lld",
+		key, (long long)total, (long long)in->start_line);
+}
+
+static void serve_buffer(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct tool_get_buffer_input *in = message;
+	char key[PATH_KEY_SIZE], updated[WALL_ISO_SIZE];
+	struct tool_get_buffer_output reply;
+	struct buffer *buffer;
+	struct buf json = {.data = NULL};
+	int64_t total;
+
+	if (in->has_end_line && in->has_start_line && in->end_line < in->start_line) {
+		bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
+			(struct str){NULL, 0},
+			"arguments.endLine: expected a line not before startLine (%lld), "
+			"got %lld",
+			(long long)in->start_line, (long long)in->end_line);
+		return;
+	}
+	if (!fswatch_key(fs, request, in->path, key))
+		return;
+	buffer = fswatch_current(fs, buffers_find(&fs->buffers, str_of(key)));
+	if (!buffer) {
+		buf_add_str(&json, STR_LIT("null"));
+		turn_answer(fs, request, &json);
+		return;
+	}
+	wall_iso(buffer->updated, updated);
+	reply = (struct tool_get_buffer_output){
+		.path = buffer->path,
+		.cursor_position = {.line = buffer->line,
+			.has_line = true,
+			.column = buffer->column,
+			.has_column = true},
+		.has_cursor_position = true,
+		.dirty = buffer->dirty,
+		.has_dirty = true,
+		.last_updated = str_of(updated),
+		.conflict = true,
+		.has_conflict = fswatch_conflict(fs, buffer),
+	};
+	if (brief_buffer(content_of(buffer), in, &request->arena, &reply, &total) < 0) {
+		refuse_range(request, key, in, total);
+		return;
+	}
+	proto_encode(tool_get_buffer_output_type(), &reply, &json);
+	turn_answer(fs, request, &json);
+}
+
+/* ---- fs.places ---- */
+
+static void refuse_place(
+	struct bus_request *request, const struct fs_place *place, const char *why)
+{
+	bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
+		(struct str){NULL, 0},
+		"%.*s: %.*s %s. Give a path relative to the project, or absolute inside "
+		"it.",
+		STR_ARG(place->field), STR_ARG(utf8_cut(place->path, SHOWN_BYTES)), why);
+}
+
+/* 0 when a file is there, or -errno. */
+static int is_there(struct fswatch *fs, const char *key)
+{
+	int fd = project_openat(&fs->project, key, O_PATH | O_CLOEXEC), error = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		error = -errno;
+	else if (S_ISDIR(st.st_mode))
+		error = -EISDIR;
+	close(fd);
+	return error;
+}
+
+/* How many lines the learner sees in a file that is there; 0 for one without lines. Only
+ * when they are wanted. 0 or a negative errno or fault. */
+static int count_lines(struct fswatch *fs, const char *key, bool wanted, int64_t *lines)
+{
+	const struct buffer *buffer =
+		fswatch_current(fs, buffers_find(&fs->buffers, str_of(key)));
+	int error;
+
+	*lines = buffer ? lines_count(content_of(buffer)) : 0;
+	if (buffer)
+		return 0;
+	if (!wanted)
+		return is_there(fs, key);
+	error = read_file(&fs->project, key, &fs->content);
+	if (!error)
+		*lines = (int64_t)fs->content.line_count;
+	return error;
+}
+
+/* True when a place is right, with its path; else the request was answered. */
+static bool look_at(struct fswatch *fs, struct bus_request *request,
+	const struct fs_place *place, struct str *path)
+{
+	char key[PATH_KEY_SIZE];
+	enum path_verdict verdict = paths_key(&fs->project.roots, place->path, key);
+	int64_t lines = 0;
+	int error = 0;
+
+	if (verdict != PATH_OK) {
+		refuse_place(request, place, paths_verdict_text(verdict));
+		return false;
+	}
+	if (!place->may_be_gone)
+		error = count_lines(fs, key, place->has_last_line, &lines);
+	if (error) {
+		refuse_place(request, place, fault_text(error));
+		return false;
+	}
+	if (place->has_last_line && place->last_line > lines) {
+		bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
+			(struct str){NULL, 0},
+			"%.*s: expected a line of %s, which has %lld, got %lld. "
+			"paige_get_buffer shows its lines with their numbers.",
+			STR_ARG(place->line_field), key, (long long)lines,
+			(long long)place->last_line);
+		return false;
+	}
+	*path = arena_str(&request->arena, str_of(key));
+	return true;
+}
+
+static void serve_places(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct fs_places *in = message;
+	struct fs_places_found found = {
+		.paths = {.items = arena_array(&request->arena, in->places.count + 1,
+				  sizeof(struct str))}};
+
+	for (size_t i = 0; i < in->places.count; i++)
+		if (!look_at(fs, request, &in->places.items[i],
+			    &found.paths.items[found.paths.count++]))
+			return;
+	turn_answer_message(fs, request, &found);
+}
+
+void serve_tools_init(struct fswatch *fs)
+{
+	bus_serve(fs->bus, METHOD_FS_BUFFER, serve_buffer, fs);
+	bus_serve(fs->bus, METHOD_FS_PLACES, serve_places, fs);
+}

@@ -1,0 +1,26 @@
+/*
+ * unseen.h - what a tool showed while no window of the editor was there: kept for the
+ * next window of the same session.
+ *
+ * Bounded; the oldest goes first. Lost with the process.
+ */
+#ifndef PAIGE_GATEWAY_UNSEEN_H
+#define PAIGE_GATEWAY_UNSEEN_H
+
+#include "workers/gateway/payload.h"
+
+#define UNSEEN_MAX 64
+/* More than any one message. */
+#define UNSEEN_MAX_BYTES (16u * 1024 * 1024)
+
+struct ws_client;
+
+/* Keeps a message of a type that tools send; others are dropped. `type` lives for ever.
+ */
+void unseen_keep(struct str type, struct payload *payload);
+/* Sends all to a window, in order, and forgets them. */
+void unseen_give(struct ws_client *client);
+/* Another session, or the window knows them already. */
+void unseen_forget(void);
+
+#endif

@@ -1,0 +1,291 @@
+/* paid.c - see paid.h. */
+#include "workers/llm/paid.h"
+#include "common/ids.h"
+#include "common/log.h"
+#include "common/utf8.h"
+#include "proto/mcp_tools.h"
+#include "proto/messages.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#define MESSAGE_MAX_BYTES 900
+
+struct work {
+	TAILQ_ENTRY(work) link; /* the newest last */
+	enum method method;
+	struct buf asked;	     /* the request's body behind the id of the call */
+	char call[UUID_SIZE];	     /* of who waits, or waited last */
+	bool lost;		     /* nobody waits */
+	struct bus_request *request; /* the flow's; NULL when it has ended */
+	struct bus_request *joined[PAID_MAX_JOINED];
+	size_t joined_count;
+	int total;	   /* steps, once one was told */
+	struct buf answer; /* when it has ended */
+	struct mono ended;
+};
+
+struct paid {
+	struct worker *worker;
+	struct flows *flows;
+	struct mailbox *mailbox;
+	TAILQ_HEAD(works, work) works;
+	size_t count;
+};
+
+/* ---- the list ---- */
+
+static void drop(struct paid *paid, struct work *work)
+{
+	TAILQ_REMOVE(&paid->works, work, link);
+	paid->count--;
+	buf_free(&work->asked);
+	buf_free(&work->answer);
+	free(work);
+}
+
+/* What has ended and is old or too much goes, the oldest first. */
+static void make_room(struct paid *paid)
+{
+	struct mono now = clock_mono();
+	struct work *work, *next;
+	size_t kept = 0;
+
+	TAILQ_FOREACH(work, &paid->works, link)
+	kept += !work->request;
+	for (work = TAILQ_FIRST(&paid->works); work; work = next) {
+		next = TAILQ_NEXT(work, link);
+		if (work->request ||
+			(kept <= PAID_MAX_KEPT &&
+				mono_diff_ms(now, work->ended) < PAID_KEEP_MS))
+			continue;
+		drop(paid, work);
+		kept--;
+	}
+}
+
+static struct work *of_request(struct paid *paid, const struct bus_request *request)
+{
+	struct work *work;
+
+	TAILQ_FOREACH(work, &paid->works, link)
+	if (work->request == request)
+		return work;
+	return NULL;
+}
+
+static struct work *of_call(struct paid *paid, struct str call)
+{
+	struct work *work;
+
+	TAILQ_FOREACH(work, &paid->works, link)
+	if (str_is(call, work->call))
+		return work;
+	return NULL;
+}
+
+/* What follows the id of the call in a body: the same for the same arguments. */
+static struct str asked_of(const struct bus_request *request)
+{
+	const size_t head = sizeof("{\"call\":\"") - 1 + UUID_SIZE - 1;
+	struct str body = request->body;
+
+	return body.len > head ? (struct str){body.ptr + head, body.len - head} : body;
+}
+
+static struct work *find_lost(struct paid *paid, const struct bus_request *request)
+{
+	struct work *work;
+
+	TAILQ_FOREACH(work, &paid->works, link)
+	if (work->lost && work->method == request->method &&
+		str_eq(buf_str(&work->asked), asked_of(request)))
+		return work;
+	return NULL;
+}
+
+/* ---- telling ---- */
+
+static const char *tool_of(enum method method)
+{
+	for (int i = 0; i < MCP_TOOL_COUNT; i++)
+		if (mcp_tool_infos[i].method == method)
+			return mcp_tool_infos[i].name;
+	return "";
+}
+
+static void tell(struct paid *paid, struct work *work, int step, struct str message)
+{
+	const struct flow_progress progress = {.call = str_of(work->call),
+		.step = step,
+		.has_step = true,
+		.total = work->total,
+		.has_total = true,
+		.message = message};
+	const struct coaching_progress shown = {.tool = str_of(tool_of(work->method)),
+		.step = step,
+		.has_step = true,
+		.total = work->total,
+		.has_total = true,
+		.message = message};
+	struct buf json = {0};
+
+	proto_encode(flow_progress_type(), &progress, &json);
+	bus_publish(paid->worker->bus, "flow/progress", buf_str(&json));
+	buf_clear(&json);
+	proto_encode(coaching_progress_type(), &shown, &json);
+	bus_publish(paid->worker->bus, "ui/coaching:progress", buf_str(&json));
+	buf_free(&json);
+}
+
+struct step {
+	struct paid *paid;
+	const struct bus_request *request;
+	int step, total;
+	const char *message; /* lives for ever */
+};
+
+static void on_step(void *arg)
+{
+	struct step *s = arg;
+	struct work *work = of_request(s->paid, s->request);
+
+	if (work) {
+		work->total = s->total;
+		tell(s->paid, work, s->step, str_of(s->message));
+	}
+	free(s);
+}
+
+void paid_step(struct paid *paid, const struct flow *flow, int step, int total,
+	const char *message)
+{
+	struct step *s = malloc(sizeof(*s));
+
+	if (!s)
+		abort();
+	*s = (struct step){paid, flow_request(flow), step, total, message};
+	mailbox_post(paid->mailbox, on_step, s);
+}
+
+/* ---- ends ---- */
+
+static void answer_joined(struct work *work, const struct flow_end *end)
+{
+	for (size_t i = 0; i < work->joined_count; i++) {
+		if (end->code)
+			bus_answer_error(work->joined[i], end->code,
+				(struct str){NULL, 0}, "%.*s", STR_ARG(end->body));
+		else
+			bus_answer(work->joined[i], end->body);
+	}
+	work->joined_count = 0;
+}
+
+static void on_end(
+	void *arg, const struct bus_request *request, const struct flow_end *end)
+{
+	struct paid *paid = arg;
+	struct work *work = of_request(paid, request);
+
+	if (!work)
+		return;
+	if (work->total > 0)
+		tell(paid, work, work->total,
+			end->code ? utf8_cut(end->body, MESSAGE_MAX_BYTES)
+				  : STR_LIT("Done"));
+	answer_joined(work, end);
+	work->request = NULL;
+	if (end->code) { /* nothing to keep: who asks again tries again */
+		drop(paid, work);
+		return;
+	}
+	work->ended = clock_mono();
+	buf_add_str(&work->answer, end->body);
+	make_room(paid);
+}
+
+/* ---- what is asked ---- */
+
+struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mailbox)
+{
+	struct paid *paid = calloc(1, sizeof(*paid));
+
+	if (!paid)
+		abort();
+	*paid = (struct paid){.worker = w, .flows = flows, .mailbox = mailbox};
+	TAILQ_INIT(&paid->works);
+	flows_on_end(flows, on_end, paid);
+	return paid;
+}
+
+static void take_up(struct work *work, struct bus_request *request, struct str call)
+{
+	if (work->request && work->joined_count == PAID_MAX_JOINED) {
+		bus_answer_error(request, "BUSY", (struct str){NULL, 0},
+			"Too many wait for the same answer");
+		return;
+	}
+	log_info("a call is asked for again", "tool", "%s", tool_of(work->method),
+		"ended", "%s", work->request ? "no" : "yes", NULL);
+	work->lost = false;
+	snprintf(work->call, sizeof(work->call), "%.*s", STR_ARG(call));
+	if (work->request)
+		work->joined[work->joined_count++] = request;
+	else
+		bus_answer(request, buf_str(&work->answer));
+}
+
+void paid_serve(struct paid *paid, flow_fn *fn, struct bus_request *request,
+	const void *input, struct str call)
+{
+	struct work *work;
+
+	make_room(paid);
+	work = find_lost(paid, request);
+	if (work) {
+		take_up(work, request, call);
+		return;
+	}
+	work = calloc(1, sizeof(*work));
+	if (!work)
+		abort();
+	work->method = request->method;
+	work->request = request;
+	buf_add_str(&work->asked, asked_of(request));
+	snprintf(work->call, sizeof(work->call), "%.*s", STR_ARG(call));
+	TAILQ_INSERT_TAIL(&paid->works, work, link);
+	paid->count++;
+	if (!flow_start(paid->flows, fn, request, input))
+		drop(paid, work);
+}
+
+void paid_cancel(struct paid *paid, struct str call)
+{
+	struct work *work = of_call(paid, call);
+
+	if (work && work->request)
+		flows_cancel(paid->flows, work->request);
+}
+
+void paid_lost(struct paid *paid, struct str call)
+{
+	struct work *work;
+
+	TAILQ_FOREACH(work, &paid->works, link)
+	if (!call.ptr || str_is(call, work->call))
+		work->lost = true;
+}
+
+void paid_forget(struct paid *paid)
+{
+	struct work *work, *next;
+
+	for (work = TAILQ_FIRST(&paid->works); work; work = next) {
+		next = TAILQ_NEXT(work, link);
+		if (!work->request)
+			drop(paid, work);
+		else
+			work->lost = false;
+	}
+}

@@ -1,0 +1,42 @@
+/*
+ * paid.h - calls of tools that cost money and minutes: nothing that was paid for is lost
+ * with its caller, or paid for twice.
+ *
+ * A call whose caller is gone goes on. Who asks for the same (method and arguments) next,
+ * gets what came of it, or waits for it with it. A call whose caller is there is his
+ * alone: the same asked for once more is done once more (EC-61).
+ *
+ * What is kept is bounded, and forgotten when another session begins. Everything here
+ * runs on the loop, but for paid_step.
+ */
+#ifndef PAIGE_LLM_PAID_H
+#define PAIGE_LLM_PAID_H
+
+#include "workers/llm/flow.h"
+
+#define PAID_MAX_KEPT 16
+/* How long a result waits to be asked for again. */
+#define PAID_KEEP_MS 900000
+#define PAID_MAX_JOINED 8
+
+struct paid;
+
+/* Returns new. */
+struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mailbox);
+/* Serves METHOD_COACHING_PIPELINE or METHOD_SESSION_WRAP_UP with `fn`; `input` becomes
+ * its message. */
+void paid_serve(struct paid *paid, flow_fn *fn, struct bus_request *request,
+	const void *input, struct str call);
+/* Ends a call; nothing when it is not under way. */
+void paid_cancel(struct paid *paid, struct str call);
+/* Nobody waits for the answer of a call, or, absent, of any call so far. */
+void paid_lost(struct paid *paid, struct str call);
+/* Another session: results of the one before are of no use. */
+void paid_forget(struct paid *paid);
+
+/* From the flow's thread: `step` steps of `total` are done, `message` says what is done
+ * now. Told to who called, and to every window. */
+void paid_step(struct paid *paid, const struct flow *flow, int step, int total,
+	const char *message);
+
+#endif
