@@ -2,9 +2,11 @@
 # common.sh - what the scripts beside it share: where things are, how they speak, how they build.
 # Sourced, never run. Callers have `set -euo pipefail`.
 
+unset CDPATH # with it cd prints, and may go elsewhere
+
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Where run and transcript build; the tests point it at the build that they test.
+# Where run and transcript build. One that PAIGE_BUILD_DIR names belongs to somebody: its options stay as they are.
 build_dir=${PAIGE_BUILD_DIR:-$top/build}
 
 # Oldest node that the tests run on, and the release that is fetched where the distribution's is older.
@@ -48,23 +50,98 @@ node_dir() {
 	printf '%s\n' "$dir"
 }
 
-# build_in DIR MESON_OPTION...: configures DIR on the first call and compiles.
-build_in() {
-	local dir=$1 log
+# tick WHAT LOG: says every ten seconds how far it is, by the last line of LOG. Ends when it is killed, or with the script.
+tick() {
+	local never last waited=0
+	exec {never}<> <(:) # a pipe that stays empty: waiting for it needs no process that could be left behind
+	while kill -0 $$ 2>/dev/null; do
+		read -r -t 10 -u "$never" || true
+		waited=$((waited + 10))
+		last=$(tail -n 1 "$2" 2>/dev/null | sed -E 's|^\[([0-9]+)/([0-9]+)\].*|step \1 of \2|' | tr -cd '[:print:]' | cut -c 1-80) || true
+		say "$1: $waited s${last:+, $last}"
+	done
+}
+
+# watched WHAT LOG COMMAND...: runs COMMAND without an input, keeps what it says in LOG, and tells every ten seconds how far it is.
+watched() {
+	local what=$1 log=$2 ticker code=0
+	shift 2
+	: >"$log"
+	tick "$what" "$log" &
+	ticker=$!
+	"$@" </dev/null >"$log" 2>&1 || code=$?
+	kill "$ticker" 2>/dev/null || true
+	wait "$ticker" 2>/dev/null || true
+	return "$code"
+}
+
+# What is put before a command that has to end with the script.
+bound=(setpriv --pdeathsig TERM)
+
+# own DIR: makes DIR, and ends the script when the build could not write into it.
+own() {
+	local dir=$1 path me
+	me=$(id -un 2>/dev/null || id -u)
+	mkdir -p "$dir" 2>/dev/null || true
+	if [ ! -w "$dir" ] || [ ! -x "$dir" ]; then
+		fail "$me cannot write $dir. Make a clone of your own, or name a directory to build in: PAIGE_BUILD_DIR=DIR"
+	fi
+	for path in "$dir"/{.ninja_log,.ninja_deps,build.ninja,meson-private,meson-logs,setup.log,build.log}; do
+		[ ! -e "$path" ] || [ -w "$path" ] || fail \
+			"$me cannot write $path: $(stat -c %U "$path") has built or installed there." \
+			"Give it back: sudo chown -R $me $(printf %q "$dir")"
+	done
+}
+
+# has_options DIR MESON_OPTION...: DIR is configured with these -DNAME=VALUE.
+has_options() {
+	meson introspect --buildoptions "$1" 2>/dev/null | python3 -c '
+import json, sys
+has = {}
+for option in json.load(sys.stdin):
+    value = option["value"]
+    has[option["name"]] = str(value).lower() if isinstance(value, bool) else str(value)
+sys.exit(any(has.get(name) != value for name, value in (o[2:].split("=", 1) for o in sys.argv[1:])))' "${@:2}" 2>/dev/null
+}
+
+# configure DIR MESON_OPTION...: configures DIR, anew when it was configured with other options or by another meson.
+configure() {
+	local dir=$1 log=$1/setup.log reason again=()
 	shift
-	log=$dir/setup.log
-	if [ ! -f "$dir/build.ninja" ]; then
-		mkdir -p "$dir"
-		if ! meson setup "$@" "$dir" "$top" >"$log" 2>&1; then
-			tail -n 25 "$log" >&2
-			rm -f "$dir/build.ninja"
-			fail "meson could not configure $dir (everything it said: $log)."
-		fi
+	own "$dir"
+	if [ -f "$dir/build.ninja" ]; then
+		! has_options "$dir" "$@" || return 0
+		say "configuring $dir anew: it was configured with other options than ${*:-now}"
+		again=(--reconfigure)
 	fi
+	[ ${#again[@]} -gt 0 ] || rm -rf "$dir/meson-private" # of a meson that was cut short
+	watched "configuring" "$log" "${bound[@]}" meson setup "${again[@]}" "$@" "$dir" "$top" && return 0
+	if [ ${#again[@]} -gt 0 ]; then
+		rm -rf "$dir/meson-private" "$dir/build.ninja"
+		watched "configuring" "$log" "${bound[@]}" meson setup "$@" "$dir" "$top" && return 0
+	fi
+	rm -f "$dir/build.ninja"
+	reason=$(sed -n 's/.*ERROR: //p' "$log" | head -n 1)
+	[ -n "$reason" ] || tail -n 25 "$log" >&2
+	fail "meson could not configure $dir${reason:+: $reason} (everything it said: $log)."
+}
+
+# compile DIR [TARGET...]: all of it unless told. On a terminal ninja shows how far it is.
+compile() {
+	local dir=$1 log=$1/build.log
+	own "$dir"
 	if [ -t 2 ]; then
-		ninja -C "$dir" >&2 || fail "The build in $dir failed; the lines above tell where."
-	elif ! ninja -C "$dir" >"$dir/build.log" 2>&1; then
-		grep -vE '^\[[0-9]+/[0-9]+\] ' "$dir/build.log" | tail -n 60 >&2
-		fail "The build in $dir failed; the lines above tell where (everything: $dir/build.log)."
+		"${bound[@]}" ninja -C "$dir" "${@:2}" </dev/null >&2 || fail "The build in $dir failed; the lines above tell where."
+	elif ! watched "building" "$log" "${bound[@]}" ninja -C "$@"; then
+		grep -vE '^\[[0-9]+/[0-9]+\] ' "$log" | tail -n 60 >&2
+		fail "The build in $dir failed; the lines above tell where (everything: $log)."
 	fi
+}
+
+# configure_to_run: brings $build_dir to what runs, without tests.
+configure_to_run() {
+	if [ -n "${PAIGE_BUILD_DIR-}" ] && [ -f "$build_dir/build.ninja" ]; then
+		return
+	fi
+	configure "$build_dir" -Dtests=false -Dfuzz=false
 }

@@ -46,17 +46,34 @@ static int load(struct settings *settings, const char *config_file)
 		fprintf(stderr, "%spaiged: the configuration cannot be used:\n",
 			journal_prefix(LOG_LEVEL_ERROR));
 		print_indented(LOG_LEVEL_ERROR, &problems);
-		fputs("Settings come from the environment, from .env in the current "
-		      "directory, and from "
-		      "--config FILE; see paige.conf(5).\n",
-			stderr);
-	} else if (settings->warnings.len > 0) {
+	}
+	/* Told in any case: what is missing may stand in a line that was ignored. */
+	if (settings->warnings.len > 0) {
 		fprintf(stderr, "%spaiged: parts of the configuration are ignored:\n",
 			journal_prefix(LOG_LEVEL_WARN));
 		print_indented(LOG_LEVEL_WARN, &settings->warnings);
 	}
+	if (error)
+		fputs("Settings come from the environment, from .env in the current "
+		      "directory, and from "
+		      "--config FILE; see paige.conf(5).\n",
+			stderr);
 	buf_free(&problems);
 	return error;
+}
+
+/* Lets PROJECT_DIR be `project` where no setting names a project; in the environment, so
+ * that it holds as well when the settings are read again. */
+static void suggest_project(const char *project, const char *config_file)
+{
+	struct settings settings;
+	struct buf problems = {0};
+
+	(void)!settings_load(&settings, config_file, &problems);
+	if (settings_source(&settings, SETTING_ID_project_dir) == SETTING_DEFAULT)
+		setenv(setting_info(SETTING_ID_project_dir)->name, project, 1);
+	settings_fini(&settings);
+	buf_free(&problems);
 }
 
 static void print_settings(const struct settings *settings)
@@ -106,6 +123,8 @@ int main(int argc, char **argv)
 	}
 	config_file = options_get(&options, "config");
 	log_init("paiged", LOG_LEVEL_INFO);
+	if (options_get(&options, "project"))
+		suggest_project(options_get(&options, "project"), config_file);
 	if (load(&settings, config_file) != 0) {
 		settings_fini(&settings);
 		return EXIT_FAILURE;
