@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """tally.py TESTLOG.JSON - counts the tests of one run of `meson test`, for scripts/test.
 
-Prints "PASSED FAILED SKIPPED" and then the name of each program that failed, one a line. A program that says how
-many checks it made (Check and node do) counts as that many, any other one as one.
+Prints "PASSED FAILED SKIPPED", and then one a line "FAILED NAME" for each program that failed and "SKIPPED NAME: REASON" for what was
+skipped. A program that says how many checks it made (Check and node do) counts as that many, any other one as one.
 """
 import json
 import re
@@ -10,6 +10,15 @@ import sys
 
 CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", re.M)
 NODE = re.compile(r"^\S+ pass (\d+)$.*?^\S+ fail (\d+)$.*?^\S+ skipped (\d+)$", re.M | re.S)
+SKIPPED = re.compile(r"^\s*\ufe63 (.*?)(?: \([\d.]+ms\))?(?: # (.*))?$", re.M)
+
+
+def reasons(test):
+    """What was skipped in one program, and why. A program that skips itself says why in its last line."""
+    said = test.get("stdout", "").strip()
+    if test["result"] == "SKIP":
+        return [(said or "no reason given").split("\n")[-1]]
+    return [f"{name}: {why or 'no reason given'}" for name, why in dict(SKIPPED.findall(said)).items()]
 
 
 def counts(test):
@@ -31,11 +40,13 @@ def counts(test):
 def main(path):
     with open(path, encoding="utf-8") as log:
         tests = [json.loads(line) for line in log]
-    rows = [(test["name"], counts(test)) for test in tests]
+    rows = [(test, counts(test)) for test in tests]
     print(*(sum(row[i] for _, row in rows) for i in range(3)))
-    for name, (_, failed, _) in rows:
+    for test, (_, failed, _) in rows:
         if failed:
-            print(name)
+            print("FAILED", test["name"])
+        for reason in reasons(test):
+            print(f"SKIPPED {test['name']}: {reason}")
 
 
 main(sys.argv[1])
