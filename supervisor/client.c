@@ -13,11 +13,22 @@
 
 #define ANSWER_MAX (4 * 1024 * 1024)
 #define TAP_ANSWER_MS 5000
+#define CONNECT_SECONDS 2
+
+/* A daemon on the default DATA_DIR is meant before others, unless --config means another.
+ */
+static int find_unnamed(const char *config_file, struct daemon_place *place)
+{
+	if (place->pid && !config_file)
+		return 0;
+	return machine_find(config_file, place);
+}
 
 int place_find(const struct options *o, struct daemon_place *place)
 {
 	struct settings settings;
 	struct buf problems = {0};
+	bool named;
 	int error;
 
 	*place = (struct daemon_place){0};
@@ -31,13 +42,14 @@ int place_find(const struct options *o, struct daemon_place *place)
 		return PAIGECTL_FAILED;
 	}
 	place->data_dir = strdup(settings.data_dir);
+	named = settings_source(&settings, SETTING_ID_data_dir) != SETTING_DEFAULT;
 	settings_fini(&settings);
 	buf_free(&problems);
 	if (!place->data_dir)
 		abort();
 	error = lock_holder(place->data_dir, &place->pid, place->runtime_dir);
 	if (error == 0 || error == -ESRCH)
-		return 0;
+		return named ? 0 : find_unnamed(options_get(o, "config"), place);
 	return paigectl_fail(PAIGECTL_FAILED, "cannot look at %s/paiged.lock: %s",
 		place->data_dir, strerror(-error));
 }
@@ -52,11 +64,14 @@ void place_free(struct daemon_place *place)
 static int connect_to(const char *runtime_dir)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	/* A daemon that hangs may have a full backlog. */
+	const struct timeval limit = {.tv_sec = CONNECT_SECONDS};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int error;
 
 	if (fd < 0)
 		return -errno;
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s/" CTL_SOCKET,
 		runtime_dir);
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
@@ -92,15 +107,19 @@ static int read_answer(int fd, int limit_ms, struct buf *answer)
 	return -EMSGSIZE;
 }
 
-static int talk(const struct daemon_place *place, struct str request, int limit_ms,
-	struct buf *answer)
+/* *peer may be NULL. */
+static int talk(const char *runtime_dir, struct str request, int limit_ms,
+	struct ucred *peer, struct buf *answer)
 {
-	int fd = connect_to(place->runtime_dir);
+	int fd = connect_to(runtime_dir);
+	socklen_t peer_len = sizeof(*peer);
 	struct buf line = {0};
 	int error;
 
 	if (fd < 0)
 		return fd;
+	if (peer && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &peer_len) != 0)
+		*peer = (struct ucred){.uid = (uid_t)-1};
 	buf_add_str(&line, request);
 	buf_add_char(&line, '\n');
 	error = send(fd, line.data, line.len, MSG_NOSIGNAL) == (ssize_t)line.len ? 0
@@ -109,6 +128,21 @@ static int talk(const struct daemon_place *place, struct str request, int limit_
 	if (!error)
 		error = read_answer(fd, limit_ms, answer);
 	close(fd);
+	return error;
+}
+
+int client_try(const char *runtime_dir, struct str request, int limit_ms,
+	struct ucred *peer, yyjson_doc **doc)
+{
+	struct buf answer = {0};
+	struct proto_error problem;
+	int error = talk(runtime_dir, request, limit_ms, peer, &answer);
+
+	if (!error) {
+		*doc = proto_parse(buf_str(&answer), &problem);
+		error = *doc ? 0 : -EBADMSG;
+	}
+	buf_free(&answer);
 	return error;
 }
 
@@ -123,7 +157,7 @@ int client_ask(const struct daemon_place *place, struct str request, int limit_m
 	if (place->pid == 0)
 		return paigectl_fail(PAIGECTL_NOT_RUNNING, "no daemon is running on %s",
 			place->data_dir);
-	error = talk(place, request, limit_ms, &answer);
+	error = talk(place->runtime_dir, request, limit_ms, NULL, &answer);
 	if (error) {
 		buf_free(&answer);
 		return paigectl_fail(PAIGECTL_FAILED,

@@ -249,6 +249,17 @@ static int prepare(struct daemon *d)
 	return 0;
 }
 
+static void check_project(const struct daemon *d)
+{
+	struct buf warning = {0};
+
+	directories_check_project(d->settings.project_dir, &warning);
+	if (warning.len > 0)
+		log_warn("no file can be saved", "why", "%.*s",
+			STR_ARG(buf_str(&warning)), NULL);
+	buf_free(&warning);
+}
+
 static int start_workers(struct daemon *d)
 {
 	struct buf logs_dir = {0};
@@ -265,6 +276,7 @@ static int start_workers(struct daemon *d)
 	if (!d->logs)
 		return refuse(
 			"cannot make %s/logs: %s", d->settings.data_dir, strerror(errno));
+	check_project(d);
 	d->processes = (struct processes){
 		.shared = {.base = d->base,
 			.settings = &d->settings,

@@ -118,6 +118,24 @@ void directories_clear_runtime(const char *path)
 	remove_sockets(path);
 }
 
+void directories_check_project(const char *path, struct buf *warning)
+{
+	int error = access(path, W_OK | X_OK) == 0 ? 0 : errno;
+
+	if (!error)
+		return;
+	buf_printf(
+		warning, "PROJECT_DIR=%s cannot be written: %s. ", path, strerror(error));
+	if (error == EROFS)
+		buf_printf(warning,
+			"Where systemd started the daemon, its unit needs "
+			"ReadWritePaths=%s",
+			path);
+	else
+		buf_printf(warning, "Give it to the user of the daemon, %u",
+			(unsigned)geteuid());
+}
+
 /* NULL when we do not run from a build tree. */
 static char *find_in_build_tree(void)
 {

@@ -23,4 +23,8 @@ void directories_clear_runtime(const char *path);
  * installed one. Returns new. */
 char *directories_find_programs(void);
 
+/* Says in *warning what keeps the files of the project from being saved, if anything
+ * does. */
+void directories_check_project(const char *path, struct buf *warning);
+
 #endif

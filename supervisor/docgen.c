@@ -100,6 +100,9 @@ static void man_paigectl(void)
 	paragraph("Asks the daemon whose DATA_DIR is meant, as paiged(8) reads it: from "
 		  "the environment, from "
 		  ".env in the current directory, or from the file given with --config. "
+		  "Where none of them names it, the daemon on the default DATA_DIR is "
+		  "meant, else the one that was started with the same --config, else the "
+		  "only one that runs: of this user or, for root, of a unit of systemd. "
 		  "Output is coloured on a "
 		  "terminal unless NO_COLOR is set.");
 	section("COMMANDS");
@@ -150,6 +153,13 @@ static void exit_items(void)
 	}
 }
 
+static void conf_items(void)
+{
+	item(PAIGE_SYSCONFDIR "/paige/paige.conf", "Settings of paiged.service.");
+	item(PAIGE_SYSCONFDIR "/paige/NAME.conf", "Settings of paiged@NAME.service.");
+	item("~/.config/paige/paige.conf", "Settings of your own daemon.");
+}
+
 static void man_paiged(void)
 {
 	head("paiged", 8, "the Paige daemon");
@@ -177,7 +187,28 @@ static void man_paiged(void)
 	item("2", "Called in a wrong way.");
 	section("EXIT STATUS OF WORKERS");
 	exit_items();
+	section("AS A SERVICE");
+	paragraph("paiged.service runs one daemon for the machine as the user paige, who "
+		  "systemd-sysusers(8) makes; paiged@NAME.service one for the user NAME; "
+		  "paiged.service of `systemctl --user` your own. Each reads the file "
+		  "below that is its own, which must be readable for the user of the "
+		  "daemon and, since it holds a key, for no others: mode 0640 and the "
+		  "group "
+		  "of that user. Without the file the start fails.");
+	paragraph(
+		"In the units of the system everything is read-only but DATA_DIR, /home "
+		"and /srv, and /tmp is private. A project elsewhere needs "
+		"ReadWritePaths=, by systemctl edit. A program of AGENT_COMMAND needs "
+		"more than the unit allows: " PAIGE_DOCDIR "/agent.conf is a drop-in for "
+		"it.");
+	paragraph("The journal has the lines of the supervisor and of all workers, each "
+		  "with its priority: journalctl -u paiged -p warning.");
 	section("FILES");
+	conf_items();
+	item(PAIGE_DOCDIR "/paige.conf.example",
+		"Every setting, with its default. To begin with.");
+	item("/var/lib/paige, /var/lib/paige-NAME, ~/.paige",
+		"DATA_DIR of paiged.service, of paiged@NAME.service, and the default.");
 	item("DATA_DIR/paiged.json", "How clients find the daemon: port, URL, project, "
 				     "access token. Mode 0600.");
 	item("DATA_DIR/paiged.lock", "Locked while the daemon runs.");
@@ -247,6 +278,8 @@ static void man_conf(void)
 	section("SETTINGS");
 	for (int i = 0; i < SETTING_COUNT; i++)
 		setting_item(setting_info((enum setting_id)i));
+	section("FILES");
+	conf_items();
 	see_also("paiged (8), paigectl (1)");
 }
 

@@ -26,6 +26,7 @@ int paigectl_fail(int code, const char *format, ...)
 
 static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
 	[COMMAND_STATUS] = paigectl_status,
+	[COMMAND_LIST] = paigectl_list,
 	[COMMAND_RESTART] = paigectl_restart,
 	[COMMAND_STOP] = paigectl_stop,
 	[COMMAND_LOGS] = paigectl_logs,
@@ -45,7 +46,8 @@ static void print_commands(FILE *file)
 				command_infos[i].summary);
 	fputs("\n`paigectl COMMAND --help` tells more. The daemon is found by DATA_DIR, "
 	      "as paiged reads it:\n"
-	      "from the environment, .env in the current directory, or --config FILE.\n"
+	      "from the environment, .env in the current directory, or --config FILE. "
+	      "Without it the\nonly daemon that runs is meant, also that of a unit.\n"
 	      "Exit codes: 0 done, 1 failed, 2 wrong call, 3 no daemon running.\n",
 		file);
 }

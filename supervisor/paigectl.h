@@ -9,7 +9,9 @@
 
 #include "common/settings.h"
 #include "proto/codec.h"
+#include "proto/messages.h"
 #include "supervisor/options.h"
+#include <sys/socket.h>
 
 enum paigectl_exit {
 #define PAIGECTL_EXIT(symbol, code, doc) PAIGECTL_##symbol = (code),
@@ -19,6 +21,7 @@ enum paigectl_exit {
 
 /* The commands; each returns an exit code and has said why when it is not 0. */
 int paigectl_status(const struct options *o);
+int paigectl_list(const struct options *o);
 int paigectl_restart(const struct options *o);
 int paigectl_stop(const struct options *o);
 int paigectl_logs(const struct options *o);
@@ -41,8 +44,10 @@ struct daemon_place {
 	char runtime_dir[108];
 };
 
-/* Where the daemon of these settings is. Says what is wrong and gives an exit code other
- * than 0 when DATA_DIR cannot be known. The place is freed with place_free. */
+/* Where the daemon of these settings is. Where they do not name DATA_DIR and none runs on
+ * the default, it is the one that machine_find knows. Says what is wrong and gives an
+ * exit code other than 0 when DATA_DIR cannot be known. The place is freed with
+ * place_free. */
 int place_find(const struct options *o, struct daemon_place *place);
 void place_free(struct daemon_place *place);
 /*
@@ -52,9 +57,40 @@ void place_free(struct daemon_place *place);
  */
 int client_ask(const struct daemon_place *place, struct str request, int limit_ms,
 	yyjson_doc **doc);
+/* As client_ask, but without a word: 0 with *doc and who answered, or -errno. */
+int client_try(const char *runtime_dir, struct str request, int limit_ms,
+	struct ucred *peer, yyjson_doc **doc);
 /* Asks for the tap. 0 with a pipe to read lines of type tapped from, and the connection,
  * which ends the tap when it is closed; or an exit code, after having said why. */
 int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection);
+
+/* ---- machine.c: all daemons of this machine ---- */
+
+#define MACHINE_MAX 64
+
+struct machine_entry {
+	struct machine_daemon shown;
+	struct str config_file; /* absent when there is none */
+	bool ours; /* to steer: it is of this user, or we are root and a unit runs it */
+};
+
+struct machine {
+	struct machine_entry items[MACHINE_MAX];
+	size_t count;
+	struct arena arena; /* the strings */
+};
+
+/* Looks at every control socket that somebody listens on. Takes 10 seconds at most. Freed
+ * with machine_free. */
+void machine_look(struct machine *m);
+/*
+ * The daemon that is meant where DATA_DIR is not named: the one that was started with
+ * this
+ * --config FILE; without a FILE, the only one that is ours. *place stays as it is when
+ * there is none; an exit code when there are several, after having said which.
+ */
+int machine_find(const char *config_file, struct daemon_place *place);
+void machine_free(struct machine *m);
 
 /* ---- gateway_client.c: the gateway ---- */
 
@@ -83,6 +119,8 @@ void terminal_print(enum colour colour, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "3 h 12 min", "45 s", "120 ms" */
 void terminal_duration(int64_t ms, char out[32]);
+/* How wide the terminal is, but never under 80; 80 when there is none. */
+int terminal_columns(void);
 /* "8.1 MiB" */
 void terminal_bytes(int64_t bytes, char out[32]);
 

@@ -132,6 +132,13 @@ void status_describe(const struct daemon *d, struct buf *out)
 		.workers = {.items = items},
 	};
 
+	if (d->config_file) {
+		char *path = realpath(d->config_file, NULL);
+
+		status.config_file =
+			arena_str(&arena, str_of(path ? path : d->config_file));
+		free(path);
+	}
 	if (usage_read(getpid(), &usage) == 0)
 		status.rss_bytes = usage.rss_bytes;
 	status.has_rss_bytes = true;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static bool wants_colours(void)
@@ -159,6 +160,15 @@ void terminal_print(enum colour colour, const char *format, ...)
 	va_end(args);
 	if (coloured)
 		putchar(PLAIN_MARK);
+}
+
+int terminal_columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 80)
+		return 80;
+	return size.ws_col;
 }
 
 void terminal_duration(int64_t ms, char out[32])

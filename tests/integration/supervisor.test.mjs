@@ -689,6 +689,48 @@ test('paigectl logs: merged by time, filtered, limited, and followed over a rota
 
 // ---- control ----
 
+test('paigectl list shows every daemon; without DATA_DIR the only one that is ours is meant', async (t) => {
+  // As a unit does it: --config names the settings, and the environment DATA_DIR.
+  const conf = (d, file) => {
+    fs.writeFileSync(path.join(d.root, file), `PROJECT_DIR=${d.root}/project\n`);
+    return path.join(d.root, file);
+  };
+  const first = new Daemon(t);
+  first.args = ['--config', conf(first, 'first.conf')];
+  await first.start();
+  const second = await new Daemon(t).start();
+  const listed = JSON.parse((await first.ctl('list', '--json')).stdout).daemons;
+  for (const d of [first, second]) {
+    const { pid, port, project_dir, state, user } = listed.find((entry) => entry.data_dir === d.dataDir);
+    assert.deepEqual({ pid, state, user }, { pid: d.pid, state: 'running', user: os.userInfo().username });
+    assert.equal(port, (await d.status()).port);
+    assert.equal(project_dir, path.join(d.root, 'project'));
+  }
+  const table = (await first.ctl('list')).stdout.trimEnd().split('\n');
+  assert.match(table[0], /^USER +UNIT +PORT +STATE +PROJECT +DATA_DIR$/);
+  assert.equal(table.length, listed.length + 1);
+  for (const line of table) assert.ok(line.length <= 80, line);
+
+  // The one of a file, however that is spelt, and none for another file.
+  const { DATA_DIR: _, PROJECT_DIR: __, ...bare } = first.env;
+  const stranger = { env: bare, root: first.root };
+  const asked = (...args) => Daemon.prototype.ctl.call(stranger, ...args);
+  const found = await asked('status', '--json', '--config', '../first.conf');
+  assert.equal(JSON.parse(found.stdout).pid, first.pid, found.stderr);
+  assert.equal((await asked('status', '--config', conf(second, 'other.conf'))).code, 3);
+  // Several: refused, and both are named.
+  const several = await asked('status');
+  assert.equal(several.code, 1);
+  for (const d of [first, second]) assert.ok(several.stderr.includes(`DATA_DIR=${d.dataDir}  (`), several.stderr);
+  // One that hangs is waited for a second, and said to be silent.
+  process.kill(second.pid, 'SIGSTOP');
+  const silent = JSON.parse((await first.ctl('list', '--json')).stdout).daemons.filter((entry) => entry.state === 'silent');
+  assert.equal(silent.some((entry) => entry.runtime_dir.startsWith(path.join(second.root, 'run'))), true, JSON.stringify(silent));
+  process.kill(second.pid, 'SIGCONT');
+  await first.stop();
+  await second.stop();
+});
+
 test('paigectl status, restart, config, stop and their exit codes', async (t) => {
   const d = await new Daemon(t).start();
   const before = childrenOf(d.pid);

@@ -1,0 +1,151 @@
+/* command_list.c - paigectl list. */
+#include "supervisor/paigectl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Columns beside the two paths: blanks, port and state. */
+#define GAP 2
+#define PORT_WIDTH 5
+#define STATE_WIDTH 8
+#define USER_MOST 12
+#define UNIT_MOST 22
+#define CUT_MARK "..."
+
+enum { USER, UNIT, PROJECT, DATA, WIDTHS };
+
+static bool continues(char c)
+{
+	return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* What a stranger's daemon says of itself must not steer the terminal. */
+static void add_visible(struct buf *out, struct str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.ptr[i];
+		bool c1 = c == 0xC2 && i + 1 < text.len &&
+			  (unsigned char)text.ptr[i + 1] < 0xA0;
+
+		buf_add_char(out, c < ' ' || c == 0x7F || c1 ? '?' : (char)c);
+		i += c1;
+	}
+}
+
+/* One column: a path that is too long keeps its end, a name its beginning. */
+static void print_cell(struct str text, int width, bool path)
+{
+	struct buf visible = {0};
+	size_t room = (size_t)width, from = 0;
+
+	add_visible(&visible, text.len ? text : STR_LIT("-"));
+	if (visible.len <= room) {
+		printf("%-*.*s", width, STR_ARG(buf_str(&visible)));
+	} else if (!path) {
+		printf("%.*s" CUT_MARK, (int)(room - strlen(CUT_MARK)), visible.data);
+	} else {
+		from = visible.len - (room - strlen(CUT_MARK));
+		while (from < visible.len && continues(visible.data[from]))
+			from++;
+		printf("%-*.*s", (int)strlen(CUT_MARK), (int)strlen(CUT_MARK), CUT_MARK);
+		printf("%-*.*s", width - (int)strlen(CUT_MARK), (int)(visible.len - from),
+			visible.data + from);
+	}
+	buf_free(&visible);
+}
+
+static void widen(int *width, struct str text, int most)
+{
+	int len = text.len < (size_t)most ? (int)text.len : most;
+
+	if (len > *width)
+		*width = len;
+}
+
+/* As wide as needed; the paths share what is left of the line. */
+static void find_widths(const struct machine *m, int widths[WIDTHS])
+{
+	int columns = terminal_columns(), rest;
+
+	widths[USER] = widths[UNIT] = 4;
+	widths[PROJECT] = 7;
+	widths[DATA] = 8;
+	for (size_t i = 0; i < m->count; i++) {
+		const struct machine_daemon *d = &m->items[i].shown;
+
+		widen(&widths[USER], d->user, USER_MOST);
+		widen(&widths[UNIT], d->unit, UNIT_MOST);
+		widen(&widths[PROJECT], d->project_dir, columns);
+		widen(&widths[DATA], d->data_dir, columns);
+	}
+	rest = columns - widths[USER] - widths[UNIT] - PORT_WIDTH - STATE_WIDTH - 5 * GAP;
+	if (widths[PROJECT] + widths[DATA] <= rest)
+		return;
+	if (widths[DATA] > rest / 2)
+		widths[DATA] =
+			widths[PROJECT] < rest / 2 ? rest - widths[PROJECT] : rest / 2;
+	widths[PROJECT] = rest - widths[DATA];
+}
+
+static void print_row(const int widths[WIDTHS], const struct machine_daemon *d)
+{
+	char port[16] = "-";
+
+	if (d->has_port)
+		snprintf(port, sizeof(port), "%d", (int)d->port);
+	print_cell(d->user, widths[USER], false);
+	fputs("  ", stdout);
+	print_cell(d->unit, widths[UNIT], false);
+	printf("  %*s  ", PORT_WIDTH, port);
+	if (str_is(d->state, "running"))
+		terminal_print(COLOUR_GREEN, "%-*s", STATE_WIDTH, "running");
+	else
+		print_cell(d->state, STATE_WIDTH, false);
+	fputs("  ", stdout);
+	print_cell(d->project_dir, widths[PROJECT], true);
+	fputs("  ", stdout);
+	print_cell(d->data_dir, widths[DATA], true);
+	putchar('\n');
+}
+
+static void print_table(const struct machine *m)
+{
+	int widths[WIDTHS];
+
+	find_widths(m, widths);
+	printf("%-*s  %-*s  %*s  %-*s  %-*s  %s\n", widths[USER], "USER", widths[UNIT],
+		"UNIT", PORT_WIDTH, "PORT", STATE_WIDTH, "STATE", widths[PROJECT],
+		"PROJECT", "DATA_DIR");
+	for (size_t i = 0; i < m->count; i++)
+		print_row(widths, &m->items[i].shown);
+}
+
+static void print_all(const struct machine *m)
+{
+	struct machine_daemon items[MACHINE_MAX];
+	struct machine_daemons all = {.daemons = {.items = items, .count = m->count}};
+	struct buf json = {0};
+
+	for (size_t i = 0; i < m->count; i++)
+		items[i] = m->items[i].shown;
+	proto_encode(machine_daemons_type(), &all, &json);
+	printf("%.*s\n", STR_ARG(buf_str(&json)));
+	buf_free(&json);
+}
+
+int paigectl_list(const struct options *o)
+{
+	struct machine m;
+	int code = PAIGECTL_DONE;
+
+	machine_look(&m);
+	if (options_get(o, "json"))
+		print_all(&m);
+	else if (m.count > 0)
+		print_table(&m);
+	if (m.count == 0)
+		code = paigectl_fail(
+			PAIGECTL_NOT_RUNNING, "no daemon runs on this machine");
+	machine_free(&m);
+	return code;
+}
