@@ -233,6 +233,115 @@ scenario('abort interrupts a turn; a program that does not heed it is ended with
   assert.match(log(daemon), /signal=INT[^]*signal=TERM[^]*signal=KILL/);
 });
 
+scenario('prompts behind a turn that is aborted are answered, by this program or by the next', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const client = await connect(context, daemon);
+  await client.join('one');
+  const results = (from) => client.messages.slice(from).filter((m) => m.event?.type === 'result').map((m) => m.event.result);
+
+  let from = client.messages.length;
+  client.send({ type: 'prompt', text: 'work 60000' });
+  await client.next('stream_event', undefined, from);
+  client.send({ type: 'prompt', text: 'one behind' }).send({ type: 'abort' }).send({ type: 'prompt', text: 'one after' });
+  await until('all three turns have ended', () => results(from).length === 3);
+  assert.deepEqual(results(from), ['interrupted', 'you said one behind', 'you said one after']);
+  await sleep(4500); // longer than a signal would take
+  assert.ok(!client.messages.some((m) => m.type === 'processExit'), 'the program goes on');
+
+  await client.prompt('old');
+  from = client.messages.length;
+  client.send({ type: 'prompt', text: 'work 60000' });
+  await client.next('stream_event', undefined, from);
+  client.send({ type: 'abort' }).send({ type: 'prompt', text: 'hello next' });
+  const exit = await client.next('processExit', undefined, from);
+  assert.equal(exit.keptPrompts, 1);
+  await client.next('result', (m) => m.event.result === 'you said hello next', from);
+  assert.ok(results(from).includes('interrupted'));
+  assert.equal(await client.prompt('hello again'), 'you said hello again');
+});
+
+scenario('a request for a permission and a question are shown to all, and answered by the first', async (context) => {
+  const daemon = await daemonWithAgent(context, { AGENT_ANSWER_MS: '2000' });
+  const one = await connect(context, daemon);
+  const { sessionId } = await one.join('one');
+  const two = await connect(context, daemon, { session: sessionId });
+  await two.next('connected');
+  /** Has the program ask; answers as `client`; gives what the program was told. */
+  const talk = async (prompt, client, type, reply) => {
+    const from = [one, two].map((c) => c.messages.length);
+    one.send({ type: 'prompt', text: prompt });
+    const shown = await one.next(type, undefined, from[0]);
+    assert.deepEqual(await two.next(type, undefined, from[1]), shown);
+    if (reply) client.send({ requestId: shown.requestId, ...reply });
+    const resolved = await two.next('requestResolved', undefined, from[1]);
+    assert.equal(resolved.requestId, shown.requestId);
+    const { event } = await one.next('result', undefined, from[0]);
+    return { shown, outcome: resolved.outcome, told: event.result };
+  };
+  const allowed = await talk('ask Bash', two, 'permissionRequest', { type: 'permission', allow: true });
+  assert.deepEqual([allowed.shown.tool, allowed.shown.input, allowed.shown.answerMs], ['Bash', { command: 'ls' }, 2000]);
+  assert.deepEqual([allowed.outcome, JSON.parse(allowed.told)], ['allowed', { behavior: 'allow', updatedInput: { command: 'ls' } }]);
+  const changed = await talk('ask Bash', one, 'permissionRequest', { type: 'permission', allow: true, input: { command: 'pwd' } });
+  assert.deepEqual(JSON.parse(changed.told), { behavior: 'allow', updatedInput: { command: 'pwd' } });
+  const denied = await talk('ask Bash', one, 'permissionRequest', { type: 'permission', allow: false, message: 'Use rg "instead"' });
+  assert.deepEqual([denied.outcome, JSON.parse(denied.told)], ['denied', { behavior: 'deny', message: 'Use rg "instead"' }]);
+  const answered = await talk('question', two, 'questionRequest', { type: 'answer', answers: { 'Which?': 'B' } });
+  assert.equal(answered.outcome, 'answered');
+  assert.deepEqual(JSON.parse(answered.told), { behavior: 'allow', updatedInput: { ...answered.shown.input, answers: { 'Which?': 'B' } } });
+  const began = Date.now();
+  const expired = await talk('ask Write', one, 'permissionRequest');
+  assert.equal(expired.outcome, 'expired');
+  assert.equal(JSON.parse(expired.told).behavior, 'deny');
+  assert.ok(Date.now() - began >= 2000);
+  assert.equal((await talk('withdraw Bash', one, 'permissionRequest')).outcome, 'cancelled');
+
+  assert.match(await two.error({ type: 'permission', requestId: allowed.shown.requestId, allow: true }), /^No such request is open/);
+  assert.match(await two.error({ type: 'permission', allow: true }), /^requestId is missing/);
+  one.send({ type: 'prompt', text: 'question' });
+  const { requestId } = await one.next('questionRequest', undefined, one.messages.length);
+  assert.match(await two.error({ type: 'permission', requestId, allow: true }), /^A question is answered/);
+  assert.match(await two.error({ type: 'answer', requestId }), /^answer requires answers/);
+  two.send({ type: 'permission', requestId, allow: false });
+  await one.next('requestResolved', (m) => m.requestId === requestId && m.outcome === 'denied');
+
+  // Who comes later sees what is open; with the program its requests go.
+  one.send({ type: 'prompt', text: 'ask Late' });
+  const open = await one.next('permissionRequest', (m) => m.tool === 'Late');
+  const three = await connect(context, daemon, { session: sessionId });
+  await three.next('permissionRequest', (m) => m.requestId === open.requestId);
+  one.send({ type: 'prompt', text: '/exit' });
+  await until('the end of the program', () => agents(daemon).length === 0);
+  assert.ok(!one.messages.some((m) => m.source === 'cc' && m.event.type.startsWith('control_')), 'control messages are not handed on');
+});
+
+scenario('a program that ignores every signal but KILL is gone within 5 s of /exit, and of the end of the daemon', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const ending = async (folder, end) => {
+    const client = await connect(context, daemon);
+    await client.join(folder);
+    const pids = JSON.parse(await client.prompt('children'));
+    await client.prompt('deaf');
+    const all = [...pids, ...agents(daemon).filter((p) => p.name !== 'paige-agent').map((p) => p.pid)];
+    const began = Date.now();
+    await end(client);
+    await until('nothing is left', () => left(all).length === 0, { every: 20 });
+    assert.ok(Date.now() - began < 5000, `${Date.now() - began} ms`);
+  };
+  await ending('one', (client) => client.send({ type: 'prompt', text: '/exit' }));
+  await ending('two', () => daemon.stop());
+});
+
+scenario('AGENT_ENV_FILE is the environment of agents alone', async (context) => {
+  const file = path.join(context.directory('env'), 'agent.env');
+  fs.writeFileSync(file, '# of agents\nAGENT_SPECIAL="a value"\n', { mode: 0o600 });
+  const daemon = await daemonWithAgent(context, { AGENT_ENV_FILE: file });
+  const client = await connect(context, daemon);
+  await client.join('one');
+  assert.ok(JSON.parse(await client.prompt('where')).names.includes('AGENT_SPECIAL'));
+  for (const worker of ['agent', 'gateway', 'llm'])
+    assert.ok(!fs.readFileSync(`/proc/${daemon.worker(worker).pid}/environ`, 'utf8').includes('AGENT_SPECIAL'), worker);
+});
+
 scenario('kill -9 of the worker, of a keeper, and of the supervisor leave no process', async (context) => {
   const daemon = await daemonWithAgent(context);
   const client = await connect(context, daemon);
@@ -289,8 +398,11 @@ scenario('without clients: kept alive in the middle of a turn, granted a grace, 
 
   if (process.env.PAIGE_TRANSCRIPT) console.log(transcript(log(daemon), pids));
 
-  // Who comes now goes on with the conversation that the program has kept.
+  // Who comes now goes on with the conversation that the program has kept, and sees what happened before.
   const back = await connect(context, daemon);
   assert.deepEqual(await back.join('one'), { source: 'bridge', type: 'connected', sessionId, resumed: true });
+  await back.next('historyEnd');
+  const before = (messages) => messages.filter((m) => m.source === 'cc' && m.event.type === 'user').map((m) => m.event.message.content);
+  assert.deepEqual(before(back.messages), ['children', 'work 6000']);
   assert.deepEqual(JSON.parse(await back.prompt('where')).args.slice(-2), ['--resume', sessionId]);
 });

@@ -5,6 +5,7 @@
 #include "workers/agent/folders.h"
 #include "workers/agent/history.h"
 #include "workers/agent/line_reader.h"
+#include "workers/agent/prompts.h"
 #include "workers/agent/turn.h"
 #include <check.h>
 #include <errno.h>
@@ -101,6 +102,98 @@ START_TEST(keeps_what_is_paiges_from_agents)
 	ck_assert_str_eq(paiges[3], "ODD");
 	ck_assert_ptr_null(paiges[4]);
 	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(a_file_adds_to_the_environment)
+{
+	char *const base[] = {(char[]){"HOME=/h"}, (char[]){"LANG=C"}, NULL};
+	struct arena arena = {0};
+	char **list;
+	int line;
+
+	list = environment_with(base,
+		STR_LIT("# for agents\nANTHROPIC_API_KEY='a key'\nLANG=de\nLANG=en\n"
+			"EMPTY="),
+		&arena, &line);
+	ck_assert_ptr_nonnull(list);
+	ck_assert_str_eq(list[0], "HOME=/h");
+	ck_assert_str_eq(list[1], "LANG=en");
+	ck_assert_str_eq(list[2], "ANTHROPIC_API_KEY=a key");
+	ck_assert_str_eq(list[3], "EMPTY=");
+	ck_assert_ptr_null(list[4]);
+	ck_assert_ptr_null(environment_with(base, STR_LIT("A=1\nB='2\n"), &arena, &line));
+	ck_assert_int_eq(line, 2);
+	ck_assert_ptr_null(
+		environment_with(base, STR_LIT("A=1\n\n1B=2\n"), &arena, &line));
+	ck_assert_int_eq(line, 3);
+	arena_free(&arena);
+}
+END_TEST
+
+/* ---- prompts ---- */
+
+START_TEST(prompts_are_kept_until_their_turn_has_ended)
+{
+	struct prompts p, other;
+	char uuids[4][UUID_SIZE];
+
+	prompts_init(&p);
+	for (int i = 0; i < 4; i++)
+		snprintf(uuids[i], UUID_SIZE, "%s",
+			prompts_add(&p, STR_LIT("\"x\""))->uuid);
+	ck_assert_uint_eq(p.bytes, 12);
+	/* Two of them become one turn. */
+	prompts_read(&p, str_of(uuids[0]));
+	prompts_read(&p, str_of(uuids[1]));
+	prompts_read(&p, STR_LIT("somebody else's"));
+	ck_assert_uint_eq(prompts_turn_ended(&p), 2);
+	/* A program that does not repeat them. */
+	ck_assert_uint_eq(prompts_turn_ended(&p), 1);
+	ck_assert_str_eq(TAILQ_FIRST(&p.list)->uuid, uuids[3]);
+	prompts_move(&p, &other);
+	ck_assert_uint_eq(prompts_turn_ended(&p), 0);
+	ck_assert_uint_eq(other.bytes, 3);
+	prompts_clear(&other);
+	ck_assert_uint_eq(other.bytes, 0);
+}
+END_TEST
+
+START_TEST(what_was_not_taken_up_is_kept)
+{
+	for (int read = 0; read < 2; read++) {
+		struct prompts p;
+		char second[UUID_SIZE];
+
+		prompts_init(&p);
+		prompts_add(&p, STR_LIT("\"the one that is interrupted\""));
+		snprintf(second, sizeof(second), "%s",
+			prompts_add(&p, STR_LIT("\"behind\""))->uuid);
+		if (read)
+			prompts_read(&p, str_of(TAILQ_FIRST(&p.list)->uuid));
+		ck_assert(!prompts_aborting(&p));
+		prompts_abort(&p);
+		ck_assert(prompts_aborting(&p));
+		prompts_keep_unread(&p);
+		ck_assert(!prompts_aborting(&p));
+		ck_assert_str_eq(TAILQ_FIRST(&p.list)->uuid, second);
+		ck_assert_ptr_null(TAILQ_NEXT(TAILQ_FIRST(&p.list), link));
+		prompts_clear(&p);
+	}
+}
+END_TEST
+
+START_TEST(prompts_have_a_bound)
+{
+	struct prompts p;
+	char *text = calloc(1, PROMPTS_MAX_BYTES);
+
+	prompts_init(&p);
+	ck_assert_ptr_nonnull(prompts_add(&p, (struct str){text, PROMPTS_MAX_BYTES - 1}));
+	ck_assert_ptr_null(prompts_add(&p, STR_LIT("ab")));
+	ck_assert_ptr_nonnull(prompts_add(&p, STR_LIT("a")));
+	prompts_clear(&p);
+	free(text);
 }
 END_TEST
 
@@ -474,6 +567,10 @@ int main(void)
 	tcase_add_loop_test(tests, splits_commands, 0, COUNT(commands));
 	tcase_add_test(tests, puts_the_session_last);
 	tcase_add_test(tests, keeps_what_is_paiges_from_agents);
+	tcase_add_test(tests, a_file_adds_to_the_environment);
+	tcase_add_test(tests, prompts_are_kept_until_their_turn_has_ended);
+	tcase_add_test(tests, what_was_not_taken_up_is_kept);
+	tcase_add_test(tests, prompts_have_a_bound);
 	tcase_add_test(tests, opens_folders_inside_the_root_only);
 	tcase_add_test(tests, lists_folders_by_name);
 	tcase_add_test(tests, finds_the_newest_session_that_was_kept);

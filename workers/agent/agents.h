@@ -15,6 +15,7 @@
 #include "common/worker.h"
 #include "workers/agent/folders.h"
 #include "workers/agent/process.h"
+#include "workers/agent/prompts.h"
 #include "workers/agent/record.h"
 #include "workers/agent/turn.h"
 #include <sys/queue.h>
@@ -26,7 +27,13 @@
 /* A program that ends by itself within this time failed to start (rulings 003.1). */
 #define AGENTS_EARLY_MS 2000
 
+/* Requests of a program that wait for an answer, and their ids. */
+#define AGENT_ASKS_MAX 64
+#define AGENT_ASK_ID_MAX 128
+
 struct agents;
+struct agent_ask;
+struct agent_request;
 
 struct agent_session {
 	LIST_ENTRY(agent_session) link;
@@ -38,6 +45,10 @@ struct agent_session {
 	struct record record;	 /* of what follows */
 	struct record_state state;
 	struct turn turn;
+	struct prompts prompts;
+	bool aborted; /* a turn of this program was interrupted */
+	LIST_HEAD(, agent_ask) asks;
+	size_t ask_count;
 	struct event *timer; /* turn_deadline */
 };
 
@@ -102,14 +113,45 @@ void session_restore(struct agents *a, const char *id, struct folder folder,
 void session_join(
 	struct agent_session *session, struct agent_client *client, bool resumed);
 void session_leave(struct agent_client *client);
+/* Starts the program. NULL, or why not; static text. */
+const char *session_start(struct agent_session *session);
+/* One of enum idle_item has happened (turn.h). */
+void session_happened(struct agent_session *session, int event);
+/* Ends program and session; its clients are in the lobby then. */
+void session_close(struct agent_session *session);
+/* Tells all clients of the session, and those that come later. */
+void session_tell(struct agent_session *session, enum record_line line,
+	const struct type *type, const void *message);
+void session_tell_error(struct agent_session *session, enum record_line line,
+	const char *format, ...) __attribute__((format(printf, 3, 4)));
+void sessions_stop(struct agents *a);
+
+/* ---- talk.c ---- */
+
 /* Hands a prompt to the program, starting it when needed. `content` is JSON: a string or
  * an array. NULL, or why not; static text. */
 const char *session_prompt(struct agent_session *session, struct str content);
-/* Interrupts the turn. False when there is none. */
+/* Interrupts the turn: by a message to the program, and by signals when that does not
+ * help (process.h). False when there is none. */
 bool session_abort(struct agent_session *session);
-/* Ends program and session; its clients are in the lobby then. */
-void session_close(struct agent_session *session);
-void sessions_stop(struct agents *a);
+/* The program has ended: prompts that it did not take up before it was ended for an abort
+ * are kept. Whatever else ended it, nobody knows what it has already done: that is for
+ * the clients to decide. How many are kept. */
+size_t session_keep_prompts(struct agent_session *session, const struct process_end *end);
+/* Gives them to a new program. */
+void session_send_kept(struct agent_session *session);
+
+/* ---- asks.c ---- */
+
+/* True when a line of the program is of the control protocol, and dealt with. */
+bool asks_take(struct agent_session *session, yyjson_val *message);
+/* A client answers. NULL, or why not; static text. */
+const char *asks_answer(
+	struct agent_session *session, const struct agent_request *request);
+/* The program has ended: nobody waits for an answer any more. */
+void asks_cancel(struct agent_session *session);
+/* The same without telling anybody. */
+void asks_forget(struct agent_session *session);
 
 /* ---- records.c ---- */
 
@@ -119,6 +161,11 @@ int session_record(struct agent_session *session) __attribute__((warn_unused_res
  * cannot be written the session goes on without; another attempt is made with each line
  * but the many that a turn is made of. */
 void session_note(struct agent_session *session, enum record_line line, struct str about);
+
+/* Ends a session that somebody may come back to: its record is put aside. */
+void session_put_aside(struct agent_session *session);
+/* The history of a session that was put aside, if that was in the same folder. */
+void session_take_back(struct agent_session *session);
 
 /* Once, before anybody is let in: waits for the end of what another worker has left, and
  * has its sessions go on. 0 or -errno. */

@@ -61,16 +61,23 @@ char **command_for_session(
 	static const char *const flags[] = {"--print", "--verbose", "--input-format",
 		"stream-json", "--output-format", "stream-json",
 		"--include-partial-messages", "--replay-user-messages"};
+	static const char ask_flag[] = "--permission-prompt-tool";
 	const size_t flag_count = sizeof(flags) / sizeof(flags[0]);
+	bool asks = true; /* us, unless the command names somebody else */
 	size_t n = 0;
 	char **argv;
 
-	while (base[n])
-		n++;
-	argv = arena_array(arena, n + flag_count + 3, sizeof(*argv));
+	for (; base[n]; n++)
+		if (strncmp(base[n], ask_flag, sizeof(ask_flag) - 1) == 0)
+			asks = false;
+	argv = arena_array(arena, n + flag_count + 5, sizeof(*argv));
 	memcpy(argv, base, n * sizeof(*argv));
 	for (size_t i = 0; i < flag_count; i++)
 		argv[n++] = arena_cstr(arena, str_of(flags[i]));
+	if (asks) {
+		argv[n++] = arena_cstr(arena, str_of(ask_flag));
+		argv[n++] = arena_cstr(arena, STR_LIT("stdio"));
+	}
 	argv[n++] = arena_cstr(arena, str_of(resume ? "--resume" : "--session-id"));
 	argv[n] = arena_cstr(arena, str_of(session_id));
 	return argv;

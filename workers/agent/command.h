@@ -17,8 +17,8 @@
 int command_split(const char *text, struct arena *arena, char ***argv)
 	__attribute__((warn_unused_result));
 
-/* `base` with print mode and stream-json in both directions, and the session behind all
- * others: its id is given (fresh) or resumed. */
+/* `base` with print mode, stream-json in both directions and requests for permissions put
+ * to us, and the session behind all others: its id is given (fresh) or resumed. */
 char **command_for_session(
 	char *const *base, const char *session_id, bool resume, struct arena *arena);
 

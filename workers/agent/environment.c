@@ -1,5 +1,6 @@
 /* environment.c - see environment.h. */
 #include "workers/agent/environment.h"
+#include "common/envfile.h"
 #include "common/settings.h"
 
 static bool stays(struct str entry, bool key)
@@ -26,4 +27,52 @@ char **environment_for_agent(char *const *inherited, bool key, struct arena *are
 		if (stays(str_of(inherited[i]), key))
 			out[kept++] = inherited[i];
 	return out;
+}
+
+static bool is_name(struct str name)
+{
+	static const char allowed[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+
+	for (size_t i = 0; i < name.len; i++)
+		if (!memchr(allowed, name.ptr[i], sizeof(allowed) - 1))
+			return false;
+	return name.len > 0 && (name.ptr[0] < '0' || name.ptr[0] > '9');
+}
+
+/* Where an assignment of this name stands, or the end. */
+static size_t place_of(char *const *list, size_t count, struct str name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(list[i], name.ptr, name.len) == 0 && list[i][name.len] == '=')
+			return i;
+	return count;
+}
+
+char **environment_with(
+	char *const *base, struct str file, struct arena *arena, int *line)
+{
+	struct envfile reader = {.text = file};
+	enum envfile_item item;
+	struct str key, value;
+	size_t count = 0, room = 1;
+	char **out;
+
+	while (base[count])
+		count++;
+	for (size_t i = 0; i < file.len; i++)
+		room += file.ptr[i] == '\n' || file.ptr[i] == '\r';
+	out = arena_array(arena, count + room + 1, sizeof(*out));
+	memcpy(out, base, count * sizeof(*out));
+	while ((item = envfile_next(&reader, &key, &value)) == ENVFILE_ASSIGNMENT &&
+		is_name(key) && !memchr(value.ptr, '\0', value.len)) {
+		size_t at = place_of(out, count, key);
+
+		out[at] = arena_cstr(arena,
+			arena_printf(arena, "%.*s=%.*s", STR_ARG(key), STR_ARG(value)));
+		count += at == count;
+	}
+	*line = reader.line;
+	envfile_fini(&reader);
+	return item == ENVFILE_END ? out : NULL;
 }

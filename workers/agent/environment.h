@@ -3,6 +3,7 @@
 #define PAIGE_AGENT_ENVIRONMENT_H
 
 #include "common/arena.h"
+#include "common/str.h"
 #include <stdbool.h>
 
 /* In the order of the setting's choices. */
@@ -11,5 +12,9 @@ enum agent_key { AGENT_KEY_OWN, AGENT_KEY_PAIGE };
 /* `inherited` without what belongs to Paige: its settings and PAIGE_...; with `key` the
  * API key and the address of the API stay. Borrows the entries. */
 char **environment_for_agent(char *const *inherited, bool key, struct arena *arena);
+/* `base` with the assignments of a file (common/envfile.h), which count more. The new
+ * list, or NULL with the *line that is no assignment of a name. */
+char **environment_with(
+	char *const *base, struct str file, struct arena *arena, int *line);
 
 #endif

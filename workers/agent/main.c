@@ -6,6 +6,7 @@
  * would hold for it too. Strangers never talk to this process: the gateway checks who
  * connects.
  */
+#include "common/file_io.h"
 #include "common/log.h"
 #include "proto/messages.h"
 #include "workers/agent/agents.h"
@@ -13,10 +14,12 @@
 #include "workers/agent/environment.h"
 #include "workers/agent/family.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #define SWEEP_PAUSE_MS 50
 
@@ -141,6 +144,37 @@ static int read_configuration(struct agents *a)
 	return 0;
 }
 
+#define ENV_FILE_MAX (256 * 1024)
+
+/* What AGENT_ENV_FILE adds to the environment of agents. */
+static int read_env_file(struct agents *a)
+{
+	const char *path = a->worker->settings->agent_env_file;
+	struct buf text = {0};
+	int fd, r, line = 0;
+
+	if (!path[0])
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	r = fd < 0 ? -errno : file_read_all(fd, ENV_FILE_MAX, &text);
+	if (fd >= 0)
+		close(fd);
+	if (r < 0) {
+		log_error("AGENT_ENV_FILE cannot be read", "path", "%s", path, "error",
+			"%s", strerror(-r), NULL);
+	} else {
+		a->environment = environment_with(
+			a->environment, buf_str(&text), &a->arena, &line);
+		r = a->environment ? 0 : -EINVAL;
+		if (r < 0)
+			log_error("AGENT_ENV_FILE: expected lines of NAME=value, with "
+				  "every quote closed",
+				"path", "%s", path, "line", "%d", line, NULL);
+	}
+	buf_free(&text);
+	return r;
+}
+
 static int init(struct worker *w)
 {
 	struct agents *a = &agents;
@@ -150,7 +184,7 @@ static int init(struct worker *w)
 	a->worker = w;
 	LIST_INIT(&a->sessions);
 	LIST_INIT(&a->clients);
-	if (read_configuration(a) < 0)
+	if (read_configuration(a) < 0 || read_env_file(a) < 0)
 		return WORKER_EXIT_CONFIG;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		log_warn("not a subreaper", "error", "%s", strerror(errno), NULL);

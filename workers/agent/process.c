@@ -167,7 +167,7 @@ static void tell_keeper(const struct process *p, enum keeper_command command)
 
 void process_stop(struct process *p, enum process_stage first)
 {
-	static const char *const signals[] = {"", "INT", "TERM", "KILL"};
+	static const char *const signals[] = {"", "none yet", "INT", "TERM", "KILL"};
 
 	if (first <= p->stage)
 		return;
@@ -175,6 +175,9 @@ void process_stop(struct process *p, enum process_stage first)
 	log_info("ending the agent", "keeper", "%d", (int)p->keeper, "signal", "%s",
 		signals[first], NULL);
 	switch (first) {
+	case PROCESS_ASKED:
+		arm(p, PROCESS_ASK_MS);
+		break;
 	case PROCESS_INTERRUPTED:
 		tell_keeper(p, KEEPER_INTERRUPT);
 		arm(p, PROCESS_INTERRUPT_MS);
@@ -198,7 +201,9 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (p->stage == PROCESS_INTERRUPTED) {
+	if (p->stage == PROCESS_ASKED) {
+		process_stop(p, PROCESS_INTERRUPTED);
+	} else if (p->stage == PROCESS_INTERRUPTED) {
 		process_stop(p, PROCESS_TERMINATED);
 	} else if (p->stage == PROCESS_TERMINATED) {
 		process_stop(p, PROCESS_KILLED);
@@ -211,7 +216,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 void process_go_on(struct process *p)
 {
-	if (p->stage != PROCESS_INTERRUPTED)
+	if (p->stage > PROCESS_INTERRUPTED)
 		return;
 	p->stage = PROCESS_RUNNING;
 	event_del(p->timer);

@@ -19,9 +19,11 @@
 #define PROCESS_LINE_MAX (16u * 1024 * 1024)
 /* What may wait for an agent that does not read. */
 #define PROCESS_INPUT_MAX (16u * 1024 * 1024)
-/* From INT to TERM, and from TERM to KILL. */
+/* From a message to INT, from INT to TERM, and from TERM to KILL. All that INT leads to
+ * is over within 5 s. */
+#define PROCESS_ASK_MS 2000
 #define PROCESS_INTERRUPT_MS 2000
-#define PROCESS_TERMINATE_MS 3000
+#define PROCESS_TERMINATE_MS 2500
 #define PROCESS_ERROR_LINES 20
 #define PROCESS_ERROR_LINE_MAX 500
 
@@ -52,9 +54,11 @@ struct process *process_new(struct event_base *base, char *const *argv,
 int process_write(struct process *p, struct str line) __attribute__((warn_unused_result));
 
 /* Ends it: INT, TERM and KILL, one after the other until it has ended. A stage that was
- * reached is not gone back from. */
+ * reached is not gone back from. PROCESS_ASKED: the caller has asked it by a message to
+ * stop what it does; the signals follow when process_go_on does not come in time. */
 enum process_stage {
 	PROCESS_RUNNING,
+	PROCESS_ASKED,
 	PROCESS_INTERRUPTED,
 	PROCESS_TERMINATED,
 	PROCESS_KILLED

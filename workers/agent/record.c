@@ -1,10 +1,12 @@
 /* record.c - see record.h. */
 #include "workers/agent/record.h"
 #include "common/file_io.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <yyjson.h>
@@ -107,6 +109,7 @@ void record_render(const char *folder, const struct record_state *state, struct 
 struct names {
 	char name[UUID_SIZE + sizeof(RECORD_ENDING)];
 	char new_name[UUID_SIZE + sizeof(RECORD_NEW_ENDING)];
+	char aside[UUID_SIZE + sizeof(RECORD_ASIDE_ENDING)];
 };
 
 static struct names names_of(const char *id)
@@ -115,6 +118,7 @@ static struct names names_of(const char *id)
 
 	snprintf(n.name, sizeof(n.name), "%s" RECORD_ENDING, id);
 	snprintf(n.new_name, sizeof(n.new_name), "%s" RECORD_NEW_ENDING, id);
+	snprintf(n.aside, sizeof(n.aside), "%s" RECORD_ASIDE_ENDING, id);
 	return n;
 }
 
@@ -179,6 +183,66 @@ void record_close(struct record *r)
 	if (r->fd >= 0)
 		close(r->fd);
 	r->fd = -1;
+}
+
+static bool is_aside(const char *name)
+{
+	const size_t n = strlen(name), ending = sizeof(RECORD_ASIDE_ENDING) - 1;
+
+	return n > ending && strcmp(name + n - ending, RECORD_ASIDE_ENDING) == 0;
+}
+
+static DIR *open_directory(int dir_fd)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+/* Removes the oldest of those that were set aside when they are too many. */
+static void prune_aside(int dir_fd)
+{
+	DIR *dir = open_directory(dir_fd);
+	char oldest[NAME_MAX + 1] = "";
+	struct timespec oldest_at = {0};
+	const struct dirent *entry;
+	struct stat st;
+	int count = 0;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (!is_aside(entry->d_name) ||
+			fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (count++ == 0 || st.st_ctim.tv_sec < oldest_at.tv_sec ||
+			(st.st_ctim.tv_sec == oldest_at.tv_sec &&
+				st.st_ctim.tv_nsec < oldest_at.tv_nsec)) {
+			snprintf(oldest, sizeof(oldest), "%s", entry->d_name);
+			oldest_at = st.st_ctim;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	if (count > RECORD_ASIDE_MAX)
+		(void)unlinkat(dir_fd, oldest, 0);
+}
+
+void record_set_aside(struct record *r, int dir_fd, const char *id)
+{
+	const struct names n = names_of(id);
+
+	record_close(r);
+	(void)renameat(dir_fd, n.name, dir_fd, n.aside);
+	prune_aside(dir_fd);
+}
+
+int record_take_back(int dir_fd, const char *id)
+{
+	const struct names n = names_of(id);
+
+	return renameat(dir_fd, n.aside, dir_fd, n.name) < 0 ? -errno : 0;
 }
 
 /* Takes whole lines; how many bytes they are, or -EBADMSG. */

@@ -23,6 +23,10 @@
 #define RECORD_ENDING ".session"
 /* While it is being written anew; what a kill has left of this is of no use. */
 #define RECORD_NEW_ENDING RECORD_ENDING ".new"
+/* Of a session that was ended while nobody was there: somebody may come back to it. */
+#define RECORD_ASIDE_ENDING ".ended"
+/* So many are kept; the oldest go. */
+#define RECORD_ASIDE_MAX 32
 /* Worth writing anew when it has grown by this since it was. */
 #define RECORD_GROWTH_BYTES (2u * HISTORY_MAX_BYTES)
 /* No record is longer: one of that growth, and a message on either side of it. */
@@ -71,6 +75,10 @@ int record_add(struct record *r, enum record_line line, struct str about)
 /* Nobody will come back to the session. */
 void record_remove(struct record *r, int dir_fd, const char *id);
 void record_close(struct record *r);
+/* Closes it and keeps it under its other name. */
+void record_set_aside(struct record *r, int dir_fd, const char *id);
+/* Gives one that was set aside its name again: it can be opened. 0 or -errno. */
+int record_take_back(int dir_fd, const char *id) __attribute__((warn_unused_result));
 
 /* Opens and reads the record of a session. 0; -EBADMSG: it is damaged; or -errno. */
 int record_open(struct record *r, int dir_fd, const char *id, struct record_state *state,

@@ -58,6 +58,37 @@ void session_note(struct agent_session *s, enum record_line line, struct str abo
 			"session", "%s", s->id, "error", "%s", strerror(-r), NULL);
 }
 
+void session_put_aside(struct agent_session *s)
+{
+	/* A worker that could not write everything down writes it now, if it can. */
+	if (s->record.behind && session_record(s) < 0)
+		log_warn("the end of an agent session is not recorded", "session", "%s",
+			s->id, NULL);
+	record_set_aside(&s->record, s->agents->records_fd, s->id);
+}
+
+void session_take_back(struct agent_session *s)
+{
+	struct record record = {.fd = -1};
+	struct record_state state = {.known = false};
+	char path[PATH_MAX] = "";
+	int r = record_take_back(s->agents->records_fd, s->id);
+
+	if (r == 0)
+		r = record_open(&record, s->agents->records_fd, s->id, &state, path);
+	if (r == 0 && strcmp(path, s->folder.path) == 0) {
+		history_fini(&s->state.history);
+		s->state.history = state.history;
+		state.history = (struct history){0};
+	} else if (r < 0 && r != -ENOENT) {
+		log_warn("what happened before in an agent session cannot be read",
+			"session", "%s", s->id, "error", "%s", strerror(-r), NULL);
+	}
+	/* It is written anew next. */
+	record_close(&record);
+	history_fini(&state.history);
+}
+
 /* ---- the programs of the worker before ---- */
 
 /* Every keeper holds the lock as long as it is there, and so does the worker. */

@@ -200,6 +200,20 @@ static void abort_turn(struct agent_client *client)
 		client_say_error(client, "Nothing to abort: no turn is in progress");
 }
 
+static void answer(struct agent_client *client, const struct agent_request *request)
+{
+	const char *problem;
+
+	if (!client->session) {
+		client_say_error(
+			client, "Cannot answer in lobby — send connectFolder first");
+		return;
+	}
+	problem = asks_answer(client->session, request);
+	if (problem)
+		client_say_error(client, "%s", problem);
+}
+
 static void take_typed(struct agent_client *client, const struct agent_request *request)
 {
 	struct str type = request->type;
@@ -212,6 +226,8 @@ static void take_typed(struct agent_client *client, const struct agent_request *
 		prompt(client, request);
 	} else if (str_is(type, "abort")) {
 		abort_turn(client);
+	} else if (str_is(type, "permission") || str_is(type, "answer")) {
+		answer(client, request);
 	} else {
 		if (type.len > SHOWN_TYPE_BYTES)
 			type.len = SHOWN_TYPE_BYTES;

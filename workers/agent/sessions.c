@@ -68,16 +68,17 @@ static void session_free(struct agent_session *s)
 	close(s->folder.fd);
 	record_close(&s->record);
 	history_fini(&s->state.history);
+	asks_forget(s);
+	prompts_clear(&s->prompts);
 	free(s);
 	show_counts(a);
 }
 
 /* ---- what the idle machine says ---- */
 
-static void remove_when_ended(struct agent_session *s)
+static void end_session(struct agent_session *s)
 {
 	s->ending = true;
-	record_remove(&s->record, s->agents->records_fd, s->id);
 	if (s->process)
 		process_stop(s->process, PROCESS_INTERRUPTED);
 	/* Without a program there is nothing to wait for, but callers may still look at
@@ -95,7 +96,8 @@ static void heed(struct agent_session *s, const struct turn_outcome *outcome)
 	if (outcome->verdict == TURN_KILL && !s->ending) {
 		log_info("agent session without clients is ended", "session", "%s", s->id,
 			"why", "%s", outcome->reason, NULL);
-		remove_when_ended(s);
+		session_put_aside(s);
+		end_session(s);
 	}
 }
 
@@ -116,7 +118,7 @@ static void arm(struct agent_session *s)
 	event_add(s->timer, &tv);
 }
 
-static void happened(struct agent_session *s, int event)
+void session_happened(struct agent_session *s, int event)
 {
 	struct turn_outcome outcome = turn_event(&s->turn, event, now_ms());
 
@@ -161,6 +163,8 @@ static struct agent_session *session_new(
 	s->agents = a;
 	s->folder = folder;
 	s->record.fd = -1;
+	prompts_init(&s->prompts);
+	LIST_INIT(&s->asks);
 	snprintf(s->id, sizeof(s->id), "%s", id);
 	s->timer = event_new(a->worker->base, -1, 0, on_timer, s);
 	if (!s->timer)
@@ -184,8 +188,8 @@ static void tell(struct agent_session *s, enum record_line line, struct str mess
 		client_send(client, message);
 }
 
-static void tell_typed(struct agent_session *s, enum record_line line,
-	const struct type *type, const void *message)
+void session_tell(struct agent_session *s, enum record_line line, const struct type *type,
+	const void *message)
 {
 	struct buf out = {0};
 
@@ -194,7 +198,7 @@ static void tell_typed(struct agent_session *s, enum record_line line,
 	buf_free(&out);
 }
 
-__attribute__((format(printf, 3, 4))) static void tell_error(
+void session_tell_error(
 	struct agent_session *s, enum record_line line, const char *format, ...)
 {
 	struct arena arena = {0};
@@ -205,7 +209,7 @@ __attribute__((format(printf, 3, 4))) static void tell_error(
 	va_start(args, format);
 	error.error = arena_vprintf(&arena, format, args);
 	va_end(args);
-	tell_typed(s, line, agent_error_type(), &error);
+	session_tell(s, line, agent_error_type(), &error);
 	arena_free(&arena);
 }
 
@@ -233,7 +237,7 @@ void session_join(struct agent_session *s, struct agent_client *client, bool res
 	}
 	log_info("client joined", "session", "%s", s->id, "connection", "%s", client->id,
 		NULL);
-	happened(s, IDLE_CLIENT_CONNECTED);
+	session_happened(s, IDLE_CLIENT_CONNECTED);
 }
 
 void session_leave(struct agent_client *client)
@@ -245,7 +249,7 @@ void session_leave(struct agent_client *client)
 	client->session = NULL;
 	log_info("client left", "session", "%s", s->id, "connection", "%s", client->id,
 		NULL);
-	happened(s, IDLE_CLIENT_DISCONNECTED);
+	session_happened(s, IDLE_CLIENT_DISCONNECTED);
 }
 
 /* ---- the beginning ---- */
@@ -261,6 +265,8 @@ const char *session_begin(struct agents *a, const char *id, struct folder folder
 	log_info("agent session begins", "session", "%s", s->id, "folder", "%s",
 		s->folder.path, NULL);
 	s->state.known = known;
+	if (known)
+		session_take_back(s);
 	r = session_record(s);
 	if (r < 0) {
 		log_error("agent session not recorded", "session", "%s", s->id, "error",
@@ -286,50 +292,78 @@ void session_restore(struct agents *a, const char *id, struct folder folder,
 	log_info("agent session goes on", "session", "%s", s->id, "folder", "%s",
 		s->folder.path, "events", "%zu", s->state.history.count, NULL);
 	if (s->state.running)
-		tell_typed(s, RECORD_END, agent_process_exit_type(), &exit);
+		session_tell(s, RECORD_END, agent_process_exit_type(), &exit);
 	/* Its clients went with the worker. */
-	happened(s, IDLE_CLIENT_CONNECTED);
-	happened(s, IDLE_CLIENT_DISCONNECTED);
+	session_happened(s, IDLE_CLIENT_CONNECTED);
+	session_happened(s, IDLE_CLIENT_DISCONNECTED);
 }
 
 /* ---- the program ---- */
+
+/* A turn has ended, and with it one prompt or several. */
+static void turn_ended(struct agent_session *s)
+{
+	size_t prompts = prompts_turn_ended(&s->prompts);
+
+	do
+		session_happened(s, IDLE_RESULT);
+	while (prompts-- > 1);
+	if (s->ending || prompts_aborting(&s->prompts))
+		return;
+	/* After a signal it may end all the same. */
+	if (process_stage_of(s->process) < PROCESS_INTERRUPTED)
+		s->aborted = false;
+	process_go_on(s->process);
+}
+
+/* What the program says is handed on as it came. */
+static void hand_on(struct agent_session *s, yyjson_val *message, struct str line)
+{
+	yyjson_val *type = yyjson_obj_get(message, "type"),
+		   *uuid = yyjson_obj_get(message, "uuid");
+	bool result = yyjson_equals_str(type, "result");
+	struct buf out = {0};
+
+	if (yyjson_equals_str(type, "user") && yyjson_is_str(uuid))
+		prompts_read(&s->prompts,
+			(struct str){yyjson_get_str(uuid), yyjson_get_len(uuid)});
+	buf_add_str(&out, STR_LIT("{\"source\":\"cc\",\"event\":"));
+	buf_add_str(&out, line);
+	buf_add_char(&out, '}');
+	tell(s, result ? RECORD_RESULT : RECORD_MESSAGE, buf_str(&out));
+	buf_free(&out);
+	if (result)
+		turn_ended(s);
+	else
+		session_happened(s, IDLE_OUTPUT);
+}
 
 static void on_line(void *arg, struct str line)
 {
 	struct agent_session *s = arg;
 	yyjson_doc *doc;
-	struct buf message = {0};
-	bool result;
 
 	if (!line.ptr) {
 		log_warn("a line of the agent was too long", "session", "%s", s->id,
 			"limit_bytes", "%u", PROCESS_LINE_MAX, NULL);
-		tell_error(s, RECORD_MESSAGE,
+		session_tell_error(s, RECORD_MESSAGE,
 			"A line of the agent was longer than %u MiB and is lost",
 			PROCESS_LINE_MAX / 1024 / 1024);
 		return;
 	}
 	doc = yyjson_read(line.ptr, line.len, 0);
-	if (!yyjson_is_obj(yyjson_doc_get_root(doc))) {
+	if (!yyjson_is_obj(yyjson_doc_get_root(doc)))
 		log_info("a line of the agent is not JSON", "session", "%s", s->id,
 			"bytes", "%zu", line.len, NULL);
-		yyjson_doc_free(doc);
-		return;
-	}
-	result = yyjson_equals_str(
-		yyjson_obj_get(yyjson_doc_get_root(doc), "type"), "result");
+	else if (asks_take(s, yyjson_doc_get_root(doc)))
+		session_happened(s, IDLE_OUTPUT);
+	else
+		hand_on(s, yyjson_doc_get_root(doc), line);
 	yyjson_doc_free(doc);
-	buf_add_str(&message, STR_LIT("{\"source\":\"cc\",\"event\":"));
-	buf_add_str(&message, line);
-	buf_add_char(&message, '}');
-	tell(s, result ? RECORD_RESULT : RECORD_MESSAGE, buf_str(&message));
-	buf_free(&message);
-	happened(s, result ? IDLE_RESULT : IDLE_OUTPUT);
-	if (result && !s->ending && !turn_in_progress(&s->turn))
-		process_go_on(s->process);
 }
 
-static void tell_end(struct agent_session *s, const struct process_end *end)
+static void tell_end(
+	struct agent_session *s, const struct process_end *end, size_t kept_prompts)
 {
 	const struct keeper_report *r = &end->report;
 	struct agent_process_exit message = {
@@ -338,7 +372,7 @@ static void tell_end(struct agent_session *s, const struct process_end *end)
 	char name[32];
 
 	if (r->start_error) {
-		tell_error(s, RECORD_END,
+		session_tell_error(s, RECORD_END,
 			"%s could not be started: %s. Check AGENT_COMMAND",
 			s->agents->command[0], strerror(r->start_error));
 		return;
@@ -346,7 +380,7 @@ static void tell_end(struct agent_session *s, const struct process_end *end)
 	if (errors.len > EARLY_ERROR_BYTES)
 		errors.len = EARLY_ERROR_BYTES;
 	if (r->code > 0 && end->uptime_ms < AGENTS_EARLY_MS && !s->ending)
-		tell_error(s, RECORD_MESSAGE,
+		session_tell_error(s, RECORD_MESSAGE,
 			"CC process exited early (code %d, after %lld ms)%s%.*s", r->code,
 			(long long)end->uptime_ms, errors.len ? ": " : "",
 			STR_ARG(errors));
@@ -357,7 +391,9 @@ static void tell_end(struct agent_session *s, const struct process_end *end)
 		snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(r->signal));
 		message.signal = str_of(name);
 	}
-	tell_typed(s, RECORD_END, agent_process_exit_type(), &message);
+	message.has_kept_prompts = kept_prompts > 0;
+	message.kept_prompts = (int64_t)kept_prompts;
+	session_tell(s, RECORD_END, agent_process_exit_type(), &message);
 }
 
 static void on_sweep_needed(struct agents *a)
@@ -369,6 +405,7 @@ static void on_end(void *arg, const struct process_end *end)
 {
 	struct agent_session *s = arg;
 	struct agents *a = s->agents;
+	size_t kept;
 
 	s->process = NULL;
 	a->process_count--;
@@ -376,20 +413,24 @@ static void on_end(void *arg, const struct process_end *end)
 		"signal", "%d", end->report.signal, "start_error", "%d",
 		end->report.start_error, "uptime_ms", "%lld", (long long)end->uptime_ms,
 		NULL);
-	tell_end(s, end);
+	asks_cancel(s);
+	kept = session_keep_prompts(s, end);
+	tell_end(s, end, kept);
 	show_counts(a);
 	on_sweep_needed(a);
 	if (s->ending) {
 		session_free(s);
 	} else {
-		happened(s,
+		session_happened(s,
 			end->report.start_error ? IDLE_SPAWN_FAILED : IDLE_PROCESS_EXIT);
+		if (kept > 0)
+			session_send_kept(s);
 	}
 	if (a->stopping && a->process_count == 0)
 		worker_stopped(a->worker);
 }
 
-static const char *start(struct agent_session *s)
+const char *session_start(struct agent_session *s)
 {
 	struct agents *a = s->agents;
 	const struct process_events events = {
@@ -401,6 +442,7 @@ static const char *start(struct agent_session *s)
 	struct arena arena = {0};
 
 	session_note(s, RECORD_START, (struct str){NULL, 0});
+	s->aborted = false;
 	s->process = process_new(a->worker->base,
 		command_for_session(a->command, s->id, resume, &arena), a->environment,
 		s->folder.fd, a->lock_fd, events);
@@ -410,7 +452,7 @@ static const char *start(struct agent_session *s)
 			strerror(errno), NULL);
 		s->state.running = false;
 		s->record.behind = session_record(s) < 0;
-		happened(s, IDLE_SPAWN_FAILED);
+		session_happened(s, IDLE_SPAWN_FAILED);
 		return "The agent could not be started; the log of the agent worker says "
 		       "why";
 	}
@@ -422,41 +464,6 @@ static const char *start(struct agent_session *s)
 	return NULL;
 }
 
-const char *session_prompt(struct agent_session *s, struct str content)
-{
-	struct buf line = {0};
-	const char *problem = NULL;
-	int r;
-
-	if (s->ending || s->agents->stopping ||
-		(s->process && process_stage_of(s->process) > PROCESS_INTERRUPTED))
-		return "The agent is just ending: try again in a moment";
-	if (!s->process)
-		problem = start(s);
-	if (problem)
-		return problem;
-	buf_add_str(&line, STR_LIT("{\"type\":\"user\",\"message\":{\"role\":\"user\","
-				   "\"content\":"));
-	buf_add_str(&line, content);
-	buf_add_str(&line, STR_LIT("}}"));
-	r = process_write(s->process, buf_str(&line));
-	buf_free(&line);
-	if (r == -ENOBUFS)
-		return "The agent does not read: too much waits for it already";
-	if (r < 0)
-		return "CC process stdin closed unexpectedly";
-	happened(s, IDLE_PROMPT_WRITTEN);
-	return NULL;
-}
-
-bool session_abort(struct agent_session *s)
-{
-	if (!s->process || !turn_in_progress(&s->turn))
-		return false;
-	process_stop(s->process, PROCESS_INTERRUPTED);
-	return true;
-}
-
 void session_close(struct agent_session *s)
 {
 	const struct agent_session_closed closed = {.source = STR_LIT("bridge"),
@@ -465,8 +472,9 @@ void session_close(struct agent_session *s)
 		.has_deliberate = true};
 	struct agent_client *client;
 
-	remove_when_ended(s);
-	tell_typed(s, RECORD_MESSAGE, agent_session_closed_type(), &closed);
+	record_remove(&s->record, s->agents->records_fd, s->id);
+	end_session(s);
+	session_tell(s, RECORD_MESSAGE, agent_session_closed_type(), &closed);
 	LIST_FOREACH(client, &s->agents->clients, link)
 	if (client->session == s)
 		session_leave(client);

@@ -8,6 +8,9 @@
 //   flood N          that many events at once       large BYTES  an event of that size
 //   where            answers its directory, arguments and the names in its environment
 //   recall           answers what it was told before in this session, and what it answered
+//   old              does not read control messages from now on: only a signal interrupts it
+//   ask TOOL         asks for permission to use it, and answers what it was told
+//   question         puts a question, likewise         withdraw TOOL  asks, and does not want to know any more
 //
 // It keeps each conversation where Claude Code does, and resumes only what is kept there for its directory.
 // FAKE_AGENT_LINGER_MS: how long it takes to end after TERM.
@@ -24,6 +27,7 @@ const refuse = (why) => {
 };
 for (const flag of ['--print', '--verbose', '--include-partial-messages', '--replay-user-messages'])
   if (!args.includes(flag)) refuse(`${flag} is missing`);
+if (args[args.indexOf('--permission-prompt-tool') + 1] !== 'stdio') refuse('--permission-prompt-tool must be stdio');
 for (const flag of ['--input-format', '--output-format'])
   if (args[args.indexOf(flag) + 1] !== 'stream-json') refuse(`${flag} must be stream-json`);
 const [how, id] = args.slice(-2);
@@ -43,11 +47,16 @@ const write = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 let interrupted = null;
 let deaf = false;
+let old = false;
+let leaving = false;
+const asked = new Map(); // request_id: function that takes the answer
 
+// As Claude Code: the turn is told to have ended, and then the program ends, whatever it was still given to do.
 process.on('SIGINT', () => {
   if (deaf) return;
-  if (!interrupted) process.exit(130);
-  interrupted();
+  leaving = true;
+  interrupted?.();
+  setTimeout(() => process.exit(0), 20);
 });
 process.on('SIGTERM', () => {
   if (!deaf) setTimeout(() => process.exit(143), Number(process.env.FAKE_AGENT_LINGER_MS ?? 0));
@@ -71,6 +80,27 @@ function leaveChildren() {
     made[3].stdout.once('data', (text) => resolve([...made.slice(0, 3).map((child) => child.pid), Number(text)]));
   });
 }
+
+function ask(tool, input) {
+  const request_id = `request-${asked.size + 1}-${process.pid}`;
+  write({ type: 'control_request', request_id, request: { subtype: 'can_use_tool', tool_name: tool, display_name: tool, input, tool_use_id: 'toolu_1' } });
+  return { request_id, answer: new Promise((resolve) => asked.set(request_id, resolve)) };
+}
+
+function takeControl(message) {
+  if (message.type === 'control_response') {
+    const { request_id } = message.response;
+    if (!asked.has(request_id)) refuse(`an answer to nothing: ${JSON.stringify(message)}`);
+    asked.get(request_id)(message.response);
+  } else {
+    if (message.request?.subtype !== 'interrupt' || !message.request_id) refuse(`not an interrupt: ${JSON.stringify(message)}`);
+    if (old || deaf) return;
+    write({ type: 'control_response', response: { subtype: 'success', request_id: message.request_id } });
+    interrupted?.();
+  }
+}
+
+const QUESTION = { questions: [{ question: 'Which?', header: 'Pick', options: [{ label: 'A', description: 'a' }, { label: 'B', description: 'b' }], multiSelect: false }] };
 
 const until = { work: (ms) => sleep(Number(ms)), silence: () => sleep(3600_000) };
 
@@ -100,6 +130,13 @@ async function turn(text) {
   } else if (word === 'deaf') {
     deaf = true;
     result('deaf');
+  } else if (word === 'old') {
+    old = true;
+    result('old');
+  } else if (word === 'ask' || word === 'question' || word === 'withdraw') {
+    const { request_id, answer } = word === 'question' ? ask('AskUserQuestion', QUESTION) : ask(operand, { command: 'ls' });
+    if (word === 'withdraw') write({ type: 'control_cancel_request', request_id });
+    result(word === 'withdraw' ? 'withdrawn' : JSON.stringify((await answer).response));
   } else if (word === 'flood') {
     process.stdout.write(Array.from({ length: Number(operand) }, (_, n) => `${JSON.stringify({ type: 'stream_event', n })}\n`).join(''));
     result('flood');
@@ -118,12 +155,15 @@ async function turn(text) {
 let last = Promise.resolve();
 readline.createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
+  if (message.type.startsWith('control_')) return takeControl(message);
+  if (!/^[0-9a-f-]{36}$/.test(message.uuid)) refuse(`a user message without its uuid: ${line}`);
   if (message.type !== 'user' || message.message?.role !== 'user') refuse(`not a user message: ${line}`);
   const { content } = message.message;
   const text = typeof content === 'string' ? content : content.map((block) => block.text).join(' ');
   last = last.then(() => {
+    if (leaving) return undefined;
     conversation.ask(text);
-    write({ type: 'user', message: message.message });
+    write({ type: 'user', message: message.message, uuid: message.uuid, isReplay: true });
     return turn(text);
   });
 });

@@ -1,0 +1,301 @@
+/*
+ * asks.c - what a program asks of the people at a session: may I use this tool, which of
+ * these do you want; see agents.h.
+ *
+ * The control protocol of stream-json: a control_request of the program with the subtype
+ * can_use_tool is shown to all clients and waits for the first answer; without one in
+ * AGENT_ANSWER_MS the answer is no. Control messages are not handed on to clients.
+ */
+#include "common/log.h"
+#include "proto/messages.h"
+#include "workers/agent/agents.h"
+#include <stdlib.h>
+
+#define QUESTION_TOOL "AskUserQuestion"
+
+struct agent_ask {
+	LIST_ENTRY(agent_ask) link;
+	struct agent_session *session;
+	char *id;
+	char *input; /* JSON object */
+	bool question;
+	struct event *deadline;
+};
+
+static struct str str_of_val(yyjson_val *val)
+{
+	return (struct str){yyjson_get_str(val), yyjson_get_len(val)};
+}
+
+static void ask_free(struct agent_ask *ask)
+{
+	LIST_REMOVE(ask, link);
+	ask->session->ask_count--;
+	event_free(ask->deadline);
+	free(ask->id);
+	free(ask->input);
+	free(ask);
+}
+
+static struct agent_ask *ask_of(const struct agent_session *s, struct str id)
+{
+	struct agent_ask *ask;
+
+	LIST_FOREACH(ask, &s->asks, link)
+	if (str_is(id, ask->id))
+		return ask;
+	return NULL;
+}
+
+/* ---- answering the program ---- */
+
+/* {"type":"control_response",…} with `member`, the JSON of `value`. 0 or -errno. */
+static int respond(struct agent_session *s, struct str id, const char *subtype,
+	const char *member, struct str value)
+{
+	struct buf line = {0};
+	int r;
+
+	buf_printf(&line,
+		"{\"type\":\"control_response\",\"response\":{\"subtype\":\"%s\","
+		"\"request_id\":",
+		subtype);
+	buf_add_json_string(&line, id);
+	buf_printf(&line, ",\"%s\":", member);
+	buf_add_str(&line, value);
+	buf_add_str(&line, STR_LIT("}}"));
+	r = s->process ? process_write(s->process, buf_str(&line)) : -EPIPE;
+	buf_free(&line);
+	return r;
+}
+
+static int deny(struct agent_ask *ask, struct str why)
+{
+	struct buf value = {0};
+	int r;
+
+	buf_add_str(&value, STR_LIT("{\"behavior\":\"deny\",\"message\":"));
+	buf_add_json_string(&value, why);
+	buf_add_char(&value, '}');
+	r = respond(
+		ask->session, str_of(ask->id), "success", "response", buf_str(&value));
+	buf_free(&value);
+	return r;
+}
+
+static int allow(struct agent_ask *ask, struct str input)
+{
+	struct buf value = {0};
+	int r;
+
+	buf_add_str(&value, STR_LIT("{\"behavior\":\"allow\",\"updatedInput\":"));
+	buf_add_str(&value, input);
+	buf_add_char(&value, '}');
+	r = respond(
+		ask->session, str_of(ask->id), "success", "response", buf_str(&value));
+	buf_free(&value);
+	return r;
+}
+
+/* The input of a question with the answers in it. */
+static int answer(struct agent_ask *ask, yyjson_val *answers)
+{
+	yyjson_doc *input = yyjson_read(ask->input, strlen(ask->input), 0);
+	yyjson_mut_doc *doc = yyjson_doc_mut_copy(input, NULL);
+	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+	char *text;
+	int r;
+
+	yyjson_mut_obj_remove_key(root, "answers");
+	yyjson_mut_obj_add_val(doc, root, "answers", yyjson_val_mut_copy(doc, answers));
+	text = yyjson_mut_write(doc, 0, NULL);
+	if (!text)
+		abort();
+	r = allow(ask, str_of(text));
+	free(text);
+	yyjson_mut_doc_free(doc);
+	yyjson_doc_free(input);
+	return r;
+}
+
+/* Tells all clients, and forgets it. */
+static void resolve(struct agent_ask *ask, enum agent_ask_outcome outcome)
+{
+	const struct agent_ask_resolved told = {.source = STR_LIT("bridge"),
+		.type = STR_LIT("requestResolved"),
+		.request_id = str_of(ask->id),
+		.outcome = outcome,
+		.has_outcome = true};
+
+	log_info("a request of an agent is answered", "session", "%s", ask->session->id,
+		"request", "%s", ask->id, "outcome", "%s",
+		agent_ask_outcome_enumeration()->names[outcome], NULL);
+	session_tell(ask->session, RECORD_MESSAGE, agent_ask_resolved_type(), &told);
+	ask_free(ask);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct agent_ask *ask = arg;
+
+	(void)fd;
+	(void)what;
+	(void)deny(ask, STR_LIT("Nobody answered in time, so it is not allowed."));
+	resolve(ask, AGENT_ASK_EXPIRED);
+}
+
+/* ---- what the program asks ---- */
+
+static struct agent_ask *ask_new(
+	struct agent_session *s, struct str id, yyjson_val *input, bool question)
+{
+	const int64_t ms = s->agents->worker->settings->agent_answer_ms;
+	const struct timeval limit = {ms / 1000, ms % 1000 * 1000};
+	struct agent_ask *ask = calloc(1, sizeof(*ask));
+
+	if (!ask)
+		abort();
+	ask->session = s;
+	ask->question = question;
+	ask->id = strndup(id.ptr, id.len);
+	ask->input = yyjson_val_write(input, 0, NULL);
+	ask->deadline = evtimer_new(s->agents->worker->base, on_deadline, ask);
+	if (!ask->id || !ask->input || !ask->deadline)
+		abort();
+	event_add(ask->deadline, &limit);
+	LIST_INSERT_HEAD(&s->asks, ask, link);
+	s->ask_count++;
+	return ask;
+}
+
+static void show(const struct agent_ask *ask, yyjson_val *request)
+{
+	const int64_t ms = ask->session->agents->worker->settings->agent_answer_ms;
+	yyjson_val *suggestions = yyjson_obj_get(request, "permission_suggestions");
+	const struct agent_ask_shown shown = {.source = STR_LIT("bridge"),
+		.type = ask->question ? STR_LIT("questionRequest")
+				      : STR_LIT("permissionRequest"),
+		.request_id = str_of(ask->id),
+		.tool = str_of_val(yyjson_obj_get(request, "tool_name")),
+		.input.raw = str_of(ask->input),
+		.suggestions.val = yyjson_is_arr(suggestions) ? suggestions : NULL,
+		.answer_ms = ms,
+		.has_answer_ms = true};
+
+	session_tell(ask->session, RECORD_MESSAGE, agent_ask_shown_type(), &shown);
+}
+
+static void take_request(struct agent_session *s, yyjson_val *message)
+{
+	yyjson_val *request = yyjson_obj_get(message, "request");
+	yyjson_val *input = yyjson_obj_get(request, "input");
+	yyjson_val *tool = yyjson_obj_get(request, "tool_name");
+	struct str id = str_of_val(yyjson_obj_get(message, "request_id"));
+	bool known =
+		yyjson_equals_str(yyjson_obj_get(request, "subtype"), "can_use_tool");
+
+	if (!id.ptr || id.len == 0 || id.len > AGENT_ASK_ID_MAX || ask_of(s, id)) {
+		log_warn("a request of an agent cannot be answered: its id is missing, "
+			 "too long or in use",
+			"session", "%s", s->id, NULL);
+		return;
+	}
+	if (!known || !yyjson_is_str(tool) || yyjson_get_len(tool) == 0 ||
+		!yyjson_is_obj(input)) {
+		(void)respond(s, id, "error", "error",
+			STR_LIT("\"Paige does not know this request\""));
+		return;
+	}
+	if (s->ask_count >= AGENT_ASKS_MAX) {
+		(void)respond(s, id, "error", "error",
+			STR_LIT("\"Too many requests are open already\""));
+		return;
+	}
+	show(ask_new(s, id, input, yyjson_equals_str(tool, QUESTION_TOOL)), request);
+}
+
+bool asks_take(struct agent_session *s, yyjson_val *message)
+{
+	yyjson_val *type = yyjson_obj_get(message, "type");
+	struct agent_ask *ask;
+
+	if (yyjson_equals_str(type, "control_request")) {
+		take_request(s, message);
+		return true;
+	}
+	if (yyjson_equals_str(type, "control_cancel_request")) {
+		ask = ask_of(s, str_of_val(yyjson_obj_get(message, "request_id")));
+		if (ask)
+			resolve(ask, AGENT_ASK_CANCELLED);
+		return true;
+	}
+	return yyjson_equals_str(type, "control_response");
+}
+
+void asks_cancel(struct agent_session *s)
+{
+	while (!LIST_EMPTY(&s->asks))
+		resolve(LIST_FIRST(&s->asks), AGENT_ASK_CANCELLED);
+}
+
+void asks_forget(struct agent_session *s)
+{
+	while (!LIST_EMPTY(&s->asks))
+		ask_free(LIST_FIRST(&s->asks));
+}
+
+/* ---- what clients answer ---- */
+
+static const char *permit(struct agent_ask *ask, const struct agent_request *r, int *sent)
+{
+	if (!r->has_allow)
+		return "permission requires allow, true or false";
+	if (ask->question && r->allow)
+		return "A question is answered with {\"type\":\"answer\"}, or refused "
+		       "with "
+		       "allow false";
+	if (!r->allow) {
+		*sent = deny(ask, r->message.len
+					  ? r->message
+					  : STR_LIT("The user does not allow it."));
+	} else if (r->input.val) {
+		char *text = yyjson_val_write(r->input.val, 0, NULL);
+
+		*sent = allow(ask, str_of(text ? text : ask->input));
+		free(text);
+	} else {
+		*sent = allow(ask, str_of(ask->input));
+	}
+	return NULL;
+}
+
+const char *asks_answer(struct agent_session *s, const struct agent_request *r)
+{
+	struct agent_ask *ask = ask_of(s, r->request_id);
+	bool answers = str_is(r->type, "answer");
+	const char *problem = NULL;
+	int sent = 0;
+
+	if (!r->request_id.len)
+		return "requestId is missing: which request is answered?";
+	if (!ask)
+		return "No such request is open: it was answered already, or its time "
+		       "is over";
+	if (answers && !ask->question)
+		return "This request asks for a permission: answer it with "
+		       "{\"type\":\"permission\"}";
+	if (answers && !r->answers.val)
+		return "answer requires answers, an object of question and answer";
+	if (answers)
+		sent = answer(ask, r->answers.val);
+	else
+		problem = permit(ask, r, &sent);
+	if (problem)
+		return problem;
+	if (sent < 0)
+		return "The agent does not read: try again in a moment";
+	resolve(ask, answers	? AGENT_ASK_ANSWERED
+		     : r->allow ? AGENT_ASK_ALLOWED
+				: AGENT_ASK_DENIED);
+	return NULL;
+}

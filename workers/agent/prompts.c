@@ -1,0 +1,113 @@
+/* prompts.c - see prompts.h. */
+#include "workers/agent/prompts.h"
+#include <stdlib.h>
+
+void prompts_init(struct prompts *p)
+{
+	TAILQ_INIT(&p->list);
+	p->bytes = 0;
+}
+
+struct prompt *prompts_add(struct prompts *p, struct str content)
+{
+	struct prompt *one;
+
+	if (p->bytes + content.len > PROMPTS_MAX_BYTES)
+		return NULL;
+	one = calloc(1, sizeof(*one));
+	if (!one || !(one->content = malloc(content.len + 1)))
+		abort();
+	memcpy(one->content, content.ptr, content.len);
+	one->content[content.len] = '\0';
+	one->len = content.len;
+	uuid4(one->uuid);
+	p->bytes += content.len;
+	TAILQ_INSERT_TAIL(&p->list, one, link);
+	return one;
+}
+
+void prompts_drop(struct prompts *p, struct prompt *one)
+{
+	TAILQ_REMOVE(&p->list, one, link);
+	p->bytes -= one->len;
+	free(one->content);
+	free(one);
+}
+
+void prompts_read(struct prompts *p, struct str uuid)
+{
+	struct prompt *one;
+
+	TAILQ_FOREACH(one, &p->list, link)
+	if (str_is(uuid, one->uuid))
+		one->read = true;
+}
+
+void prompts_abort(struct prompts *p)
+{
+	struct prompt *one;
+	bool any = false;
+
+	TAILQ_FOREACH(one, &p->list, link)
+	if (one->read)
+		any = one->aborted = true;
+	if (!any && !TAILQ_EMPTY(&p->list))
+		TAILQ_FIRST(&p->list)->aborted = true;
+}
+
+size_t prompts_turn_ended(struct prompts *p)
+{
+	struct prompt *one = TAILQ_FIRST(&p->list);
+	size_t count = 0;
+
+	while (one) {
+		struct prompt *next = TAILQ_NEXT(one, link);
+
+		if (one->read) {
+			prompts_drop(p, one);
+			count++;
+		}
+		one = next;
+	}
+	if (count > 0 || TAILQ_EMPTY(&p->list))
+		return count;
+	prompts_drop(p, TAILQ_FIRST(&p->list));
+	return 1;
+}
+
+void prompts_keep_unread(struct prompts *p)
+{
+	struct prompt *one = TAILQ_FIRST(&p->list);
+
+	while (one) {
+		struct prompt *next = TAILQ_NEXT(one, link);
+
+		if (one->read || one->aborted)
+			prompts_drop(p, one);
+		one = next;
+	}
+}
+
+bool prompts_aborting(const struct prompts *p)
+{
+	const struct prompt *one;
+
+	TAILQ_FOREACH(one, &p->list, link)
+	if (one->aborted)
+		return true;
+	return false;
+}
+
+void prompts_move(struct prompts *p, struct prompts *to)
+{
+	prompts_init(to);
+	TAILQ_CONCAT(&to->list, &p->list, link);
+	to->bytes = p->bytes;
+	p->bytes = 0;
+}
+
+void prompts_clear(struct prompts *p)
+{
+	while (!TAILQ_EMPTY(&p->list))
+		prompts_drop(p, TAILQ_FIRST(&p->list));
+}
