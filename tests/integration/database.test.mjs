@@ -140,17 +140,24 @@ scenario('a full disk makes /health 503, nothing half-done, and all is well when
     }
     fs.closeSync(fd);
     // The log may still have room of its own, so more than fits is sent.
-    for (let n = 0; (await daemon.get('/health')).status === 200; n += 1) {
-      assert.ok(n < 200, 'the disk never became full');
+    let sent = 10;
+    for (; (await daemon.get('/health')).status === 200; sent += 1) {
+      assert.ok(sent < 210, 'the disk never became full');
       editor.send('editor:tab_switch', { fromPath: 'x'.repeat(8000), toPath: '999999' });
       await sleep(20);
     }
+    for (let n = 0; n < 40; n += 1) editor.send('editor:tab_switch', { fromPath: 'while it is full', toPath: '999999' });
+    editor.send('user:idle_start');
+    await sleep(500);
+    assert.deepEqual(editor.of('connection:error'), [], 'activities are not refused one by one');
+    assert.equal(daemon.everythingWritten().match(/activities wait in memory/g).length, 1, 'it is said once');
     assert.match(JSON.stringify(await health(daemon)), /degraded|failing/);
     assert.match(daemon.everythingWritten(), /paige\.db failed: database or disk is full/);
     assert.deepEqual(await daemon.sql('PRAGMA quick_check'), [{ quick_check: 'ok' }]);
     fs.unlinkSync(filler);
     await becomes(daemon, 'ok');
-    const kept = (await logged(daemon)).length;
+    const kept = sent + 40;
+    await until('all that was done meanwhile', async () => (await logged(daemon)).length === kept);
     tabs(editor, 10, 20);
     await until('ten more rows', async () => (await logged(daemon)).length === kept + 10);
     assert.deepEqual(await daemon.sql('PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);

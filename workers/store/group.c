@@ -53,8 +53,8 @@ static bool is_fatal(const struct store *store, int error)
 /* Nothing of the call is left in the transaction, which goes on. */
 static int undo(struct store *store, bool alone)
 {
-	int result = database_execute(
-		&store->db, alone ? STATEMENT_ROLLBACK : STATEMENT_UNDO);
+	int result =
+		database_execute(&store->db, alone ? STATEMENT_ROLLBACK : STATEMENT_UNDO);
 
 	if (result == 0)
 		result = database_execute(
@@ -157,6 +157,7 @@ int group_run(struct store *store, void (*done)(struct store *store, struct call
 		if (result == -EBUSY)
 			return result;
 	}
+	store->group.error = result;
 	for (size_t i = 0; i < batch.count; i++) {
 		struct call *call = store->group.first;
 

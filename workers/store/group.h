@@ -27,6 +27,7 @@ struct group {
 	struct call **last;
 	size_t waiting;
 	struct problem problem; /* of the last transaction that failed */
+	int error; /* of the transaction whose calls are being handed over: 0 or -errno */
 };
 
 void group_add(struct group *group, struct call *call);

@@ -3,6 +3,7 @@
 #include "common/log.h"
 #include "common/worker.h"
 #include "proto/messages.h"
+#include "workers/store/kept.h"
 #include "workers/store/store.h"
 #include "workers/store/streams.h"
 #include "workers/store/upkeep.h"
@@ -25,7 +26,11 @@ struct serve {
 	bool locked_told;
 	unsigned long unlogged; /* since the last warning */
 	struct mono warn_after;
+	struct kept *kept;
 };
+
+/* Of those that were kept, so many join the queue at a time. */
+#define KEPT_AT_ONCE 256
 
 static void schedule(struct serve *serve, int ms)
 {
@@ -77,10 +82,30 @@ static void on_done(struct store *store, struct call *call)
 	for (struct publication *p = call->outcome.first; p && !call->outcome.error;
 		p = p->next)
 		bus_publish(store->bus, p->topic, p->body);
-	if (call->outcome.after && !call->outcome.error)
+	if (!call->request)
+		kept_done(store->serve->kept, call, store->group.error);
+	else if (call->outcome.after && !call->outcome.error)
 		call->outcome.after(store, call);
+	else if (call->outcome.error && store->serve &&
+		 kept_take(store->serve->kept, call, store->group.error))
+		bus_answer(call->request, (struct str){0});
 	else
 		serve_answer(store, call);
+}
+
+/* There is room: what was kept joins the queue, a part at a time. */
+static void take_kept(struct store *store)
+{
+	struct call *call;
+
+	for (int n = 0; n < KEPT_AT_ONCE && (call = kept_next(store->serve->kept)); n++)
+		group_add(&store->group, call);
+}
+
+void serve_wake(struct store *store)
+{
+	if (store->serve)
+		schedule(store->serve, 0);
 }
 
 static void note_locked(struct store *store, struct serve *serve)
@@ -129,6 +154,8 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 	}
 	note_unlocked(store, serve);
 	upkeep_after_group(store, result);
+	if (result == 0 && !store->health.failing)
+		take_kept(store);
 	/* One group a turn, so that the bus and the timers get theirs. */
 	if (store->group.waiting > 0)
 		schedule(serve, 0);
@@ -231,6 +258,7 @@ static void open_one(struct store *store)
 	if (!serve)
 		abort();
 	store->serve = serve;
+	serve->kept = kept_new();
 	serve->turn = evtimer_new(store->worker->base, on_turn, store);
 	if (!serve->turn)
 		abort();
@@ -261,6 +289,7 @@ void serve_close(struct store *store)
 	/* The bus keeps what it was given at serve_open; calls are refused from now on.
 	 */
 	event_free(store->serve->turn);
+	kept_free(store->serve->kept);
 	free(store->serve);
 	store->serve = NULL;
 }

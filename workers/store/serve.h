@@ -34,6 +34,8 @@ struct event;
 /* Registers all services with the bus. */
 void serve_open(struct store *store);
 void serve_close(struct store *store);
+/* The database can be written again: what was kept is done. */
+void serve_wake(struct store *store);
 
 /* Sends the answer or the error of a call, which is gone then. For what goes on after a
  * commit. */

@@ -42,7 +42,7 @@ struct call {
 		arrived; /* what happened, happened then, however long it waits here */
 	struct mono deadline;
 	struct arena *arena;
-	struct bus_request *request; /* NULL in unit tests */
+	struct bus_request *request; /* NULL in unit tests, and of kept.h */
 
 	/* What came of it; forgotten when its transaction is undone. */
 	struct call_outcome {
@@ -81,9 +81,12 @@ enum service_flags {
 	SERVICE_MEMORY = 1 << 3,
 	/* On guard.db: the handler gets the store of streams.h. */
 	SERVICE_STREAMS = 1 << 4,
-	/* Nobody waits for the answer: may rest for SERVE_REST_MS, so that more calls come
-	 * into the same transaction. action.append says it itself. */
+	/* Nobody waits for the answer: may rest for SERVE_REST_MS, so that more calls
+	 * come into the same transaction. action.append says it itself. */
 	SERVICE_PATIENT = 1 << 5,
+	/* Of what people do, and nobody sends it again: kept while the disk is full
+	 * (kept.h). */
+	SERVICE_KEPT = 1 << 6,
 };
 
 struct service {

@@ -5,6 +5,7 @@
 #include "workers/store/actions.h"
 #include "workers/store/inspect.h"
 #include "workers/store/log_keeper.h"
+#include "workers/store/serve.h"
 #include "workers/store/store.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -123,6 +124,8 @@ static void on_probe_timer(evutil_socket_t fd, short what, void *arg)
 		store->health.failing = false;
 	if (store->health.failing)
 		event_add(upkeep_of(store)->probe_timer, &pause);
+	else
+		serve_wake(store);
 	upkeep_tell(store);
 }
 
