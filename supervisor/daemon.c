@@ -285,7 +285,7 @@ static int start_workers(struct daemon *d)
 			.program_dir = d->program_dir,
 			.runtime_dir = d->runtime_dir,
 			.token = d->token},
-		.started_at = d->started_wall,
+		.started = d->started,
 		.on_change = on_change,
 		.on_stopped = on_stopped,
 		.arg = d,

@@ -9,8 +9,23 @@
 
 /* ---- describing ---- */
 
+/* It runs, and does not say so any more: it hangs, or somebody has stopped it. */
+static bool is_silent(const struct process *p)
+{
+	return p->policy.state == POLICY_READY && p->policy.slow;
+}
+
+static struct str condition_of(const struct process *p)
+{
+	if (is_silent(p))
+		return STR_LIT("failing");
+	return p->condition.len ? buf_str(&p->condition) : STR_LIT("fine");
+}
+
 static struct str reason_of(const struct process *p, struct buf *scratch)
 {
+	if (is_silent(p))
+		return STR_LIT("it gives no sign of life");
 	if (p->reason.len > 0)
 		return buf_str(&p->reason);
 	if (p->policy.state == POLICY_READY || p->last.kind == ENDING_NONE)
@@ -23,8 +38,8 @@ void processes_describe(const struct processes *ps, struct buf *out)
 {
 	struct fleet_worker items[WORKER_COUNT];
 	struct buf scratch[WORKER_COUNT] = {0};
-	struct fleet fleet = {.started_at_ms = wall_ms(ps->started_at),
-		.has_started_at_ms = true,
+	struct fleet fleet = {.started_ms = ps->started.us / 1000,
+		.has_started_ms = true,
 		.workers = {.items = items}};
 
 	for (int i = 0; i < WORKER_COUNT; i++) {
@@ -37,8 +52,7 @@ void processes_describe(const struct processes *ps, struct buf *out)
 			.up = p->policy.state == POLICY_READY,
 			.has_up = true,
 			.state = str_of(policy_state_name(p->policy.state)),
-			.condition = p->condition.len ? buf_str(&p->condition)
-						      : STR_LIT("fine"),
+			.condition = condition_of(p),
 			.reason = reason_of(p, &scratch[i]),
 			.restarts = policy_restarts(&p->policy),
 			.has_restarts = true,

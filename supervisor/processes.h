@@ -12,7 +12,7 @@
 struct processes {
 	struct process_shared shared;
 	struct process workers[WORKER_COUNT];
-	struct wall started_at; /* of the daemon */
+	struct mono started; /* of the daemon */
 	bool hurried;
 	bool stopped; /* on_stopped was called */
 	int stage;    /* of stopping */
@@ -26,7 +26,7 @@ struct processes {
 	void *arg;
 };
 
-/* The caller has filled shared (but `changed`), started_at and the callbacks. 0 or
+/* The caller has filled shared (but `changed`), started and the callbacks. 0 or
  * -errno. */
 int processes_init(struct processes *ps) __attribute__((warn_unused_result));
 /* Starts all of them at once; waits for nothing. */

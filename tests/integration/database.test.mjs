@@ -166,3 +166,15 @@ scenario('a full disk makes /health 503, nothing half-done, and all is well when
     execFileSync('umount', ['-l', dataDir]);
   }
 });
+
+scenario('the key of the MCP sessions cannot be read: /health tells, and all is well when it can', async (t) => {
+  const dataDir = t.directory('key');
+  fs.mkdirSync(path.join(dataDir, 'mcp-sessions'));
+  const daemon = await t.daemon({ dataDir });
+  await becomes(daemon, 'degraded');
+  const status = JSON.parse((await daemon.ctl('status', '--json')).stdout);
+  assert.match(status.workers.find((w) => w.name === 'gateway').reason, /mcp-sessions: Is a directory/);
+  assert.ok(daemon.everythingWritten().match(/key of the MCP sessions was not given/g).length <= 2, 'it is said once');
+  fs.rmdirSync(path.join(dataDir, 'mcp-sessions'));
+  await becomes(daemon, 'ok');
+});

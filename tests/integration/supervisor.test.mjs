@@ -416,6 +416,8 @@ test('watchdog (hasty): one that is stopped, and one that ignores ABRT, are ende
   const hard = d.worker('observer');
   d.mode('observer', 'ok');
   process.kill(stopped.pid, 'SIGSTOP');
+  const silent = (line) => line.startsWith('ts=packet 102 ') && JSON.parse(line.slice(14)).workers.some((w) => w.name === 'fswatch' && w.up && w.condition === 'failing' && w.reason === 'it gives no sign of life');
+  await until(() => d.log('gateway').split('\n').some(silent), 'the gateway is told of the silence');
   await until(() => !alive(stopped) && !alive(hard), 'both are ended');
   await until(async () => (await d.status()).workers.every((w) => w.state === 'ready'), 'both are replaced');
   assert.match(d.log('paiged'), /did not end in time: killing it" name=observer/);

@@ -30,7 +30,7 @@ static void put_fleet(const char *workers, struct buf *out)
 {
 	bool first = true;
 
-	buf_printf(out, "{\"startedAtMs\":1000000,\"workers\":[");
+	buf_printf(out, "{\"startedMs\":1000000,\"workers\":[");
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		char w = workers[i];
 
@@ -65,7 +65,7 @@ START_TEST(says)
 	if (strcmp(s->workers, "-------") != 0)
 		ck_assert_msg(fleet_view_update(&view, buf_str(&fleet), &error) == 0,
 			"%s", error.text);
-	status = fleet_view_health(&view, (struct wall){1002500 * 1000}, &body);
+	status = fleet_view_health(&view, (struct mono){1002500L * 1000}, &body);
 	ck_assert_msg(status == s->status, "%s: %d", s->what, status);
 	doc = yyjson_read(body.data, body.len, 0);
 	root = yyjson_doc_get_root(doc);
@@ -82,14 +82,15 @@ END_TEST
 
 START_TEST(counts_from_the_start_of_the_daemon)
 {
-	struct fleet_view view = {.started_at_ms = 1000000};
+	struct fleet_view view = {.started = {1000000L * 1000}};
 	struct buf body = {0};
 
-	fleet_view_health(&view, (struct wall){1002500 * 1000}, &body);
+	fleet_view_health(&view, (struct mono){1002500L * 1000}, &body);
 	ck_assert(memmem(body.data, body.len, "\"uptime\":2.500,", 15));
 	buf_clear(&body);
-	/* The wall clock was set back. */
-	fleet_view_health(&view, (struct wall){999000 * 1000}, &body);
+	/* Before anything is known. */
+	view.started.us = 0;
+	fleet_view_health(&view, (struct mono){999000L * 1000}, &body);
 	ck_assert(memmem(body.data, body.len, "\"uptime\":0.000,", 15));
 	buf_free(&body);
 }
@@ -103,7 +104,7 @@ START_TEST(tells_states_of_workers_that_are_down)
 
 	put_fleet("uubuuu-", &fleet);
 	ck_assert_int_eq(fleet_view_update(&view, buf_str(&fleet), &error), 0);
-	fleet_view_health(&view, (struct wall){0}, &body);
+	fleet_view_health(&view, (struct mono){0}, &body);
 	ck_assert(memmem(body.data, body.len, "\"fswatch\":\"backoff\"", 19));
 	ck_assert(memmem(body.data, body.len, "\"store\":\"up\"", 12));
 	buf_free(&fleet);
@@ -113,13 +114,13 @@ END_TEST
 
 START_TEST(keeps_the_view_when_a_packet_is_wrong)
 {
-	struct fleet_view view = {.started_at_ms = 5};
+	struct fleet_view view = {.started = {5}};
 	struct proto_error error;
 
 	ck_assert_int_lt(
 		fleet_view_update(&view, STR_LIT("{\"workers\":[]}"), &error), 0);
 	ck_assert_int_lt(fleet_view_update(&view, STR_LIT("nonsense"), &error), 0);
-	ck_assert_int_eq(view.started_at_ms, 5);
+	ck_assert_int_eq(view.started.us, 5);
 }
 END_TEST
 

@@ -1,9 +1,12 @@
-/* Tests of workers/guard-engine/requests.h: what a model is told, and what not; and of
- * zones by name. */
+/* Tests of workers/guard-engine/requests.h: what a model is told, and what not; of zones
+ * by name, and of a wall clock that is far off. */
 #include "workers/guard-engine/requests.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct arena arena;
 static struct stream_row row_list[100];
@@ -156,6 +159,32 @@ START_TEST(test_zones)
 }
 END_TEST
 
+/* In place of the C library's: the wall clock can be set. */
+static time_t wall_back_s;
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, t);
+
+	if (r == 0 && clock == CLOCK_REALTIME)
+		t->tv_sec -= wall_back_s;
+	return r;
+}
+
+START_TEST(test_before_1970_it_is_1970)
+{
+	struct clocks c = {.boot_id = "boot"};
+	struct moment now = clocks_now(&c, MACHINE_CLOCK_BOOT);
+
+	ck_assert_int_gt(now.wall_ms, 1577836800000);
+	wall_back_s = time(NULL) + 1000000;
+	now = clocks_now(&c, MACHINE_CLOCK_BOOT);
+	ck_assert_int_eq(now.wall_ms, 0);
+	ck_assert_int_gt(now.raw_ms, 0);
+	wall_back_s = 0;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("guard-requests");
@@ -168,6 +197,7 @@ int main(void)
 	tcase_add_test(tcase, test_history_is_bounded);
 	tcase_add_test(tcase, test_coverage_is_told_the_section);
 	tcase_add_test(tcase, test_zones);
+	tcase_add_test(tcase, test_before_1970_it_is_1970);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -41,7 +41,7 @@ int fleet_view_update(
 	rc = proto_decode(fleet_type(), yyjson_doc_get_root(doc), "fleet", DECODE_LENIENT,
 		&arena, &fleet, error);
 	if (rc == 0) {
-		view->started_at_ms = fleet.started_at_ms;
+		view->started = (struct mono){fleet.started_ms * 1000};
 		forget_optional(view);
 		for (size_t i = 0; i < fleet.workers.count; i++)
 			take_worker(view, &fleet.workers.items[i]);
@@ -64,17 +64,22 @@ bool fleet_view_ready(const struct fleet_view *view)
 	return true;
 }
 
-int fleet_view_health(const struct fleet_view *view, struct wall now, struct buf *out)
+int64_t fleet_view_uptime_ms(const struct fleet_view *view, struct mono now)
+{
+	int64_t ms = view->started.us ? mono_diff_ms(now, view->started) : 0;
+
+	return ms > 0 ? ms : 0;
+}
+
+int fleet_view_health(const struct fleet_view *view, struct mono now, struct buf *out)
 {
 	const struct fleet_view_worker *store = &view->workers[WORKER_STORE];
-	int64_t uptime_ms = view->started_at_ms ? wall_ms(now) - view->started_at_ms : 0;
+	int64_t uptime_ms = fleet_view_uptime_ms(view, now);
 	bool ok = true;
 
 	for (int i = 0; i < WORKER_COUNT; i++)
 		ok = ok && (!fleet_view_counts(view, i) ||
 				   (view->workers[i].up && view->workers[i].fine));
-	if (uptime_ms < 0)
-		uptime_ms = 0;
 	buf_printf(out, "{\"status\":\"%s\",\"uptime\":%lld.%03lld,\"workers\":{",
 		ok ? "ok" : "degraded", (long long)(uptime_ms / 1000),
 		(long long)(uptime_ms % 1000));

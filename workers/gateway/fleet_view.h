@@ -23,7 +23,7 @@ struct fleet_view_worker {
 
 /* Zero is a valid view of a daemon of which nothing is known yet. */
 struct fleet_view {
-	int64_t started_at_ms;
+	struct mono started; /* the daemon; 0: not known yet */
 	struct fleet_view_worker workers[WORKER_COUNT];
 };
 
@@ -32,14 +32,18 @@ struct fleet_view {
 int fleet_view_update(struct fleet_view *view, struct str fleet_json,
 	struct proto_error *error) __attribute__((warn_unused_result));
 
-/* False for a worker that the settings do not ask for: the supervisor does not name it. */
+/* False for a worker that the settings do not ask for: the supervisor does not name it.
+ */
 bool fleet_view_counts(const struct fleet_view *view, int id);
 
 /* Every worker has reported ready and is still there. */
 bool fleet_view_ready(const struct fleet_view *view);
 
+/* How long the daemon runs, whatever happens to the wall clock. */
+int64_t fleet_view_uptime_ms(const struct fleet_view *view, struct mono now);
+
 /* Writes the body of /health; the HTTP status: 200, or 503 while the store takes no
  * writes (R33). */
-int fleet_view_health(const struct fleet_view *view, struct wall now, struct buf *out);
+int fleet_view_health(const struct fleet_view *view, struct mono now, struct buf *out);
 
 #endif

@@ -6,7 +6,7 @@
 void health_answer(struct gateway *g, struct http_request *request)
 {
 	struct buf out = {0};
-	int status = fleet_view_health(&g->fleet, clock_wall(), &out);
+	int status = fleet_view_health(&g->fleet, clock_mono(), &out);
 
 	http_reply(request, status, "application/json", buf_str(&out));
 	buf_free(&out);

@@ -6,10 +6,14 @@
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/mcp/mcp.h"
 #include <errno.h>
+#include <stdio.h>
 
 #define RETRY_MS 500
+#define RETRY_MAX_MS 8000
 
 static void (*fetch_done)(struct gateway *g);
+static int failures; /* in a row */
+static bool told;    /* that the store cannot give them */
 static void ask(struct gateway *g);
 
 static void report_done(struct gateway *g)
@@ -57,16 +61,43 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 	ask(arg);
 }
 
+/* A store that is away comes back by itself; one that has refused needs somebody to look
+ * at DATA_DIR: health tells. Sessions of Claude Code do not outlive the gateway
+ * meanwhile.
+ */
+static void ask_again(struct gateway *g, const struct bus_reply *reply)
+{
+	int pause_ms = RETRY_MS;
+	struct timeval later;
+
+	for (int i = 0; i < failures && pause_ms < RETRY_MAX_MS; i++)
+		pause_ms *= 2;
+	if (failures++ == 0)
+		log_warn("the key of the MCP sessions was not given; asking again",
+			"reason", "%.*s", STR_ARG(reply->message), NULL);
+	if (reply->status == BUS_ERROR && str_is(reply->code, "INTERNAL_ERROR")) {
+		char reason[400];
+
+		snprintf(reason, sizeof(reason), "%.*s", STR_ARG(reply->message));
+		worker_set_condition(g->worker, WORKER_DEGRADED, reason);
+		told = true;
+	}
+	later = (struct timeval){pause_ms / 1000, pause_ms % 1000 * 1000};
+	event_base_once(g->base, -1, EV_TIMEOUT, on_retry, g, &later);
+}
+
 static void on_reply(void *arg, const struct bus_reply *reply)
 {
-	const struct timeval later = {.tv_usec = RETRY_MS * 1000};
 	struct gateway *g = arg;
 	struct arena arena = {0};
 
 	if (reply->status != BUS_OK || take(g, reply, &arena) < 0) {
-		log_warn("the key of the MCP sessions was not given; asking again",
-			"reason", "%.*s", STR_ARG(reply->message), NULL);
-		event_base_once(g->base, -1, EV_TIMEOUT, on_retry, g, &later);
+		ask_again(g, reply);
+	} else {
+		failures = 0;
+		if (told)
+			worker_set_condition(g->worker, WORKER_FINE, NULL);
+		told = false;
 	}
 	arena_free(&arena);
 	report_done(g);

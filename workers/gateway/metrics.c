@@ -52,10 +52,10 @@ static void put_bus(struct buf *out, const struct bus *bus)
 void metrics_answer(struct gateway *g, struct http_request *request)
 {
 	struct buf out = {0};
-	int64_t up_ms = wall_ms(clock_wall()) - g->fleet.started_at_ms;
+	int64_t up_ms = fleet_view_uptime_ms(&g->fleet, clock_mono());
 
 	put(&out, "paige_uptime_seconds", "gauge", "Age of the daemon.",
-		g->fleet.started_at_ms && up_ms > 0 ? (uint64_t)up_ms / 1000 : 0);
+		(uint64_t)up_ms / 1000);
 #define METRIC(member, kind, name, help) put(&out, name, kind, help, g->metrics.member);
 	METRICS(METRIC)
 #undef METRIC

@@ -24,10 +24,13 @@ static int64_t raw_now_ms(enum machine_clock clock)
 
 struct moment clocks_now(const struct clocks *c, enum machine_clock clock)
 {
+	const int64_t wall = wall_ms(clock_wall());
+
 	return (struct moment){
 		.boot_id = str_of(c->boot_id),
 		.raw_ms = raw_now_ms(clock),
-		.wall_ms = wall_ms(clock_wall()),
+		/* Times of streams are not negative: before 1970 it is 1970. */
+		.wall_ms = wall > 0 ? wall : 0,
 	};
 }
 
@@ -86,7 +89,8 @@ void clocks_set(
 	arm(k);
 }
 
-/* Without one every process counts as a boot of its own: streams go on by the wall clock. */
+/* Without one every process counts as a boot of its own: streams go on by the wall clock.
+ */
 static void read_boot_id(char out[TIMELINE_BOOT_SIZE])
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
