@@ -162,6 +162,25 @@ struct bus *bus_open(struct event_base *base, enum worker_id self,
 	return bus;
 }
 
+void bus_set_keys(struct bus *bus, const struct bus_keys *keys)
+{
+	bus->keys = *keys;
+}
+
+bool bus_may_complain(struct bus *bus, unsigned *more)
+{
+	struct mono now = clock_mono();
+
+	if (bus->complaints.since.us && mono_diff_ms(now, bus->complaints.since) < 1000) {
+		bus->complaints.count++;
+		return false;
+	}
+	*more = bus->complaints.count;
+	bus->complaints.since = now;
+	bus->complaints.count = 0;
+	return true;
+}
+
 int bus_start(struct bus *bus)
 {
 	struct timeval every = bus_timeval(BUS_TICK_MS);

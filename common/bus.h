@@ -12,6 +12,9 @@
  *   METHOD_KEYED  changes something, once per key: repeated with the same key
  *   METHOD_ONCE   never repeated
  *
+ * A caller proves who it is with a key (common/bus_keys.h), and may call what methods.def says. An event
+ * is taken only from the worker that owns its topic (topics.def): no other can listen in its place.
+ *
  * Events are numbered by their publisher within an epoch; a subscriber that sees a gap is told.
  *
  * Messages are lines of text and JSON bodies, framed as common/bus_wire.h says.
@@ -20,6 +23,7 @@
 #define PAIGE_COMMON_BUS_H
 
 #include "common/arena.h"
+#include "common/bus_keys.h"
 #include "common/clock.h"
 #include "common/str.h"
 #include "proto/codec.h"
@@ -32,6 +36,8 @@ struct bus;
 /* Nothing is connected yet; serve and subscribe may be called, calls wait. NULL with errno on failure
  * (ENAMETOOLONG when runtime_dir leaves no room for the sockets in it). */
 struct bus *bus_open(struct event_base *base, enum worker_id self, const char *runtime_dir, uint64_t epoch);
+/* What proves who calls whom; without it every key is 0. Before bus_start. */
+void bus_set_keys(struct bus *bus, const struct bus_keys *keys);
 /* `self` listens at RUNTIME_DIR/<name>/rep and pub and dials whoever it calls or is subscribed to. The
  * first call into nng: its threads inherit signal mask and confinement. 0 or -errno (-EADDRINUSE while
  * an earlier process has not left yet: try again). */

@@ -76,6 +76,7 @@ void bus_parcel_send(struct bus_parcel *parcel, struct mono now)
 	struct bus_path *path = parcel->path;
 	struct bus_head head = {.epoch = path->bus->epoch,
 		.caller = path->bus->self,
+		.key = path->bus->keys.to[path->owner],
 		.incarnation = path->bus->incarnation,
 		.base = path->base,
 		.seq = parcel->seq,

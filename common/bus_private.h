@@ -200,6 +200,11 @@ struct bus {
 	struct event_base *base;
 	enum worker_id self;
 	uint64_t epoch, incarnation;
+	struct bus_keys keys;
+	struct {
+		struct mono since;
+		unsigned count; /* not logged since */
+	} complaints;
 	char runtime_dir[108];
 	bool started;
 	struct bus_post post;
@@ -241,6 +246,10 @@ struct bus {
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108]);
 struct timeval bus_timeval(int64_t ms);
+
+/* True when what a peer did wrong may be logged, at most once a second: a worker that was
+ * taken over must not fill the logs of others. *more: how often it was not. */
+bool bus_may_complain(struct bus *bus, unsigned *more);
 
 /* bus_call.c */
 void bus_call_flush(struct bus *bus);

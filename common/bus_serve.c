@@ -15,6 +15,17 @@
  * again. */
 #define HOLD_MS 20
 
+/* `head`: of the request, NULL when it was not understood. */
+static void complain(struct bus *bus, const char *what, const struct bus_head *head)
+{
+	unsigned more;
+
+	if (bus_may_complain(bus, &more))
+		log_error(what, "from", "%s",
+			head ? worker_infos[head->caller].name : "unknown", "more", "%u",
+			more, NULL);
+}
+
 /* ---- one call ---- */
 
 static struct bus_request *request_new(
@@ -87,6 +98,10 @@ static void begin(struct bus_batch *batch, const struct bus_call_record *record)
 		bus_answer_error(request, "NOT_IMPLEMENTED", (struct str){NULL, 0},
 			"%.*s is not served by the %s worker", STR_ARG(record->method),
 			worker_infos[bus->self].name);
+	else if (!(method_infos[method].callers & 1u << batch->head.caller))
+		bus_answer_error(request, "NOT_ALLOWED", (struct str){NULL, 0},
+			"%s is not for the %s worker", method_infos[method].name,
+			worker_infos[batch->head.caller].name);
 	else
 		serve(request);
 }
@@ -142,8 +157,7 @@ static void begin_calls(struct bus_batch *batch)
 			continue;
 		}
 		if (r < 0)
-			log_error("request that cannot be read", "from", "%s",
-				worker_infos[batch->head.caller].name, NULL);
+			complain(batch->bus, "request that cannot be read", &batch->head);
 		batch->begun = true;
 	}
 }
@@ -322,13 +336,18 @@ void bus_serve_take(struct bus *bus, struct nng_msg *message, struct bus_recepti
 	struct mono now = clock_mono();
 
 	if (bus_head_parse(&text, &head) != 1 || head.caller == bus->self) {
-		log_error("request that cannot be read", "bytes", "%zu", text.len, NULL);
+		complain(bus, "request that cannot be read", NULL);
 		goto drop;
 	}
 	/* A worker that an earlier run of the daemon left behind; it is gone in seconds.
 	 */
 	if (head.epoch != bus->epoch)
 		goto drop;
+	if (!bus_key_equal(&head.key, &bus->keys.from[head.caller])) {
+		complain(bus, "request whose key is not its caller's; it says it is from",
+			&head);
+		goto drop;
+	}
 	/* Never later than now: the caller's clock is ours. */
 	if (head.sent_us > now.us)
 		head.sent_us = now.us;

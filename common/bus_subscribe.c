@@ -4,6 +4,7 @@
  */
 #include "common/bus_private.h"
 #include "common/log.h"
+#include "proto/topics.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -87,6 +88,15 @@ static void tell_event(struct bus_feed *feed, const struct bus_event_record *rec
 		.epoch = record->incarnation,
 		.seq = record->seq};
 
+	if (!topic_owned_by(record->topic, feed->from)) {
+		unsigned more;
+
+		if (bus_may_complain(feed->bus, &more))
+			log_error("event of a topic that is another's", "from", "%s",
+				worker_infos[feed->from].name, "topic", "%.*s",
+				STR_ARG(record->topic), "more", "%u", more, NULL);
+		return;
+	}
 	feed->bus->stats.received++;
 	for (struct bus_subscription *s = feed->subscriptions; s; s = s->next)
 		if (s->fn && record->topic.len >= s->prefix.len &&
@@ -121,9 +131,13 @@ static int take_all(struct bus_feed *feed, struct nng_msg *message)
 	}
 	for (; (result = bus_event_parse(&text, &record)) == 1; count++)
 		take(feed, &record);
-	if (result < 0)
-		log_error("event that cannot be read", "from", "%s",
-			worker_infos[feed->from].name, NULL);
+	if (result < 0) {
+		unsigned more;
+
+		if (bus_may_complain(feed->bus, &more))
+			log_error("event that cannot be read", "from", "%s",
+				worker_infos[feed->from].name, "more", "%u", more, NULL);
+	}
 	check_heard(feed->bus);
 	return count;
 }

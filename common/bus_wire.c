@@ -49,6 +49,8 @@ size_t bus_head_format(const struct bus_head *h, char out[BUS_LINE_MAX])
 	put(&w, STR_LIT("B"));
 	put_number(&w, h->epoch, 16);
 	put(&w, str_of(worker_infos[h->caller].name));
+	put_number(&w, h->key.high, 16);
+	put_number(&w, h->key.low, 16);
 	put_number(&w, h->incarnation, 16);
 	put_number(&w, h->base, 10);
 	put_number(&w, h->seq, 10);
@@ -229,6 +231,8 @@ int bus_head_parse(struct str *rest, struct bus_head *out)
 	expect(&l, "B");
 	h.epoch = number(&l, 16);
 	caller = worker_by_name(word(&l, ' '));
+	h.key.high = number(&l, 16);
+	h.key.low = number(&l, 16);
 	h.incarnation = number(&l, 16);
 	h.base = number(&l, 10);
 	h.seq = number(&l, 10);

@@ -4,18 +4,19 @@
  * A request message is a head and call records, a reply message a reply head and reply
  * records, an event message one or more events. Heads and records begin with a line of text:
  *
- *   head        "B <epoch> <caller> <incarnation> <base> <seq> <part> <sent us>\n"
+ *   head        "B <epoch> <caller> <key> <key> <incarnation> <base> <seq> <part> <sent us>\n"
  *   call        "C <id> <method> <deadline ms left> <key or -> <body bytes>\n" body
  *   reply head  "A <seq> <part> whole|more|again\n"
  *   reply       "R <id> ok|error <body bytes>\n" body
  *   event       "<topic>|<incarnation> <seq> <body bytes>\n" body
  *
- * Epochs and incarnations are hexadecimal, everything else decimal. What is read points
+ * Epochs, keys (bus_keys.h) and incarnations are hexadecimal, everything else decimal. What is read points
  * into the message.
  */
 #ifndef PAIGE_COMMON_BUS_WIRE_H
 #define PAIGE_COMMON_BUS_WIRE_H
 
+#include "common/bus_keys.h"
 #include "common/str.h"
 #include "proto/workers.h"
 #include <stdbool.h>
@@ -28,6 +29,7 @@
 struct bus_head {
 	uint64_t epoch; /* of the daemon's run */
 	enum worker_id caller;
+	struct bus_key key;   /* that proves it */
 	uint64_t incarnation; /* of the caller's process */
 	uint64_t base;	      /* lowest batch that the caller has no whole reply for */
 	uint64_t seq;	      /* of this batch, from 1; 0: a call that travels alone */

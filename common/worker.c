@@ -188,6 +188,24 @@ static int read_environment(struct worker *w)
 	return 0;
 }
 
+/* What this process starts must not find them. */
+static int read_bus_keys(struct worker *w)
+{
+	const char *text = getenv("PAIGE_BUS_KEYS");
+	struct bus_keys keys;
+
+	if (!text)
+		return 0;
+	if (bus_keys_parse(text, &keys) < 0) {
+		log_error("the environment of the worker is not complete", "variable",
+			"PAIGE_BUS_KEYS", NULL);
+		return WORKER_EXIT_USAGE;
+	}
+	bus_set_keys(w->bus, &keys);
+	unsetenv("PAIGE_BUS_KEYS");
+	return 0;
+}
+
 static int read_settings(struct worker *w)
 {
 	struct buf problems = {0};
@@ -235,7 +253,7 @@ static int set_up(struct worker *w)
 	if (!w->private_->term || event_add(w->private_->term, NULL) < 0)
 		return WORKER_EXIT_INTERNAL;
 	w->bus = bus_open(w->base, w->spec->id, w->runtime_dir, w->epoch);
-	return w->bus ? 0 : WORKER_EXIT_CONFIG;
+	return w->bus ? read_bus_keys(w) : WORKER_EXIT_CONFIG;
 }
 
 static void on_heard(void *arg)

@@ -1,7 +1,7 @@
 /*
  * methods.h - the methods of methods.def as an enumeration with a table.
  *
- *   METHOD(symbol, name, owner, flags, deadline ms, request type or NONE, reply type or NONE, doc)
+ *   METHOD(symbol, name, owner, callers, flags, deadline ms, request type or NONE, reply type or NONE, doc)
  */
 #ifndef PAIGE_PROTO_METHODS_H
 #define PAIGE_PROTO_METHODS_H
@@ -23,9 +23,16 @@ enum method_flags {
 	METHOD_BATCH = 1 << 3, /* answered quickly: may travel with others in one message */
 };
 
+enum method_callers {
+#define WORKER(symbol, ...) BY_##symbol = 1 << WORKER_##symbol,
+#include "proto/workers.def"
+#undef WORKER
+};
+
 struct method_info {
 	const char *name; /* "fs.open" */
 	enum worker_id owner;
+	unsigned callers; /* BY_... */
 	unsigned flags;
 	int deadline_ms;
 	const struct type *(*request)(void); /* NULL: the body is not decoded */

@@ -237,10 +237,22 @@ static void write_mcp(struct buf *out)
 	add_types(out, &set);
 }
 
+static void add_callers(struct buf *out, unsigned callers)
+{
+	const char *before = " | ";
+
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		if (!(callers & 1u << i))
+			continue;
+		buf_printf(out, "%s%s", before, worker_infos[i].name);
+		before = ", ";
+	}
+}
+
 static void add_method_table(struct buf *out, struct type_set *set, enum worker_id owner)
 {
-	buf_add_str(out, STR_LIT("| method | request | reply | repeated | deadline | "
-				 "|\n|---|---|---|---|---|---|\n"));
+	buf_add_str(out, STR_LIT("| method | request | reply | asked by | repeated | deadline | "
+				 "|\n|---|---|---|---|---|---|---|\n"));
 	for (int i = 0; i < METHOD_COUNT; i++) {
 		const struct method_info *m = &method_infos[i];
 
@@ -250,6 +262,7 @@ static void add_method_table(struct buf *out, struct type_set *set, enum worker_
 		add_type_or_dash(out, set, m->request);
 		buf_add_str(out, STR_LIT(" | "));
 		add_type_or_dash(out, set, m->reply);
+		add_callers(out, m->callers);
 		buf_printf(out, " | %s | %g s | ",
 			m->flags & METHOD_READ	  ? "freely"
 			: m->flags & METHOD_KEYED ? "with its key"

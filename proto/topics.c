@@ -13,3 +13,15 @@ const struct topic_info topic_infos[TOPIC_COUNT] = {
 #include "proto/topics.def"
 #undef TOPIC
 };
+
+bool topic_owned_by(struct str topic, enum worker_id worker)
+{
+	for (int i = 0; i < TOPIC_COUNT; i++) {
+		struct str prefix = str_of(topic_infos[i].prefix);
+
+		if (topic_infos[i].publisher == worker && topic.len >= prefix.len &&
+			memcmp(topic.ptr, prefix.ptr, prefix.len) == 0)
+			return true;
+	}
+	return false;
+}

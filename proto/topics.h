@@ -21,4 +21,7 @@ struct topic_info {
 
 extern const struct topic_info topic_infos[TOPIC_COUNT];
 
+/* Whether topics.def says that this worker publishes the topic. */
+bool topic_owned_by(struct str topic, enum worker_id worker);
+
 #endif

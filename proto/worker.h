@@ -18,6 +18,7 @@
  *   PAIGE_RUNTIME_DIR  where sockets go (mode 0700, short path)
  *   PAIGE_PROJECT_SPELLING  PROJECT_DIR as it was given, absolute, with its links
  *   PAIGE_EPOCH        16 hexadecimal digits, the same for all workers until the daemon starts anew
+ *   PAIGE_BUS_KEYS     how callers prove who they are (common/bus_keys.h); without it every key is 0
  *   PAIGE_TOKEN        the gateway only: the access token of this run
  *   PAIGE_LISTEN_FDS   the gateway only
  *

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #define LINE_MAX_BYTES 4096
 /* For sending a request, and for taking the answer. */
 #define TALK_SECONDS 10
+#define ANCESTORS_MAX 64
 
 struct ctl_client {
 	struct ctl *ctl;
@@ -315,23 +317,58 @@ static void on_event(struct bufferevent *io, short what, void *arg)
 
 /* ---- the socket ---- */
 
+/* The parent of a process, 0 when it is not known. */
+static pid_t parent_of(pid_t pid)
+{
+	char path[32], text[512];
+	const char *end;
+	int parent = 0;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	/* "pid (name) state parent ...", where the name may hold anything. */
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end, ") %*c %d", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+/* Every worker leads a session of its own. What it starts stays in it, or, in a session
+ * of its own, among its descendants. */
+static bool belongs_to_worker(const struct ctl *ctl, pid_t pid)
+{
+	pid_t session = getsid(pid);
+
+	for (int step = 0; step < ANCESTORS_MAX && pid > 1; step++) {
+		for (int i = 0; i < WORKER_COUNT; i++) {
+			pid_t worker = ctl->daemon->processes.workers[i].pid;
+
+			if (worker > 0 && (worker == pid || worker == session))
+				return true;
+		}
+		pid = parent_of(pid);
+	}
+	return false;
+}
+
 /* Whether the process at the other end may ask. */
 static bool may_ask(const struct ctl *ctl, int fd)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
-	pid_t session;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
 		return false;
 	if (peer.uid != geteuid() && peer.uid != 0)
 		return false;
-	/* Every worker leads a session of its own, in which whatever it starts stays. */
-	session = getsid(peer.pid);
-	for (int i = 0; i < WORKER_COUNT; i++)
-		if (session > 0 && session == ctl->daemon->processes.workers[i].pid)
-			return false;
-	return true;
+	return !belongs_to_worker(ctl, peer.pid);
 }
 
 static struct ctl_client *client_new(struct ctl *ctl, int fd)

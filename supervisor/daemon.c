@@ -291,6 +291,7 @@ static int start_workers(struct daemon *d)
 		.arg = d,
 	};
 	random_bytes(&d->processes.shared.epoch, sizeof(d->processes.shared.epoch));
+	random_bytes(d->processes.shared.bus_keys, sizeof(d->processes.shared.bus_keys));
 	if (processes_init(&d->processes) != 0 || add_events(d) != 0)
 		return refuse("cannot prepare the event loop: %s", strerror(errno));
 	processes_start(&d->processes);

@@ -114,6 +114,7 @@ char **environment_for(
 {
 	bool trusted = worker_infos[id].needs_api_key;
 	struct list l = {0};
+	struct buf keys = {0};
 
 	for (; *inherited; inherited++)
 		if (!is_own(*inherited) && (trusted || is_harmless(*inherited)))
@@ -138,6 +139,9 @@ char **environment_for(
 	add_printf(&l, "PAIGE_WORKER=%s", worker_infos[id].name);
 	add_printf(&l, "PAIGE_GENERATION=%016" PRIx64, given->generation);
 	add_printf(&l, "PAIGE_EPOCH=%016" PRIx64, given->epoch);
+	bus_keys_print(&given->bus_keys, &keys);
+	add_printf(&l, "PAIGE_BUS_KEYS=%.*s", STR_ARG(buf_str(&keys)));
+	buf_free(&keys);
 	add_printf(&l, "PAIGE_RUNTIME_DIR=%s", given->runtime_dir);
 	if (given->settings->project_spelling)
 		add_printf(&l, SETTINGS_PROJECT_SPELLING "=%s",

@@ -9,6 +9,7 @@
 #ifndef PAIGE_SUPERVISOR_ENVIRONMENT_H
 #define PAIGE_SUPERVISOR_ENVIRONMENT_H
 
+#include "common/bus_keys.h"
 #include "common/settings.h"
 #include "proto/workers.h"
 #include <stddef.h>
@@ -17,6 +18,7 @@ struct environment_given {
 	const struct settings *settings;
 	const char *runtime_dir;
 	const char *token;
+	struct bus_keys bus_keys;
 	uint64_t epoch;
 	uint64_t generation;
 	size_t listen_count;

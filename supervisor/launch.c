@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/close_range.h>
@@ -150,6 +151,8 @@ int launch_worker(const struct launch_request *request, struct launched *out)
 	if (pidfd < 0) {
 		error = errno;
 		kill(pid, SIGKILL);
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
 		close(ends[0]);
 		return -error;
 	}

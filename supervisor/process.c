@@ -99,6 +99,10 @@ static int spawn(struct process *p)
 	siginfo_t info;
 	int error;
 
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		given.bus_keys.to[i] = shared->bus_keys[p->id][i];
+		given.bus_keys.from[i] = shared->bus_keys[i][p->id];
+	}
 	random_bytes(&request.generation, sizeof(request.generation));
 	given.generation = request.generation;
 	environment = environment_for(p->id, &given, environ);

@@ -8,6 +8,7 @@
 #ifndef PAIGE_SUPERVISOR_PROCESS_H
 #define PAIGE_SUPERVISOR_PROCESS_H
 
+#include "common/bus_keys.h"
 #include "common/settings.h"
 #include "supervisor/channel.h"
 #include "supervisor/ending.h"
@@ -28,6 +29,7 @@ struct process_shared {
 	const char *runtime_dir; /* what it says may change: the next start takes it */
 	const char *token;
 	uint64_t epoch;
+	struct bus_key bus_keys[WORKER_COUNT][WORKER_COUNT]; /* by caller and owner */
 	bool booted;   /* all were READY once: what fails now may be a passing trouble */
 	bool stopping; /* nothing is started any more */
 	/* Made active after anything that others may want to know. */

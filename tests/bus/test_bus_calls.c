@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 /* One of each kind, all of the store. */
-#define READ_BATCH METHOD_SESSION_NEWEST
+#define READ_BATCH METHOD_SESSION_ACTIVE
 #define READ_ALONE METHOD_SESSION_RESTORED
 #define KEYED_BATCH METHOD_ACTIVITY_IDLE_END
-#define KEYED_ALONE METHOD_API_CALL_RECONCILE
+#define KEYED_ALONE METHOD_STORE_BACKUP
 #define UNSERVED METHOD_SESSION_STATE
 /* Of llm. */
 #define ONCE_ALONE METHOD_DASHBOARD_REFRESH_ISSUES
@@ -345,6 +345,41 @@ START_TEST(flows_wait)
 }
 END_TEST
 
+/* Whoever says that it is the gateway has the gateway's key. */
+START_TEST(only_the_right_key_is_heard)
+{
+	const struct bus_keys foreign = {.to[WORKER_STORE] = {.high = 1, .low = 2}};
+	struct rig_call *call;
+
+	store = rig_peer(&rig, "store", NULL);
+	bus_set_keys(rig.bus, &foreign);
+	rig_start(&rig);
+	call = rig_call(&rig, READ_ALONE, 500, "{}");
+	ck_assert(rig_wait(&rig, 3000));
+	ck_assert_int_eq(call->status, BUS_TIMEOUT);
+	bus_set_keys(rig.bus, &(struct bus_keys){0});
+	call = rig_call(&rig, READ_ALONE, 3000, "{}");
+	ck_assert(rig_wait(&rig, 4000));
+	ck_assert_int_eq(call->status, BUS_OK);
+}
+END_TEST
+
+START_TEST(only_those_named_may_call)
+{
+	struct rig_call *call;
+	pid_t triage = rig_peer(&rig, "llm", NULL);
+
+	rig_start(&rig);
+	call = rig_call(&rig, METHOD_TRIAGE, 3000, "{}");
+	ck_assert(rig_wait(&rig, 4000));
+	rig_kill(&triage);
+	ck_assert_int_eq(call->status, BUS_ERROR);
+	ck_assert(str_is(buf_str(&call->code), "NOT_ALLOWED"));
+	ck_assert(str_is(
+		buf_str(&call->message), "triage.run is not for the gateway worker"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("bus_calls");
@@ -368,6 +403,8 @@ int main(void)
 	tcase_add_test(tc, two_hundred_restarts);
 	tcase_add_test(tc, stop_answers_what_is_in_flight);
 	tcase_add_test(tc, flows_wait);
+	tcase_add_test(tc, only_the_right_key_is_heard);
+	tcase_add_test(tc, only_those_named_may_call);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TO_STORE METHOD_SESSION_NEWEST
+#define TO_STORE METHOD_SESSION_ACTIVE
 #define TO_LLM METHOD_LLM_CAPABILITIES
 
 static struct rig rig;
@@ -240,7 +240,7 @@ static bool listens(const char *name)
 	static const char greeting_req[8] = {0, 'S', 'P', 0, 0, 0x30, 0, 0};
 	static const char greeting_sub[8] = {0, 'S', 'P', 0, 0, 0x21, 0, 0};
 	static const char request[] =
-		"B 1 llm 9 0 0 0 0\nC 1 session.newest 5000 - 2\n{}";
+		"B 1 llm 0 0 9 0 0 0 0\nC 1 session.newest 5000 - 2\n{}";
 	static const char head[13] = {
 		1, 0, 0, 0, 0, 0, 0, 0, sizeof(request) - 1 + 4, (char)0x80, 0, 0, 1};
 	const struct timeval wait = {0, 300000};

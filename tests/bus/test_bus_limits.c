@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 /* One of each kind, all of the store. */
-#define READ_BATCH METHOD_SESSION_NEWEST
+#define READ_BATCH METHOD_SESSION_ACTIVE
 #define READ_ALONE METHOD_SESSION_RESTORED
-#define KEYED_ALONE METHOD_API_CALL_RECONCILE
+#define KEYED_ALONE METHOD_STORE_BACKUP
 
 static struct rig rig;
 static pid_t store;

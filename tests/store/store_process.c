@@ -42,11 +42,12 @@ void store_process_init(struct store_process *p, const char *data_dir)
 		fail(p->data_dir);
 	p->base = event_base_new();
 	p->bus = bus_open(p->base, WORKER_GATEWAY, p->directory, 1);
-	if (!p->base || !p->bus)
+	p->llm = bus_open(p->base, WORKER_LLM, p->directory, 1);
+	if (!p->base || !p->bus || !p->llm)
 		fail("bus_open");
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	if (bus_start(p->bus) < 0)
+	if (bus_start(p->bus) < 0 || bus_start(p->llm) < 0)
 		fail("bus_start");
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
@@ -254,7 +255,8 @@ struct bus_reply store_call(struct store_process *p, enum method method, const c
 {
 	struct waited w = {.arena = arena};
 
-	bus_call(p->bus, method, str_of(key), str_of(body), 0, on_reply, &w);
+	bus_call(method_infos[method].callers & BY_GATEWAY ? p->bus : p->llm, method,
+		str_of(key), str_of(body), 0, on_reply, &w);
 	if (!store_process_turn(p, &w.done, 70000))
 		fail("a call was never answered");
 	return w.reply;

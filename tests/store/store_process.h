@@ -21,6 +21,7 @@ struct store_process {
 	char log[80];	   /* what the store writes to stderr */
 	struct event_base *base;
 	struct bus *bus;
+	struct bus *llm; /* what only llm may ask */
 	pid_t pid;   /* 0: not running */
 	int control; /* our end of fd 3 */
 	struct event *control_event;

@@ -180,7 +180,7 @@ START_TEST(saving_goes_on_during_a_search_of_many)
 	before = rss_kib();
 	for (int i = 0; i < BATCHES; i++)
 		must(add_memories(new_key(key), BATCH, i * BATCH));
-	bus_call(p.bus, METHOD_MEMORY_SEARCH, (struct str){0}, str_of(search_body(4711)),
+	bus_call(p.llm, METHOD_MEMORY_SEARCH, (struct str){0}, str_of(search_body(4711)),
 		0, on_search, &done);
 	while (!done && saved < 1000) {
 		must(store_call(&p, METHOD_ACTIVITY_TAB_SWITCH, new_key(key),

@@ -20,10 +20,10 @@ static void check_str(struct str s, const char *expected)
 START_TEST(head_survives)
 {
 	const struct bus_head cases[] = {
-		{1, WORKER_GATEWAY, 2, 1, 1, 0, 0},
-		{UINT64_MAX, WORKER_GUARD_ENGINE, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX,
-			UINT32_MAX, INT64_MAX},
-		{0, WORKER_LLM, 0, 0, 0, 0, -5},
+		{1, WORKER_GATEWAY, {3, 4}, 2, 1, 1, 0, 0},
+		{UINT64_MAX, WORKER_GUARD_ENGINE, {UINT64_MAX, UINT64_MAX}, UINT64_MAX,
+			UINT64_MAX - 1, UINT64_MAX, UINT32_MAX, INT64_MAX},
+		{0, WORKER_LLM, {0, 0}, 0, 0, 0, 0, -5},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -36,6 +36,7 @@ START_TEST(head_survives)
 		ck_assert_uint_eq(rest.len, 0);
 		ck_assert_uint_eq(h.epoch, cases[i].epoch);
 		ck_assert_int_eq(h.caller, cases[i].caller);
+		ck_assert(bus_key_equal(&h.key, &cases[i].key));
 		ck_assert_uint_eq(h.incarnation, cases[i].incarnation);
 		ck_assert_uint_eq(h.base, cases[i].base);
 		ck_assert_uint_eq(h.seq, cases[i].seq);
@@ -46,17 +47,17 @@ START_TEST(head_survives)
 END_TEST
 
 static const char *const bad_heads[] = {
-	"B 1 gateway 2 1 1 0 0",		   /* no newline */
-	"B 1 gateway 2 1 1 0\n",		   /* a word is missing */
-	"B 1 gateway 2 1 1 0 0 0\n",		   /* one too many */
-	"B 1 nobody 2 1 1 0 0\n",		   /* not a worker */
-	"C 1 gateway 2 1 1 0 0\n",		   /* another letter */
-	"B 1 gateway 2 x 1 0 0\n",		   /* not a number */
-	"B 1 gateway 2  1 0 0\n",		   /* an empty word */
-	"B 11111111111111111 gateway 2 1 1 0 0\n", /* more than 64 bits */
-	"B 1 gateway 2 1 1 4294967296 0\n",	   /* more than 32 bits */
-	"B 1 gateway 2 99999999999999999999 1 0 0\n",
-	"B 1 gateway 2 1 1 0 -\n",
+	"B 1 gateway 5 6 2 1 1 0 0",		       /* no newline */
+	"B 1 gateway 5 6 2 1 1 0\n",		       /* a word is missing */
+	"B 1 gateway 5 6 2 1 1 0 0 0\n",	       /* one too many */
+	"B 1 nobody 5 6 2 1 1 0 0\n",		       /* not a worker */
+	"C 1 gateway 5 6 2 1 1 0 0\n",		       /* another letter */
+	"B 1 gateway 5 6 2 x 1 0 0\n",		       /* not a number */
+	"B 1 gateway 5 6 2  1 0 0\n",		       /* an empty word */
+	"B 11111111111111111 gateway 5 6 2 1 1 0 0\n", /* more than 64 bits */
+	"B 1 gateway 5 6 2 1 1 4294967296 0\n",	       /* more than 32 bits */
+	"B 1 gateway 5 6 2 99999999999999999999 1 0 0\n",
+	"B 1 gateway 5 6 2 1 1 0 -\n",
 	"\n",
 	"{\"type\":\"ping\"}\n",
 };
@@ -248,6 +249,26 @@ END_TEST
 
 #define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
 
+START_TEST(keys_of_pairs_survive)
+{
+	struct bus_keys pairs = {0}, read;
+	struct buf text = {0};
+
+	pairs.to[0] = (struct bus_key){1, UINT64_MAX};
+	pairs.from[WORKER_COUNT - 1] = (struct bus_key){0x123456789abcdef0, 7};
+	bus_keys_print(&pairs, &text);
+	buf_add_char(&text, '\0');
+	ck_assert_int_eq(bus_keys_parse(text.data, &read), 0);
+	ck_assert_mem_eq(&pairs, &read, sizeof(pairs));
+	text.data[3] = 'x';
+	ck_assert_int_eq(bus_keys_parse(text.data, &read), -EINVAL);
+	ck_assert_int_eq(bus_keys_parse("", &read), -EINVAL);
+	text.data[text.len - 2] = '\0';
+	ck_assert_int_eq(bus_keys_parse(text.data, &read), -EINVAL);
+	buf_free(&text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("bus_wire");
@@ -267,6 +288,7 @@ int main(void)
 	tcase_add_test(tc, reply_head_refused);
 	tcase_add_test(tc, event_survives);
 	tcase_add_test(tc, keys);
+	tcase_add_test(tc, keys_of_pairs_survive);
 	tcase_add_test(tc, topics);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -58,6 +58,29 @@ START_TEST(names_are_found_and_unique)
 }
 END_TEST
 
+/* Nobody asks itself over the bus, and what nobody may ask has no use. */
+START_TEST(methods_name_their_callers)
+{
+	for (int i = 0; i < METHOD_COUNT; i++) {
+		const struct method_info *method = &method_infos[i];
+
+		ck_assert_msg(method->callers != 0, "%s", method->name);
+		ck_assert_msg(
+			!(method->callers & 1u << method->owner), "%s", method->name);
+	}
+}
+END_TEST
+
+START_TEST(topics_have_owners)
+{
+	ck_assert(topic_owned_by(STR_LIT("session/started"), WORKER_STORE));
+	ck_assert(!topic_owned_by(STR_LIT("session/started"), WORKER_LLM));
+	ck_assert(topic_owned_by(STR_LIT("ui/explain"), WORKER_LLM));
+	ck_assert(!topic_owned_by(STR_LIT("ui/explain"), WORKER_GATEWAY));
+	ck_assert(!topic_owned_by(STR_LIT(""), WORKER_STORE));
+}
+END_TEST
+
 START_TEST(tools_fit_their_methods)
 {
 	for (int i = 0; i < MCP_TOOL_COUNT; i++) {
@@ -261,6 +284,8 @@ int main(void)
 
 	tcase_add_test(tc, catalogues_are_complete);
 	tcase_add_test(tc, names_are_found_and_unique);
+	tcase_add_test(tc, methods_name_their_callers);
+	tcase_add_test(tc, topics_have_owners);
 	tcase_add_test(tc, tools_fit_their_methods);
 	tcase_add_loop_test(tc, tools_have_portable_schemas, 0, MCP_TOOL_COUNT);
 	tcase_add_test(tc, schemas_say_what_the_decoder_checks);

@@ -120,6 +120,10 @@ static void restore(struct agents *a, const char *id)
 	char path[PATH_MAX];
 	int r = record_open(&record, a->records_fd, id, &state, path);
 
+	/* As many files as there may be sessions is the rule, but anybody may copy one.
+	 */
+	if (r == 0 && a->session_count >= AGENTS_MAX_SESSIONS)
+		r = -EUSERS;
 	if (r == 0)
 		r = folder_reopen(&a->root, path, &folder);
 	if (r == 0) {

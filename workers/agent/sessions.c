@@ -286,7 +286,7 @@ void session_restore(struct agents *a, const char *id, struct folder folder,
 		.source = STR_LIT("bridge"), .type = STR_LIT("processExit")};
 	struct agent_session *s = session_new(a, id, folder);
 
-	assert(s); /* there are not more than there were before */
+	assert(s); /* the caller has looked whether there is room */
 	s->record = *record;
 	s->state = *state;
 	log_info("agent session goes on", "session", "%s", s->id, "folder", "%s",

@@ -180,7 +180,7 @@ static void on_drain_deadline(evutil_socket_t fd, short what, void *arg)
 void ws_server_stop(struct ws_server *server, void (*on_drained)(void *arg), void *arg)
 {
 	const struct timeval tv = {
-		.tv_sec = WS_DRAIN_MS / 1000, .tv_usec = WS_DRAIN_MS % 1000};
+		.tv_sec = WS_DRAIN_MS / 1000, .tv_usec = WS_DRAIN_MS % 1000 * 1000};
 	struct ws_client *client, *next;
 
 	server->stopping = true;

@@ -1,0 +1,34 @@
+/*
+ * bus_keys.h - what proves to a worker who calls it.
+ *
+ * The supervisor makes a key for each ordered pair of workers, anew at each start of the
+ * daemon, and tells a worker only the keys of pairs that it belongs to. A caller sends
+ * the key of the pair with every request. So a worker that was taken over knows how
+ * others prove themselves to it, and cannot prove to anybody that it is another.
+ */
+#ifndef PAIGE_COMMON_BUS_KEYS_H
+#define PAIGE_COMMON_BUS_KEYS_H
+
+#include "common/buf.h"
+#include "proto/workers.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bus_key {
+	uint64_t high, low;
+};
+
+/* What one worker knows. */
+struct bus_keys {
+	struct bus_key to[WORKER_COUNT];   /* sent to each that it calls */
+	struct bus_key from[WORKER_COUNT]; /* expected from each that calls it */
+};
+
+bool bus_key_equal(const struct bus_key *a, const struct bus_key *b);
+/* Appends hexadecimal digits, the value of PAIGE_BUS_KEYS. */
+void bus_keys_print(const struct bus_keys *keys, struct buf *out);
+/* 0, or -EINVAL with *out undefined. */
+int bus_keys_parse(const char *text, struct bus_keys *out)
+	__attribute__((warn_unused_result));
+
+#endif
