@@ -307,6 +307,27 @@ static char *real_path(const char *path)
 	return realpath(path, NULL);
 }
 
+/* A project is one folder of many: what holds everything is hardly meant. */
+static void look_at_project(struct settings *s, struct buf *problems)
+{
+	const char *name = setting_info(SETTING_ID_project_dir)->name;
+	char *home = path_expand_home("~");
+	char *real = home ? realpath(home, NULL) : NULL;
+
+	if (strcmp(s->project_dir, "/") == 0)
+		buf_printf(problems,
+			"%s: / is the whole file system: name the folder of one "
+			"project\n",
+			name);
+	else if (real && strcmp(s->project_dir, real) == 0)
+		buf_printf(&s->warnings,
+			"%s: %s is your home directory, and all of it is watched and "
+			"shown: name the folder of one project\n",
+			name, s->project_dir);
+	free(real);
+	free(home);
+}
+
 /* FR-006, P1.4. */
 static void check_directories(
 	struct settings *s, struct candidate *candidates, struct buf *problems)
@@ -322,6 +343,8 @@ static void check_directories(
 		else if (access(s->project_dir, R_OK | X_OK) != 0)
 			buf_printf(problems, "%s: %s cannot be read: %s\n",
 				setting_info(id)->name, s->project_dir, strerror(errno));
+		else
+			look_at_project(s, problems);
 	}
 	/* Workers run elsewhere: every other directory is made absolute too, whether it
 	 * exists or not. */

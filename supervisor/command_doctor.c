@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define ASK_MS 5000
 
@@ -38,8 +40,8 @@ static void say_problems(struct doctor *d, const struct buf *problems)
 
 /*
  * Puts the settings of the running daemon into our environment, where they win over what
- * the caller has: it is the daemon that is looked at. Secrets arrive masked. False when it
- * does not tell them.
+ * the caller has: it is the daemon that is looked at. Secrets arrive masked. False when
+ * it does not tell them.
  */
 static bool take_settings(const struct daemon_place *place)
 {
@@ -47,10 +49,10 @@ static bool take_settings(const struct daemon_place *place)
 	struct proto_error error;
 	struct ctl_config config;
 	yyjson_doc *doc = NULL;
-	bool taken =
-		client_ask(place, STR_LIT("{\"command\":\"config\"}"), ASK_MS, &doc) == 0 &&
-		proto_decode(ctl_config_type(), yyjson_doc_get_root(doc), "config",
-			DECODE_LENIENT, &arena, &config, &error) == 0;
+	bool taken = client_ask(place, STR_LIT("{\"command\":\"config\"}"), ASK_MS,
+			     &doc) == 0 &&
+		     proto_decode(ctl_config_type(), yyjson_doc_get_root(doc), "config",
+			     DECODE_LENIENT, &arena, &config, &error) == 0;
 
 	for (size_t i = 0; taken && i < config.settings.count; i++) {
 		const struct ctl_setting *s = &config.settings.items[i];
@@ -62,6 +64,28 @@ static bool take_settings(const struct daemon_place *place)
 	yyjson_doc_free(doc);
 	arena_free(&arena);
 	return taken;
+}
+
+/* Without a daemon and without a setting, the project is what it would be given when it
+ * is started here. */
+static void suggest_project(struct doctor *d, const char *config_file)
+{
+	const char *name = setting_info(SETTING_ID_project_dir)->name;
+	struct settings settings;
+	struct buf problems = {0};
+	char *here = getcwd(NULL, 0);
+
+	(void)!settings_load(&settings, config_file, &problems);
+	if (here && strcmp(here, "/") != 0 &&
+		settings_source(&settings, SETTING_ID_project_dir) == SETTING_DEFAULT) {
+		setenv(name, here, 1);
+		doctor_say(d, FINDING_NOTE, "project",
+			"give it to scripts/run or to paiged --project, or set it",
+			"%s is not set; the current directory is looked at", name);
+	}
+	settings_fini(&settings);
+	buf_free(&problems);
+	free(here);
 }
 
 int paigectl_doctor(const struct options *o)
@@ -77,6 +101,8 @@ int paigectl_doctor(const struct options *o)
 		return code;
 	}
 	d.of_daemon = place.pid && take_settings(&place);
+	if (!place.pid)
+		suggest_project(&d, options_get(o, "config"));
 	if (settings_load(&settings, d.of_daemon ? NULL : options_get(o, "config"),
 		    &problems) == 0)
 		doctor_say(&d, FINDING_FINE, "settings", NULL, "all values are valid%s",

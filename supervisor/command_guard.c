@@ -90,8 +90,7 @@ static int list_all(const struct options *o, const struct daemon_place *place)
 		}
 		answer_free(&answer);
 	}
-	if (code == PAIGECTL_DONE && count == 0 && !options_get(o, "json") &&
-		isatty(STDOUT_FILENO))
+	if (code == PAIGECTL_DONE && count == 0 && !options_get(o, "json"))
 		puts("There are no guard machines");
 	return code;
 }

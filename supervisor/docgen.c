@@ -8,6 +8,7 @@
  */
 #include "common/settings.h"
 #include "paige-config.h"
+#include "proto/messages.h"
 #include "proto/worker.h"
 #include "supervisor/options.h"
 #include <stdio.h>
@@ -83,10 +84,17 @@ static void options_of(enum command_id command)
 			option(&option_infos[i]);
 }
 
+/* `pages` is "paiged(8) paige.conf(5)". */
 static void see_also(const char *pages)
 {
 	section("SEE ALSO");
-	printf(".BR %s\n", pages);
+	while (*pages) {
+		size_t name = strcspn(pages, "("), all = strcspn(pages, " ");
+
+		printf(".BR %.*s %.*s%s\n", (int)name, pages, (int)(all - name),
+			pages + name, pages[all] ? "," : "");
+		pages += all + (pages[all] != '\0');
+	}
 }
 
 /* ---- pages ---- */
@@ -124,7 +132,7 @@ static void man_paigectl(void)
 #define PAIGECTL_EXIT(symbol, code, doc) item(#code, doc);
 #include "supervisor/paigectl_exits.def"
 #undef PAIGECTL_EXIT
-	see_also("paiged (8), paige.conf (5)");
+	see_also("paiged(8) paige.conf(5) paige-demo(1)");
 }
 
 static void worker_items(void)
@@ -219,7 +227,7 @@ static void man_paiged(void)
 	section("SIGNALS");
 	item("SIGTERM, SIGINT", "Stop in order; a second one hurries.");
 	item("SIGHUP", "Read the settings again. Wrong ones change nothing.");
-	see_also("paigectl (1), paige.conf (5), systemd.unit (5)");
+	see_also("paigectl(1) paige.conf(5) paige-demo(1) systemd.unit(5)");
 }
 
 static void setting_item(const struct setting_info *info)
@@ -280,7 +288,32 @@ static void man_conf(void)
 		setting_item(setting_info((enum setting_id)i));
 	section("FILES");
 	conf_items();
-	see_also("paiged (8), paigectl (1)");
+	see_also("paiged(8) paigectl(1)");
+}
+
+/* A program that describes itself: what it says when it is asked for help, as it stands.
+ */
+static int man_program(const char *name, const char *summary, const char *program)
+{
+	char *command, *line = NULL;
+	size_t size = 0;
+	FILE *help;
+
+	if (asprintf(&command, "'%s' --help", program) < 0)
+		return EXIT_FAILURE;
+	help = popen(command, "r");
+	free(command);
+	if (!help)
+		return EXIT_FAILURE;
+	head(name, 1, summary);
+	section("DESCRIPTION");
+	puts(".nf");
+	while (getline(&line, &size, help) > 0)
+		roff(line);
+	puts(".fi");
+	free(line);
+	see_also("paiged(8) paigectl(1)");
+	return pclose(help) == 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* ---- the example ---- */
@@ -302,6 +335,20 @@ static void example(void)
 
 /* ---- bash ---- */
 
+/* What to do, and then the kind of machine. */
+static void completion_guards(void)
+{
+	const struct enumeration *kinds = guard_kind_enumeration();
+
+	fputs("\t\t[ \"$COMP_CWORD\" = 2 ] && words+=\"list show replay \"\n"
+	      "\t\t[ \"$COMP_CWORD:${COMP_WORDS[2]}\" != 3:list ] && "
+	      "[ \"$COMP_CWORD\" = 3 ] && words+=\"",
+		stdout);
+	for (size_t i = 0; i < kinds->count; i++)
+		printf("%s ", kinds->names[i]);
+	puts("\"");
+}
+
 static void completion_case(enum command_id command)
 {
 	const struct command_info *info = &command_infos[command];
@@ -317,7 +364,10 @@ static void completion_case(enum command_id command)
 		fputs("all ", stdout);
 	if (command == COMMAND_LOGS)
 		fputs("paiged ", stdout);
-	printf("\"\n%s\t\t;;\n", info->kind == OPERAND_FILES ? "\t\tfiles=1\n" : "");
+	printf("\"\n%s", info->kind == OPERAND_FILES ? "\t\tfiles=1\n" : "");
+	if (info->kind == OPERAND_GUARDS)
+		completion_guards();
+	puts("\t\t;;");
 }
 
 static void completion(void)
@@ -366,6 +416,8 @@ int main(int argc, char **argv)
 		{"paigectl.bash", completion},
 	};
 
+	if (argc == 4)
+		return man_program(argv[1], argv[2], argv[3]);
 	for (size_t i = 0; argc == 2 && i < sizeof(outputs) / sizeof(outputs[0]); i++) {
 		if (strcmp(outputs[i].name, argv[1]) != 0)
 			continue;
@@ -373,7 +425,8 @@ int main(int argc, char **argv)
 		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
 	fputs("usage: docgen "
-	      "paigectl.1|paiged.8|paige.conf.5|paige.conf.example|paigectl.bash\n",
+	      "paigectl.1|paiged.8|paige.conf.5|paige.conf.example|paigectl.bash\n"
+	      "       docgen NAME SUMMARY PROGRAM\n",
 		stderr);
 	return 2;
 }

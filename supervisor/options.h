@@ -19,7 +19,7 @@ enum command_id {
 	COMMAND_EVERY, /* not a command: options that all commands of paigectl have */
 };
 
-enum operand_kind { OPERAND_NOTHING, OPERAND_WORKERS, OPERAND_FILES };
+enum operand_kind { OPERAND_NOTHING, OPERAND_WORKERS, OPERAND_FILES, OPERAND_GUARDS };
 
 struct command_info {
 	const char *name;

@@ -167,6 +167,7 @@ scenario('timers keep their time over crashes, and what fell due meanwhile is do
 scenario('a stream that was changed is not believed, and its neighbours are', async (t) => {
   const dataDir = t.directory('data');
   let daemon = await t.daemon({ dataDir });
+  assert.equal((await daemon.ctl('guard', 'list')).stdout, 'There are no guard machines\n');
   for (const id of ['whole', 'changed', 'torn', 'hole']) {
     const guard = await Guard.create(daemon, 'session-guard', id, SCRIPTS['session-guard'].config);
     for (const event of SCRIPTS['session-guard'].events) await guard.post(event);

@@ -477,6 +477,36 @@ START_TEST(a_file_is_no_project)
 }
 END_TEST
 
+START_TEST(a_project_is_one_folder_of_many)
+{
+	struct settings s;
+	int result;
+	char *problems;
+
+	setenv("PROJECT_DIR", "project/../../..", 1);
+	problems = load(NULL, &s, &result);
+	ck_assert_int_eq(result, -EINVAL);
+	ck_assert_ptr_nonnull(strstr(problems, "PROJECT_DIR: / is the whole file system"));
+	free(problems);
+	settings_fini(&s);
+
+	setenv("PROJECT_DIR", "project/..", 1);
+	problems = load(NULL, &s, &result);
+	ck_assert_int_eq(result, 0);
+	buf_add_char(&s.warnings, '\0');
+	ck_assert_ptr_nonnull(strstr(s.warnings.data, "is your home directory"));
+	free(problems);
+	settings_fini(&s);
+
+	setenv("PROJECT_DIR", "project", 1);
+	problems = load(NULL, &s, &result);
+	ck_assert_int_eq(result, 0);
+	ck_assert_uint_eq(s.warnings.len, 0);
+	free(problems);
+	settings_fini(&s);
+}
+END_TEST
+
 START_TEST(the_runtime_directory_is_short)
 {
 	struct settings s;
@@ -590,6 +620,7 @@ int main(void)
 	tcase_add_test(tests, directories_are_resolved);
 	tcase_add_test(tests, data_dir_is_the_same_before_and_after_it_is_made);
 	tcase_add_test(tests, a_file_is_no_project);
+	tcase_add_test(tests, a_project_is_one_folder_of_many);
 	tcase_add_test(tests, the_runtime_directory_is_short);
 	tcase_add_test(tests, a_change_makes_another_snapshot);
 	tcase_add_test(tests, a_wrong_change_is_refused_by_name);
