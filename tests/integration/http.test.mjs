@@ -64,6 +64,46 @@ scenario('broken and oversized requests are refused, and the next one is served'
   assert.equal((await exchange(daemon, request(daemon, 'GET', '/health'))).status, 200);
 });
 
+scenario('what can be read in two ways is refused once, and the connection is closed', async (t) => {
+  const daemon = await t.daemon();
+  const host = `Host: 127.0.0.1:${daemon.port}\r\n`;
+  const smuggled = `GET /metrics HTTP/1.1\r\n${host}\r\n`;
+  const post = (fields) => `POST /mcp HTTP/1.1\r\n${host}Content-Type: application/json\r\n${fields}\r\n`;
+  for (const [what, text, status] of [
+    ['two lengths', `${post('Content-Length: 2\r\nContent-Length: 40\r\n')}{}`, 400],
+    ['a blank before the colon', `${post('Content-Length : 2\r\n')}{}`, 400],
+    ['a length with a sign', `${post('Content-Length: +2\r\n')}{}`, 400],
+    ['a coding that is not known', `${post('Transfer-Encoding: gzip, chunked\r\n')}0\r\n\r\n`, 400],
+    ['a chunk longer than its size', `${post('Transfer-Encoding: chunked\r\n')}2\r\n{}x\r\n0\r\n\r\n`, 400],
+    ['a GET with a body', `GET /health HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}`, 400],
+    ['another authority in the target', `GET http://evil.example/health HTTP/1.1\r\n${host}\r\n`, 400],
+    ['a target that begins with two slashes', `GET //evil.example/health HTTP/1.1\r\n${host}\r\n`, 400],
+    ['NUL in Host', `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\0\r\n\r\n`, 400],
+    ['an escaped NUL in the path', `GET /guards/idle/a%00b HTTP/1.1\r\n${host}\r\n`, 400],
+    ['no Host', 'GET /health HTTP/1.1\r\n\r\n', 400],
+    ['a foreign Host that asks before it sends', 'POST /mcp HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n\r\n', 403],
+    ['too much that asks before it is sent', post('Content-Length: 209715200\r\nExpect: 100-continue\r\n'), 413],
+  ]) {
+    const first = await exchange(daemon, [text, 20, smuggled]);
+    assert.equal(first.status, status, what);
+    assert.equal(first.ended, true, `${what}: closed`);
+    assert.equal(first.text.match(/HTTP\/1\.1 \d/g).length, 1, `${what}: one answer\n${first.text}`);
+    assert.deepEqual(Object.keys(JSON.parse(first.body)), ['error'], what);
+    const second = await exchange(daemon, [`GET /health HTTP/1.1\r\n${host}\r\n`, 30, text, 20, smuggled]);
+    assert.deepEqual([...second.text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((m) => m[1]), ['200', String(status)], `${what}, as the second request`);
+    assert.equal(second.ended, true, `${what}: closed`);
+    const third = await exchange(daemon, `GET /health HTTP/1.1\r\n${host}\r\n${text}${smuggled}`);
+    assert.deepEqual([...third.text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((m) => m[1]), ['200', String(status)], `${what}, in one packet with the first`);
+  }
+  const same = await exchange(daemon, `GET http://127.0.0.1:${daemon.port}/health HTTP/1.1\r\n${host}Connection: close\r\n\r\n`);
+  assert.equal(same.status, 200, 'absolute form of our own');
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } });
+  const chunks = [...body].map((c) => `1;a=b;c="d"\r\n${c}\r\n`).join('');
+  const extended = await exchange(daemon, `POST /mcp HTTP/1.1\r\n${host}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0;x\r\nHost: evil.example\r\n\r\n`);
+  assert.equal(extended.status, 200, 'extensions and trailers are ignored');
+  assert.match(extended.body, /"result"/);
+});
+
 scenario('answers come at once and in one piece: a kept connection answers in well under a millisecond', async (t) => {
   const daemon = await t.daemon();
   const socket = net.connect({ port: daemon.port, host: '127.0.0.1', noDelay: true });
@@ -131,7 +171,7 @@ scenario('requests that are never completed hold a bounded amount of memory toge
   const sockets = Array.from({ length: 20 }, () => {
     const socket = net.connect(daemon.port, '127.0.0.1');
     socket.on('error', () => {});
-    socket.write(`POST /mcp HTTP/1.1\r\nHost: evil.example\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`);
+    socket.write(`POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`);
     socket.write(Buffer.alloc(size - 1, 0x20));
     return socket;
   });

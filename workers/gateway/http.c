@@ -16,8 +16,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define MAX_HEADER_BYTES (64 * 1024)
-#define MAX_BODY_BYTES PROTO_MAX_MESSAGE_BYTES
 #define MAX_CONNECTIONS 4096
 /* Descriptors that are not client connections: bus, listeners, log. */
 #define OTHER_DESCRIPTORS 64
@@ -41,19 +39,17 @@ enum { HEADER_ONE, HEADER_LIST };
 /* Joined values live until the next request is read. */
 static struct arena joined;
 
-static void take_header(struct http_headers *h, const char *key, const char *value)
+static void take_header(struct http_headers *h, struct str key, struct str value)
 {
-	size_t len = strlen(key);
-
 #define HEADER(member, name, kind)                                                       \
-	if (len == sizeof(name) - 1 && strcasecmp(key, name) == 0) {                     \
+	if (key.len == sizeof(name) - 1 && strncasecmp(key.ptr, name, key.len) == 0) {   \
 		if (!h->member.ptr)                                                      \
-			h->member = str_of(value);                                       \
+			h->member = value;                                               \
 		else if (HEADER_##kind == HEADER_ONE)                                    \
 			h->repeated = true;                                              \
 		else                                                                     \
-			h->member = arena_printf(                                        \
-				&joined, "%.*s, %s", STR_ARG(h->member), value);         \
+			h->member = arena_printf(&joined, "%.*s, %.*s",                  \
+				STR_ARG(h->member), STR_ARG(value));                     \
 		return;                                                                  \
 	}
 	HTTP_HEADERS(HEADER)
@@ -68,7 +64,7 @@ static void read_headers(struct evhttp_request *ev, struct http_headers *out)
 	*out = (struct http_headers){0};
 	arena_reset(&joined);
 	for (header = headers->tqh_first; header; header = header->next.tqe_next)
-		take_header(out, header->key, header->value);
+		take_header(out, str_of(header->key), str_of(header->value));
 	if (out->content_length.ptr && out->transfer_encoding.ptr)
 		out->repeated = true; /* two lengths of one body */
 }
@@ -156,13 +152,47 @@ static enum access_verdict judge(const struct http_request *r, bool host_only)
 	return access_judge(&r->gateway->access, &facts, host_only);
 }
 
-static void refuse(struct http_request *r, enum access_verdict verdict)
+static void note_refusal(const struct http_request *r, const char *reason)
 {
 	r->gateway->metrics.http_refused++;
-	refusals_note(r->gateway->base, access_reason(verdict), r->path, r->headers.host,
-		r->headers.origin);
+	refusals_note(
+		r->gateway->base, reason, r->path, r->headers.host, r->headers.origin);
+}
+
+static void refuse(struct http_request *r, enum access_verdict verdict)
+{
+	note_refusal(r, access_reason(verdict));
 	http_reply_error(r, verdict == ACCESS_BAD_REQUEST ? 400 : 403, "%s",
 		access_reason(verdict));
+}
+
+/* Whoever may not connect is refused before he sends a body. */
+static void on_head(void *arg, struct http_conn *conn)
+{
+	struct gateway *g = arg;
+	struct http_request r = {.gateway = g, .conn = conn};
+	const struct http_route *route;
+	struct http_head_facts facts;
+	struct str lines, name, value;
+	enum access_verdict verdict;
+
+	http_head_facts(&conn->head, &facts);
+	if (facts.length == 0 && !facts.chunked)
+		return;
+	r.path = facts.path;
+	arena_reset(&joined);
+	lines = http_head_fields(&conn->head);
+	while (http_head_next_field(&lines, &name, &value))
+		take_header(&r.headers, name, value);
+	route = http_route_of(r.path);
+	verdict = judge(&r, route && route->host_only);
+	if (verdict == ACCESS_GRANTED && !(route && route->host_only)) {
+		http_conn_prove(g->http->conns, conn);
+	} else if (verdict != ACCESS_GRANTED) {
+		note_refusal(&r, access_reason(verdict));
+		http_head_refuse(&conn->head, verdict == ACCESS_BAD_REQUEST ? 400 : 403,
+			access_reason(verdict));
+	}
 }
 
 static void refuse_method(struct http_request *r, const struct http_route *route)
@@ -289,12 +319,13 @@ int http_start(struct gateway *g, int first_fd, int count)
 	if (!http->ev || !http->conns)
 		return -ENOMEM;
 	evhttp_set_allowed_methods(http->ev, ALL_METHODS);
-	evhttp_set_max_headers_size(http->ev, MAX_HEADER_BYTES);
-	evhttp_set_max_body_size(http->ev, MAX_BODY_BYTES);
+	evhttp_set_max_headers_size(http->ev, HTTP_MAX_HEAD_BYTES);
+	evhttp_set_max_body_size(http->ev, HTTP_MAX_BODY_BYTES);
 	evhttp_set_timeout(http->ev, HTTP_IDLE_SECONDS);
 	evhttp_set_default_content_type(http->ev, NULL);
 	evhttp_set_flags(http->ev, EVHTTP_SERVER_LINGERING_CLOSE);
 	evhttp_set_bevcb(http->ev, http_conns_make_bufferevent, http->conns);
+	http_conns_on_head(http->conns, on_head, g);
 	evhttp_set_gencb(http->ev, on_request, g);
 	for (int i = 0; i < count && i < MAX_LISTENERS && rc == 0; i++)
 		rc = add_listener(http, first_fd + i);

@@ -6,6 +6,7 @@
 #include <event2/buffer.h>
 #include <event2/listener.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@ struct http_conns {
 	struct event_base *base;
 	int limit;
 	struct http_conn **by_fd; /* `limit` + 1 places */
+	void (*on_head)(void *arg, struct http_conn *conn);
+	void *on_head_arg;
 	int diag_fd;
 	const struct access_policy *policy;
 	LIST_HEAD(, http_conn) all;
@@ -63,7 +66,8 @@ static void hold(struct http_conns *conns, struct http_conn *conn, size_t bytes)
 
 static void cut(struct http_conns *conns, struct http_conn *conn)
 {
-	++*conns->slow;
+	if (!conn->refused)
+		++*conns->slow;
 	conn->reading = false;
 	conn->serving = true; /* whatever still comes is not looked at */
 	let_go(conns, conn);
@@ -74,6 +78,8 @@ static bool overdue(const struct http_conn *conn)
 {
 	int64_t ms = mono_diff_ms(clock_mono(), conn->reading_since);
 
+	if (conn->refused)
+		return ms > HTTP_REFUSED_MS;
 	if (conn->stranger && !conn->serving && ms > HTTP_STRANGER_DEADLINE_MS)
 		return true;
 	return conn->reading && ms > HTTP_REQUEST_DEADLINE_MS;
@@ -145,6 +151,7 @@ static void forget(struct http_conns *conns, struct http_conn *conn)
 	http_conn_prove(conns, conn);
 	let_go(conns, conn);
 	event_free(conn->watch);
+	http_head_free(&conn->head);
 	conns->by_fd[conn->fd] = NULL;
 	LIST_REMOVE(conn, link);
 	if (conn->sent)
@@ -188,6 +195,7 @@ static void turn_away(struct http_conns *conns, struct http_conn *conn)
 
 	(void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	http_conn_prove(conns, conn);
+	conn->refused = true;
 	cut(conns, conn);
 }
 
@@ -292,6 +300,76 @@ static void on_arrival(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
+/* ---- what evhttp is about to see ---- */
+
+static void answer_fault(const struct http_conn *conn)
+{
+	struct buf body = {0}, out = {0};
+
+	buf_add_str(&body, STR_LIT("{\"error\":"));
+	buf_add_json_string(&body, str_of(conn->head.reason));
+	buf_add_char(&body, '}');
+	buf_printf(&out,
+		"HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\n"
+		"Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+		"Content-Length: %zu\r\nConnection: close\r\n\r\n%.*s",
+		conn->head.status, body.len, STR_ARG(buf_str(&body)));
+	/* Nothing else is being sent; what the kernel does not take is lost. */
+	(void)!send(conn->fd, out.data, out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	buf_free(&body);
+	buf_free(&out);
+}
+
+/* The client is told, and evhttp sees neither the rest of this request nor another one.
+ */
+static void refuse(
+	struct http_conns *conns, struct http_conn *conn, struct evbuffer *input)
+{
+	if (http_conn_queued(conn) == 0)
+		answer_fault(conn);
+	evbuffer_drain(input, evbuffer_get_length(input));
+	shutdown(conn->fd, SHUT_WR);
+	let_go(conns, conn);
+	conn->refused = true;
+	conn->reading = false;
+	conn->reading_since = clock_mono();
+}
+
+/* Looks at what lies in `input` from `from` on, up to the end of the request. */
+static void look(struct http_conns *conns, struct http_conn *conn, struct evbuffer *input,
+	size_t from)
+{
+	struct http_head *h = &conn->head;
+	size_t len = evbuffer_get_length(input);
+
+	while (from < len && h->state != HTTP_HEAD_DONE && h->state != HTTP_HEAD_FAULTY) {
+		struct evbuffer_iovec piece;
+		struct evbuffer_ptr at;
+		bool was_complete = h->complete;
+
+		if (evbuffer_ptr_set(input, &at, from, EVBUFFER_PTR_SET) < 0 ||
+			evbuffer_peek(input, -1, &at, &piece, 1) < 1)
+			break;
+		from += http_head_take(
+			h, piece.iov_base, piece.iov_len, HTTP_MAX_BODY_BYTES);
+		if (h->complete && !was_complete && h->state != HTTP_HEAD_FAULTY &&
+			conns->on_head)
+			conns->on_head(conns->on_head_arg, conn);
+	}
+	if (h->state == HTTP_HEAD_FAULTY)
+		refuse(conns, conn, input);
+}
+
+static void look_at_new(struct http_conns *conns, struct http_conn *conn,
+	struct evbuffer *input, const struct evbuffer_cb_info *info)
+{
+	/* A long body is not walked through. */
+	if (conn->head.state == HTTP_HEAD_BODY)
+		http_head_take(&conn->head, NULL, info->n_added, HTTP_MAX_BODY_BYTES);
+	else
+		look(conns, conn, input, info->orig_size);
+}
+
 static void on_input(
 	struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
 {
@@ -300,11 +378,12 @@ static void on_input(
 	int fd = bufferevent_getfd(bev);
 	struct http_conn *conn;
 
-	(void)input;
 	if (info->n_added == 0 || !conns || fd < 0 || fd > conns->limit)
 		return;
 	conn = conns->by_fd[fd];
-	if (!conn || conn->serving)
+	if (conn && conn->refused)
+		evbuffer_drain(input, evbuffer_get_length(input));
+	if (!conn || conn->serving || conn->refused)
 		return;
 	hold(conns, conn, info->n_added);
 	if (!conn->reading) {
@@ -314,7 +393,16 @@ static void on_input(
 	} else if (overdue(conn) || conns->held > HTTP_MAX_HELD_BYTES ||
 		   (conn->stranger && conns->stranger_held > HTTP_MAX_STRANGER_BYTES)) {
 		cut(conns, conn);
+		return;
 	}
+	look_at_new(conns, conn, input, info);
+}
+
+void http_conns_on_head(struct http_conns *conns,
+	void (*on_head)(void *arg, struct http_conn *conn), void *arg)
+{
+	conns->on_head = on_head;
+	conns->on_head_arg = arg;
 }
 
 struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *arg)
@@ -362,12 +450,24 @@ static void set_streaming(struct http_conn *conn, bool streaming)
 		bev, streaming ? NULL : &idle, streaming ? &stall : &idle);
 }
 
+/* evhttp closes the connection behind this answer. */
+static bool is_last(struct evhttp_request *request)
+{
+	const char *asked = evhttp_find_header(
+		evhttp_request_get_input_headers(request), "Connection");
+	const char *said = evhttp_find_header(
+		evhttp_request_get_output_headers(request), "Connection");
+
+	return (asked && strcasecmp(asked, "close") == 0) ||
+	       (said && strcasecmp(said, "close") == 0);
+}
+
 static void on_answered(struct evhttp_request *request, void *arg)
 {
 	struct http_conn *conn = http_conns_of(request);
 	struct evbuffer *input;
 
-	if (!conn)
+	if (!conn || conn->refused)
 		return;
 	input = bufferevent_get_input(evhttp_connection_get_bufferevent(conn->ev));
 	conn->serving = false;
@@ -378,6 +478,11 @@ static void on_answered(struct evhttp_request *request, void *arg)
 	let_go(arg, conn);
 	conn->reading = evbuffer_get_length(input) > 0;
 	conn->reading_since = clock_mono();
+	http_head_restart(&conn->head);
+	if (is_last(request))
+		evbuffer_drain(input, evbuffer_get_length(input));
+	else
+		look(arg, conn, input, 0);
 }
 
 void http_conn_begin_serving(struct http_conn *conn, struct evhttp_request *request)

@@ -3,6 +3,9 @@
  * the request in progress has been coming, who owns the far end (asked when it is
  * accepted), and who wants to know when it ends.
  *
+ * A request that is faulty or refused by its header is answered here and evhttp never
+ * sees the end of it; the connection is closed.
+ *
  * Called by http.c and by the parts that stream. evhttp bounds what a request may hold
  * but not how long it may take, and accepts without limit; both are done here. Must never
  * free a connection itself: it shuts the socket down and lets evhttp notice.
@@ -11,7 +14,9 @@
 #define PAIGE_GATEWAY_HTTP_CONN_H
 
 #include "common/clock.h"
+#include "proto/codec.h"
 #include "workers/gateway/access.h"
+#include "workers/gateway/http_head.h"
 #include <event2/bufferevent.h>
 #include <event2/http.h>
 #include <stdbool.h>
@@ -42,6 +47,8 @@ struct http_conn {
 	struct mono reading_since;
 	size_t held;	     /* bytes of the request that is being received or answered */
 	struct event *watch; /* see on_watched */
+	struct http_head head; /* of the request that is being received */
+	bool refused;	       /* answered already, and nothing more is read of it */
 	struct access_peer peer;
 	bool stranger; /* nothing proves yet that it may connect */
 	TAILQ_ENTRY(http_conn) stranger_link;
@@ -60,6 +67,9 @@ struct http_conns;
 #define HTTP_MAX_STRANGER_BYTES (16u * 1024 * 1024)
 /* From accepting, or from an answer, to the end of a request. */
 #define HTTP_STRANGER_DEADLINE_MS 10000
+/* For a client to read why it was refused, before it is cut. */
+#define HTTP_REFUSED_MS 2000
+#define HTTP_MAX_BODY_BYTES PROTO_MAX_MESSAGE_BYTES
 
 /* At most `limit` descriptors of this process are used before accepting pauses.
  * `diag_fd` is that of sockdiag.h, `policy` tells who is no stranger, both borrowed.
@@ -67,6 +77,11 @@ struct http_conns;
 struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_fd,
 	const struct access_policy *policy, uint64_t *connections, uint64_t *slow);
 void http_conns_free(struct http_conns *conns);
+
+/* Called with each complete header, before its body comes; it may refuse it
+ * (http_head_refuse). */
+void http_conns_on_head(struct http_conns *conns,
+	void (*on_head)(void *arg, struct http_conn *conn), void *arg);
 
 /* For evhttp_set_bevcb; `arg` is the struct http_conns. */
 struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *arg);
