@@ -187,6 +187,19 @@ static void restart(struct ctl_client *c, struct str worker)
 	evtimer_add(c->deadline, &limit);
 }
 
+/* The gateway is started anew, which also ends what was let in with the old token. */
+static void rotate_token(struct ctl_client *c)
+{
+	struct daemon *d = c->ctl->daemon;
+	int error = d->processes.shared.stopping ? 0 : daemon_rotate_token(d);
+
+	if (error)
+		answer_error(c, "cannot write the token to %s: %s", d->settings.data_dir,
+			strerror(-error));
+	else
+		restart(c, str_of(worker_infos[WORKER_GATEWAY].name));
+}
+
 /* ---- tap ---- */
 
 /* The answer to tap, with the reading end of the pipe. */
@@ -255,6 +268,9 @@ static void serve(struct ctl_client *c, const struct ctl_request *request)
 		return;
 	case CTL_TAP:
 		start_tap(c);
+		return;
+	case CTL_ROTATE_TOKEN:
+		rotate_token(c);
 		return;
 	}
 }

@@ -260,11 +260,35 @@ static void check_project(const struct daemon *d)
 	buf_free(&warning);
 }
 
+/* That of the last run, unless there is none that is secret. */
+static int take_token(struct daemon *d)
+{
+	int error = token_read(d->settings.data_dir, d->token);
+
+	if (error == 0)
+		return 0;
+	if (error != -ENOENT)
+		log_warn("the token of the last run is not used; clients that were given "
+			 "it need the new one",
+			"file", "%s/token", d->settings.data_dir, "reason", "%s",
+			error == -EPERM	   ? "others may read it, or it is theirs"
+			: error == -EINVAL ? "it is no token"
+					   : strerror(-error),
+			NULL);
+	error = token_make(d->settings.data_dir, d->token);
+	if (error)
+		return refuse("cannot write %s/token: %s", d->settings.data_dir,
+			strerror(-error));
+	return 0;
+}
+
 static int start_workers(struct daemon *d)
 {
 	struct buf logs_dir = {0};
+	int error = take_token(d);
 
-	random_hex(d->token, DAEMON_TOKEN_BYTES);
+	if (error)
+		return error;
 	d->program_dir = directories_find_programs();
 	d->base = event_base_new();
 	if (!d->base || !d->program_dir)
@@ -298,6 +322,28 @@ static int start_workers(struct daemon *d)
 	return 0;
 }
 
+static int write_discovery(const struct daemon *d)
+{
+	return discovery_write(
+		d->settings.data_dir, &(struct discovery){.port = d->port,
+					      .host = d->settings.host,
+					      .url = d->url.data,
+					      .project_dir = d->settings.project_dir,
+					      .token = d->token,
+					      .started_at = d->started_wall});
+}
+
+int daemon_rotate_token(struct daemon *d)
+{
+	int error = token_make(d->settings.data_dir, d->token);
+
+	if (!error)
+		error = write_discovery(d);
+	if (!error)
+		log_info("the token was made anew", NULL);
+	return error;
+}
+
 /* While the workers start. */
 static int tell_the_world(struct daemon *d)
 {
@@ -309,13 +355,7 @@ static int tell_the_world(struct daemon *d)
 	fflush(stdout);
 	buf_add_char(&d->url, '\0');
 	d->url.len--;
-	error = discovery_write(
-		d->settings.data_dir, &(struct discovery){.port = d->port,
-					      .host = d->settings.host,
-					      .url = d->url.data,
-					      .project_dir = d->settings.project_dir,
-					      .token = d->token,
-					      .started_at = d->started_wall});
+	error = write_discovery(d);
 	if (error) {
 		refuse("cannot write %s/paiged.json: %s", d->settings.data_dir,
 			strerror(-error));

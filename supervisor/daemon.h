@@ -11,8 +11,7 @@
 #include "supervisor/listener.h"
 #include "supervisor/lock.h"
 #include "supervisor/processes.h"
-
-#define DAEMON_TOKEN_BYTES 32
+#include "supervisor/token.h"
 
 struct ctl;
 
@@ -21,7 +20,7 @@ struct daemon {
 	struct settings settings;
 	char runtime_dir[108];
 	char *program_dir;
-	char token[2 * DAEMON_TOKEN_BYTES + 1];
+	char token[TOKEN_SIZE];
 	struct wall started_wall;
 	struct mono started;
 	struct buf url;
@@ -47,6 +46,9 @@ struct daemon {
 int daemon_run(struct settings *settings, const char *config_file);
 /* Stops in order; a second call hurries. `why` is logged. Callable from callbacks. */
 void daemon_stop(struct daemon *d, const char *why, int exit_code);
+/* A new token, for clients and in paiged.json; the gateway gets it when it is started
+ * anew. 0 or -errno; the old one then holds. */
+int daemon_rotate_token(struct daemon *d) __attribute__((warn_unused_result));
 /* "starting", "running", "stopping" */
 const char *daemon_state_name(const struct daemon *d);
 

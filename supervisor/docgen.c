@@ -219,6 +219,7 @@ static void man_paiged(void)
 		"DATA_DIR of paiged.service, of paiged@NAME.service, and the default.");
 	item("DATA_DIR/paiged.json", "How clients find the daemon: port, URL, project, "
 				     "access token. Mode 0600.");
+	item("DATA_DIR/token", "The access token, kept from run to run. Mode 0600.");
 	item("DATA_DIR/paiged.lock", "Locked while the daemon runs.");
 	item("DATA_DIR/logs/", "The log of each worker and of the supervisor, rotated at "
 			       "10 MiB, five files each.");

@@ -33,6 +33,7 @@ static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
 	[COMMAND_CONFIG] = paigectl_config,
 	[COMMAND_DOCTOR] = paigectl_doctor,
 	[COMMAND_BACKUP] = paigectl_backup,
+	[COMMAND_TOKEN] = paigectl_token,
 	[COMMAND_GUARD] = paigectl_guard,
 	[COMMAND_TAP] = paigectl_tap,
 };

@@ -28,6 +28,7 @@ int paigectl_logs(const struct options *o);
 int paigectl_config(const struct options *o);
 int paigectl_doctor(const struct options *o);
 int paigectl_backup(const struct options *o);
+int paigectl_token(const struct options *o);
 int paigectl_guard(const struct options *o);
 int paigectl_tap(const struct options *o);
 

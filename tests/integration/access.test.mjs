@@ -61,3 +61,49 @@ strangely('refused requests are a few lines a second and a sum, and nothing in t
     assert.match(text, /http:\/\/\\u009b2J\\u202eevil/);
   }
 });
+
+scenario('the token is kept from run to run, in a file of its own, until it is made anew', async (t) => {
+  const dataDir = t.directory('data');
+  const env = { HOST: '127.0.0.1' }; // makes the token mandatory, for the owner too
+  let daemon = await t.daemon({ dataDir, env });
+  const file = path.join(dataDir, 'token');
+  const metrics = async (token) => (await exchange(daemon, request(daemon, 'GET', '/metrics', { headers: { Authorization: `Bearer ${token}` } }))).status;
+  const printed = async (...args) => {
+    const { code, stdout, stderr } = await daemon.ctl('token', ...args);
+    assert.equal(code, 0, stderr);
+    return stdout.trim();
+  };
+  const first = await printed();
+  assert.match(first, /^[0-9a-f]{64}$/);
+  assert.equal(first, daemon.discovery.token);
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+  assert.equal(await metrics(first), 200);
+  assert.equal((await exchange(daemon, request(daemon, 'GET', '/metrics'))).status, 403);
+  await daemon.stop();
+  assert.equal(await printed(), first, 'the daemon need not run');
+
+  daemon = await t.daemon({ dataDir, env });
+  assert.equal(daemon.discovery.token, first, 'kept');
+  const second = await printed('--rotate');
+  assert.notEqual(second, first);
+  assert.equal(fs.readFileSync(file, 'utf8'), `${second}\n`);
+  assert.equal(JSON.parse(fs.readFileSync(path.join(dataDir, 'paiged.json'), 'utf8')).token, second);
+  assert.equal(await metrics(first), 403, 'at once');
+  assert.equal(await metrics(second), 200);
+  await daemon.stop();
+  const third = await printed('--rotate');
+  assert.notEqual(third, second, 'without a daemon, too');
+
+  fs.chmodSync(file, 0o644);
+  const { code, stderr } = await daemon.ctl('token');
+  assert.equal(code, 1);
+  assert.match(stderr, /can be read by others/);
+  daemon = await t.daemon({ dataDir, env });
+  assert.notEqual(daemon.discovery.token, third, 'a token that others could read is not used');
+  assert.match(daemon.output, /the token of the last run is not used/);
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+  await daemon.stop();
+  fs.writeFileSync(file, 'x\n', { mode: 0o600 });
+  daemon = await t.daemon({ dataDir, env });
+  assert.match(await printed(), /^[0-9a-f]{64}$/, 'nor what is no token');
+});

@@ -1,0 +1,66 @@
+/* command_token.c - paigectl token. */
+#include "proto/messages.h"
+#include "supervisor/paigectl.h"
+#include "supervisor/token.h"
+#include <errno.h>
+#include <stdio.h>
+
+/* Longer than the supervisor itself waits for the gateway. */
+#define ROTATE_MS 200000
+
+/* By the daemon when it runs: it tells the gateway. */
+static int rotate(const struct daemon_place *place)
+{
+	char token[TOKEN_SIZE];
+	yyjson_doc *doc = NULL;
+	int code, error;
+
+	if (place->pid) {
+		code = client_ask(place, STR_LIT("{\"command\":\"rotate_token\"}"),
+			ROTATE_MS, &doc);
+		yyjson_doc_free(doc);
+		return code;
+	}
+	error = token_make(place->data_dir, token);
+	if (error)
+		return paigectl_fail(PAIGECTL_FAILED, "cannot write %s/token: %s",
+			place->data_dir, strerror(-error));
+	return PAIGECTL_DONE;
+}
+
+static int print(const struct daemon_place *place)
+{
+	char token[TOKEN_SIZE];
+	int error = token_read(place->data_dir, token);
+
+	if (error == -ENOENT)
+		return paigectl_fail(PAIGECTL_FAILED,
+			"there is no token in %s yet; the first start of the daemon "
+			"makes "
+			"one",
+			place->data_dir);
+	if (error == -EPERM || error == -EINVAL)
+		return paigectl_fail(PAIGECTL_FAILED,
+			"%s/token %s; make a new one with `paigectl token --rotate`",
+			place->data_dir,
+			error == -EPERM ? "can be read by others, or is another user's"
+					: "holds no token");
+	if (error)
+		return paigectl_fail(PAIGECTL_FAILED, "cannot read %s/token: %s",
+			place->data_dir, strerror(-error));
+	puts(token);
+	return PAIGECTL_DONE;
+}
+
+int paigectl_token(const struct options *o)
+{
+	struct daemon_place place;
+	int code = place_find(o, &place);
+
+	if (code == 0 && options_get(o, "rotate"))
+		code = rotate(&place);
+	if (code == 0)
+		code = print(&place);
+	place_free(&place);
+	return code;
+}

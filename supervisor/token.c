@@ -1,0 +1,75 @@
+/* token.c - see token.h. Called by daemon.c and by paigectl token. */
+#include "supervisor/token.h"
+
+#include "common/ids.h"
+#include "supervisor/private_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of the file, opened. */
+static int check_file(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_mode & 077 || (st.st_uid != geteuid() && geteuid() != 0))
+		return -EPERM;
+	return 0;
+}
+
+int token_read(const char *data_dir, char token[TOKEN_SIZE])
+{
+	char text[TOKEN_DIGITS + 2];
+	char *path;
+	ssize_t n;
+	int fd, error;
+
+	if (asprintf(&path, "%s/token", data_dir) < 0)
+		return -ENOMEM;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	error = fd < 0 ? -errno : check_file(fd);
+	free(path);
+	if (error) {
+		if (fd >= 0)
+			close(fd);
+		return error;
+	}
+	n = read(fd, text, sizeof(text));
+	close(fd);
+	if (n < 0)
+		return -errno;
+	if (n != TOKEN_DIGITS + 1 || text[TOKEN_DIGITS] != '\n')
+		return -EINVAL;
+	text[TOKEN_DIGITS] = '\0';
+	if (strspn(text, "0123456789abcdef") != TOKEN_DIGITS)
+		return -EINVAL;
+	memcpy(token, text, TOKEN_SIZE);
+	return 0;
+}
+
+int token_make(const char *data_dir, char token[TOKEN_SIZE])
+{
+	char text[TOKEN_DIGITS + 2];
+	char *path;
+	int error;
+
+	if (asprintf(&path, "%s/token", data_dir) < 0)
+		return -ENOMEM;
+	random_hex(text, TOKEN_DIGITS / 2);
+	memcpy(text + TOKEN_DIGITS, "\n", 2);
+	error = private_file_replace(path, str_of(text));
+	free(path);
+	if (error)
+		return error;
+	memcpy(token, text, TOKEN_DIGITS);
+	token[TOKEN_DIGITS] = '\0';
+	return 0;
+}
