@@ -6,6 +6,7 @@
  * into a message.
  */
 #include "common/settings.h"
+#include "common/peers.h"
 
 #include "common/envfile.h"
 #include "common/file_io.h"
@@ -366,6 +367,24 @@ static void forget(struct candidate *candidates)
 		free(candidates[i].text);
 }
 
+/* Who else may connect must exist, and public names must be some. */
+static void check_peers(const struct settings *s, struct buf *problems)
+{
+	struct str hosts = str_of(s->public_hosts), element;
+	struct public_host host;
+	struct peers peers;
+
+	peers_resolve(
+		str_of(s->allowed_users), str_of(s->allowed_groups), &peers, problems);
+	while (list_next(&hosts, &element))
+		if (!public_host_read(element, &host))
+			buf_printf(problems,
+				"PUBLIC_HOSTS: \"%.*s\" must be NAME, NAME:PORT, or one "
+				"of "
+				"these behind http:// or https://\n",
+				STR_ARG(element));
+}
+
 int settings_load(struct settings *s, const char *config_file, struct buf *problems)
 {
 	struct candidate candidates[SETTING_COUNT] = {0};
@@ -378,6 +397,7 @@ int settings_load(struct settings *s, const char *config_file, struct buf *probl
 	read_environment(candidates);
 	settle_all(s, candidates, true, problems);
 	check_directories(s, candidates, problems);
+	check_peers(s, problems);
 	forget(candidates);
 	return problems->len == before ? 0 : -EINVAL;
 }

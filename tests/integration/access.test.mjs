@@ -1,7 +1,9 @@
 // Who may connect (contract section 3), and what those who may not can do to the others. The rules themselves are a table
 // in tests/unit/test_gateway_access.c.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 import { exchange, request } from './lib/raw-http.mjs';
@@ -106,4 +108,115 @@ scenario('the token is kept from run to run, in a file of its own, until it is m
   fs.writeFileSync(file, 'x\n', { mode: 0o600 });
   daemon = await t.daemon({ dataDir, env });
   assert.match(await printed(), /^[0-9a-f]{64}$/, 'nor what is no token');
+});
+
+/** A wrong setting ends the start with these words. */
+async function refusedStart(t, env, words) {
+  await assert.rejects(() => t.daemon({ env }), words);
+  t.daemons.pop().removeScratch();
+}
+
+strangely('users and groups that are allowed connect without the token, and nobody else', async (t) => {
+  const daemon = await t.daemon({ env: { ALLOWED_USERS: 'nobody', ALLOWED_GROUPS: 'mail' } });
+  const get = `GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\nConnection: close\r\n`;
+  const uidOf = (name) => Number(fs.readFileSync('/etc/passwd', 'utf8').match(new RegExp(`^${name}:[^:]*:(\\d+)`, 'm'))[1]);
+  assert.equal((await (await stranger(t, daemon, uidOf('nobody'))).ask(`${get}\r\n`)).status, 200);
+  assert.equal((await (await stranger(t, daemon, uidOf('mail'))).ask(`${get}\r\n`)).status, 200, 'by the first group');
+  assert.equal((await (await stranger(t, daemon, uidOf('games'))).ask(`${get}\r\n`)).status, 403);
+  const proxied = await (await stranger(t, daemon, uidOf('nobody'))).ask(`${get}X-Forwarded-For: 192.0.2.1\r\n\r\n`);
+  assert.equal(proxied.status, 403, 'what is handed on for others needs the token');
+});
+
+scenario('settings of who may connect that make no sense end the start', async (t) => {
+  await refusedStart(t, { ALLOWED_USERS: 'no-such-user' }, /ALLOWED_USERS: there is no user "no-such-user"/);
+  await refusedStart(t, { ALLOWED_GROUPS: 'no-such-group' }, /ALLOWED_GROUPS: there is no group "no-such-group"/);
+  await refusedStart(t, { PUBLIC_HOSTS: 'https://a/b' }, /PUBLIC_HOSTS: "https:\/\/a\/b" must be/);
+});
+
+/** What a browser does at the login page; gives the answer. */
+const login = (daemon, token, headers) => exchange(daemon, request(daemon, 'POST', '/login', { ...headers, body: JSON.stringify({ token }) }));
+
+scenario('a browser logs in with the token and is let in by a cookie, which a new token ends', async (t) => {
+  const daemon = await t.daemon({ env: { HOST: '127.0.0.1', PUBLIC_HOSTS: 'https://paige.example.org' } });
+  const { token } = daemon.discovery;
+  const page = await exchange(daemon, request(daemon, 'GET', '/', { headers: { Accept: 'text/html,*/*;q=0.8' } }));
+  assert.equal(page.status, 403);
+  assert.match(page.body, /<form id="form">/);
+  assert.match(page.headers['content-security-policy'], /default-src 'none'.*frame-ancestors 'none'/);
+  assert.equal((await exchange(daemon, request(daemon, 'GET', '/login'))).status, 200);
+  assert.equal((await exchange(daemon, request(daemon, 'GET', '/metrics', { headers: { Accept: 'application/json' } }))).headers['content-type'], 'application/json');
+
+  assert.equal((await login(daemon, 'wrong')).status, 403);
+  assert.equal((await login(daemon, token, { headers: { Origin: 'https://evil.example' } })).status, 403, 'not from a foreign page');
+  assert.equal((await login(daemon, token, { headers: { 'Sec-Fetch-Site': 'cross-site' } })).status, 403);
+  const form = `token=${token}`;
+  assert.equal((await exchange(daemon, `POST /login HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\nConnection: close\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${form.length}\r\n\r\n${form}`)).status, 415, 'not by a form');
+  assert.equal((await login(daemon, 'x'.repeat(5000))).status, 413);
+  const answer = await login(daemon, token);
+  assert.equal(answer.status, 204);
+  const set = answer.headers['set-cookie'];
+  assert.match(set, new RegExp(`^paige_login_${daemon.port}=[0-9a-f]{64}; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict$`));
+  assert.ok(!set.includes(token), 'the token itself is not in it');
+  const Cookie = set.split(';')[0];
+  const asked = async (headers, target = '/metrics', host) => (await exchange(daemon, request(daemon, 'GET', target, { headers: { Cookie, ...headers }, host }))).status;
+  assert.equal(await asked({}), 200);
+  assert.equal(await asked({}, '/'), 200);
+  assert.equal(await asked({ Origin: 'https://paige.example.org' }), 200);
+  assert.equal(await asked({}, '/metrics', 'paige.example.org'), 200);
+  assert.equal(await asked({}, '/metrics', 'other.example.org'), 403);
+  assert.equal(await asked({ Origin: 'https://evil.example' }), 403, 'the cookie lifts no other rule');
+  assert.equal(await asked({ 'Sec-Fetch-Site': 'same-site' }), 403);
+  const secure = await login(daemon, token, { host: 'paige.example.org', headers: { Origin: 'https://paige.example.org' } });
+  assert.match(secure.headers['set-cookie'], /; Secure$/);
+
+  const statuses = [];
+  for (let i = 0; i < 15; i++) statuses.push((await login(daemon, 'wrong')).status);
+  assert.ok(statuses.includes(429), `${statuses}`);
+  assert.equal((await login(daemon, token)).status, 204, 'the right one is still taken');
+  assert.equal((await daemon.ctl('token', '--rotate')).code, 0);
+  assert.equal(await asked({}), 403, 'a new token ends the cookie');
+});
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = net.createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+const nginx = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((file) => fs.existsSync(file));
+const behindNginx = cannot || !nginx ? (name) => test(name, { skip: cannot || 'nginx is not installed' }, () => {}) : scenario;
+
+behindNginx('behind nginx, which runs as another user: nobody without the token, everything with it', async (t) => {
+  const front = await freePort();
+  const daemon = await t.daemon({ env: { PUBLIC_HOSTS: `http://paige.example.org:${front}` } });
+  const dir = t.directory('nginx');
+  fs.chmodSync(dir, 0o755);
+  fs.writeFileSync(path.join(dir, 'nginx.conf'), `
+    daemon off; pid ${dir}/pid; error_log stderr; user www-data; worker_processes 1; events {}
+    http { access_log off; server { listen 127.0.0.1:${front};
+      location / { proxy_pass http://127.0.0.1:${daemon.port}; proxy_http_version 1.1; proxy_buffering off;
+        proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;
+        proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $http_connection; } } }`);
+  const child = spawn(nginx, ['-c', path.join(dir, 'nginx.conf')], { stdio: 'ignore' });
+  t.closeLater({ close: () => child.kill('SIGTERM') });
+  const through = { port: front };
+  const host = `paige.example.org:${front}`;
+  const ask = (method, target, options = {}) => exchange(through, request(through, method, target, { host, ...options }));
+  await until('nginx answers', async () => (await ask('GET', '/health')).status === 200);
+  assert.equal((await ask('GET', '/metrics')).status, 403);
+  assert.equal((await ask('GET', '/metrics', { host: `evil.example:${front}` })).status, 403);
+  assert.equal((await ask('GET', '/metrics', { headers: { Authorization: `Bearer ${daemon.discovery.token}` } })).status, 200);
+  const own = { Origin: `http://${host}` };
+  const answer = await ask('POST', '/login', { headers: own, body: JSON.stringify({ token: daemon.discovery.token }) });
+  assert.equal(answer.status, 204, answer.text);
+  const Cookie = answer.headers['set-cookie'].split(';')[0];
+  assert.equal((await ask('GET', '/', { headers: { Cookie, 'Sec-Fetch-Site': 'none' } })).status, 200);
+  const upgrade = `GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`;
+  const done = (text) => text.includes('\r\n\r\n');
+  assert.equal((await exchange(through, `${upgrade}Cookie: ${Cookie}\r\nOrigin: http://${host}\r\n\r\n`, { until: done })).status, 101);
+  assert.equal((await exchange(through, `${upgrade}Cookie: ${Cookie}\r\nOrigin: http://evil.example\r\n\r\n`, { until: done })).status, 403);
+  assert.equal((await exchange(through, `${upgrade}Origin: http://${host}\r\n\r\n`, { until: done })).status, 403);
 });

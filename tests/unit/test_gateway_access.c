@@ -8,6 +8,7 @@
 #include <linux/inet_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -328,10 +329,199 @@ START_TEST(judges)
 		.repeated = j->repeated,
 		.peer = peer_of(&policy, j->owner, !j->remote),
 	};
-	enum access_verdict verdict = access_judge(&policy, &request, j->host_only);
+	enum access_verdict verdict = access_judge(
+		&policy, &request, j->host_only ? ACCESS_RULES_HOST : ACCESS_RULES_ALL);
 
 	ck_assert_msg(verdict == j->verdict, "%s: %d", j->what, verdict);
 	ck_assert(strlen(access_reason(verdict)) > 0);
+}
+END_TEST
+
+/* ---- others who may connect ---- */
+
+#define COOKIE_AT_TEST "paige_login_3000="
+
+struct guest {
+	const char *what, *host, *origin;
+	const char *cookie; /* "right", "wrong" or a whole header */
+	bool proxied, login, remote;
+	uid_t uid; /* added to the daemon's own */
+	enum access_verdict verdict;
+};
+
+static const struct guest guests[] = {
+	{.what = "an allowed user",
+		.host = "localhost:3000",
+		.uid = 7,
+		.verdict = ACCESS_GRANTED},
+	{.what = "another one",
+		.host = "localhost:3000",
+		.uid = 8,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "an allowed user who hands on for others",
+		.host = "localhost:3000",
+		.uid = 7,
+		.proxied = true,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "the owner, who hands on for others",
+		.host = "localhost:3000",
+		.proxied = true,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "a public name",
+		.host = "paige.example.org",
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "a public name, logged in",
+		.host = "paige.example.org",
+		.cookie = "right",
+		.remote = true,
+		.verdict = ACCESS_GRANTED},
+	{.what = "a published port",
+		.host = "192.0.2.7:8080",
+		.cookie = "right",
+		.verdict = ACCESS_GRANTED},
+	{.what = "a public name with another port",
+		.host = "paige.example.org:8080",
+		.cookie = "right",
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "below a public name",
+		.host = "x.paige.example.org",
+		.cookie = "right",
+		.verdict = ACCESS_BAD_HOST},
+	{.what = "its page",
+		.host = "paige.example.org",
+		.origin = "https://paige.example.org",
+		.cookie = "right",
+		.verdict = ACCESS_GRANTED},
+	{.what = "its page, when the proxy writes our Host",
+		.host = "localhost:3000",
+		.origin = "https://paige.example.org",
+		.cookie = "right",
+		.verdict = ACCESS_GRANTED},
+	{.what = "a page of it without TLS",
+		.host = "paige.example.org",
+		.origin = "http://paige.example.org",
+		.cookie = "right",
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "a name for both",
+		.host = "192.0.2.7:8080",
+		.origin = "http://192.0.2.7:8080",
+		.cookie = "right",
+		.verdict = ACCESS_GRANTED},
+	{.what = "a page from another port of it",
+		.host = "192.0.2.7:8080",
+		.origin = "http://192.0.2.7:9090",
+		.cookie = "right",
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "the cookie lifts no other rule",
+		.host = "localhost:3000",
+		.origin = "https://evil.example",
+		.cookie = "right",
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "a wrong cookie",
+		.host = "localhost:3000",
+		.cookie = "wrong",
+		.uid = 8,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "the token is no cookie",
+		.host = "localhost:3000",
+		.cookie = COOKIE_AT_TEST TOKEN,
+		.uid = 8,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "an empty cookie",
+		.host = "localhost:3000",
+		.cookie = COOKIE_AT_TEST,
+		.uid = 8,
+		.verdict = ACCESS_NO_TOKEN},
+	{.what = "login needs no token",
+		.host = "paige.example.org",
+		.login = true,
+		.remote = true,
+		.verdict = ACCESS_GRANTED},
+	{.what = "login from a foreign page",
+		.host = "paige.example.org",
+		.login = true,
+		.origin = "https://evil.example",
+		.verdict = ACCESS_BAD_ORIGIN},
+	{.what = "login at a foreign name",
+		.host = "evil.example",
+		.login = true,
+		.verdict = ACCESS_BAD_HOST},
+};
+
+START_TEST(lets_guests_in)
+{
+	const struct guest *g = &guests[_i];
+	struct access_policy policy = policy_of("localhost");
+	struct peers allowed = {.uids = {policy.self + 7}, .count = 1};
+	struct access_request request = {.host = str_of(g->host),
+		.origin = str_of(g->origin),
+		.proxied = g->proxied,
+		.peer = {.loopback = !g->remote,
+			.uid_known = !g->remote,
+			.uid = policy.self + g->uid}};
+	char cookie[256];
+	enum access_verdict verdict;
+
+	policy.allowed = &allowed;
+	policy.public_hosts = STR_LIT("https://paige.example.org, 192.0.2.7:8080");
+	snprintf(cookie, sizeof(cookie), "a=b; %s=%s%s; c=d", policy.cookie_name,
+		policy.cookie, g->cookie && strcmp(g->cookie, "wrong") == 0 ? "0" : "");
+	if (g->cookie)
+		request.cookie = str_of(strchr(g->cookie, '=') ? g->cookie : cookie);
+	verdict = access_judge(
+		&policy, &request, g->login ? ACCESS_RULES_LOGIN : ACCESS_RULES_ALL);
+	ck_assert_msg(verdict == g->verdict, "%s: %d", g->what, verdict);
+}
+END_TEST
+
+START_TEST(makes_another_cookie_of_another_token)
+{
+	struct access_policy one, two, none;
+	struct access_request request = {.host = STR_LIT("localhost:3000")};
+	char cookie[128];
+
+	access_policy_init(&one, STR_LIT(""), PORT, STR_LIT("a"), STR_LIT(""));
+	access_policy_init(&two, STR_LIT(""), PORT, STR_LIT("b"), STR_LIT(""));
+	ck_assert_str_ne(one.cookie, two.cookie);
+	access_policy_init(&none, STR_LIT(""), PORT, STR_LIT(""), STR_LIT(""));
+	snprintf(cookie, sizeof(cookie), "%s=%s", none.cookie_name, none.cookie);
+	request.cookie = str_of(cookie);
+	ck_assert(access_judge(&none, &request, ACCESS_RULES_ALL) == ACCESS_NO_TOKEN);
+}
+END_TEST
+
+START_TEST(finds_users_and_groups)
+{
+	struct peers found;
+	struct buf problems = {0};
+
+	peers_resolve(STR_LIT("root, 12345,root"), STR_LIT("daemon"), &found, &problems);
+	ck_assert_uint_eq(problems.len, 0);
+	ck_assert_uint_ge(found.count, 3);
+	ck_assert(found.uids[0] == 0 && found.uids[1] == 12345 && found.uids[2] == 1);
+	peers_resolve(
+		STR_LIT("no-such-user"), STR_LIT("no-such-group"), &found, &problems);
+	ck_assert_uint_eq(found.count, 0);
+	buf_add_char(&problems, '\0');
+	ck_assert_ptr_nonnull(strstr(
+		problems.data, "ALLOWED_USERS: there is no user \"no-such-user\""));
+	ck_assert_ptr_nonnull(strstr(
+		problems.data, "ALLOWED_GROUPS: there is no group \"no-such-group\""));
+	buf_free(&problems);
+}
+END_TEST
+
+START_TEST(reads_public_hosts)
+{
+	static const char *const wrong[] = {"", "https://", "*", "*.example.org", "a/b",
+		"https://a/", "ftp://a", "a b", ":3000", "user@a", "a\x01"};
+	struct public_host host;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ck_assert_msg(!public_host_read(str_of(wrong[i]), &host), "%s", wrong[i]);
+	ck_assert(public_host_read(STR_LIT("HTTPS://a.b:8443"), &host) &&
+		  str_is(host.scheme, "https") && str_is(host.authority, "a.b:8443"));
+	ck_assert(public_host_read(STR_LIT("[fd00::1]:80"), &host) && !host.scheme.ptr);
 }
 END_TEST
 
@@ -343,9 +533,9 @@ START_TEST(leaves_out_port_80)
 	access_policy_init(
 		&policy, STR_LIT("localhost"), 80, STR_LIT(TOKEN), STR_LIT(""));
 	request.peer = peer_of(&policy, OWN, true);
-	ck_assert(access_judge(&policy, &request, false) == ACCESS_GRANTED);
+	ck_assert(access_judge(&policy, &request, ACCESS_RULES_ALL) == ACCESS_GRANTED);
 	request.host = STR_LIT("localhost:80");
-	ck_assert(access_judge(&policy, &request, false) == ACCESS_GRANTED);
+	ck_assert(access_judge(&policy, &request, ACCESS_RULES_ALL) == ACCESS_GRANTED);
 }
 END_TEST
 
@@ -356,10 +546,10 @@ START_TEST(never_takes_an_empty_token)
 		.host = STR_LIT("localhost:3000"), .authorization = STR_LIT("Bearer ")};
 
 	access_policy_init(&policy, STR_LIT("localhost"), PORT, STR_LIT(""), STR_LIT(""));
-	ck_assert(access_judge(&policy, &request, false) == ACCESS_NO_TOKEN);
+	ck_assert(access_judge(&policy, &request, ACCESS_RULES_ALL) == ACCESS_NO_TOKEN);
 	request.authorization = (struct str){NULL, 0};
 	request.protocols = STR_LIT("paige.token.");
-	ck_assert(access_judge(&policy, &request, false) == ACCESS_NO_TOKEN);
+	ck_assert(access_judge(&policy, &request, ACCESS_RULES_ALL) == ACCESS_NO_TOKEN);
 }
 END_TEST
 
@@ -367,10 +557,10 @@ START_TEST(splits_lists)
 {
 	struct str list = STR_LIT(" a ,, b\t,c"), element;
 
-	ck_assert(access_next_element(&list, &element) && str_is(element, "a"));
-	ck_assert(access_next_element(&list, &element) && str_is(element, "b"));
-	ck_assert(access_next_element(&list, &element) && str_is(element, "c"));
-	ck_assert(!access_next_element(&list, &element));
+	ck_assert(list_next(&list, &element) && str_is(element, "a"));
+	ck_assert(list_next(&list, &element) && str_is(element, "b"));
+	ck_assert(list_next(&list, &element) && str_is(element, "c"));
+	ck_assert(!list_next(&list, &element));
 }
 END_TEST
 
@@ -654,6 +844,10 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(tc, judges, 0, COUNT(judgements));
+	tcase_add_loop_test(tc, lets_guests_in, 0, COUNT(guests));
+	tcase_add_test(tc, makes_another_cookie_of_another_token);
+	tcase_add_test(tc, finds_users_and_groups);
+	tcase_add_test(tc, reads_public_hosts);
 	tcase_add_test(tc, leaves_out_port_80);
 	tcase_add_test(tc, never_takes_an_empty_token);
 	tcase_add_test(tc, splits_lists);

@@ -1,7 +1,10 @@
 /* access.c - see access.h. */
 #include "workers/gateway/access.h"
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -28,11 +31,29 @@ static void add_authority(struct access_policy *policy, struct str name, uint16_
 			ACCESS_AUTHORITY_SIZE, "%s%.*s%s", open, STR_ARG(name), close);
 }
 
+/* Cookies of all ports of a host are one jar, so the name has the port. */
+static void make_cookie(struct access_policy *policy, uint16_t port)
+{
+	static const char purpose[] = "paige login";
+	unsigned char digest[32];
+	unsigned len = 0;
+
+	snprintf(
+		policy->cookie_name, sizeof(policy->cookie_name), "paige_login_%u", port);
+	if (!HMAC(EVP_sha256(), policy->token.ptr ? policy->token.ptr : "",
+		    (int)policy->token.len, (const unsigned char *)purpose,
+		    sizeof(purpose) - 1, digest, &len))
+		abort();
+	for (unsigned i = 0; i < len; i++)
+		snprintf(policy->cookie + (size_t)2 * i, 3, "%02x", digest[i]);
+}
+
 void access_policy_init(struct access_policy *policy, struct str host, uint16_t port,
 	struct str token, struct str origins)
 {
 	*policy = (struct access_policy){
 		.token = token, .origins = origins, .self = geteuid()};
+	make_cookie(policy, port);
 	add_authority(policy, STR_LIT("localhost"), port);
 	add_authority(policy, STR_LIT("127.0.0.1"), port);
 	add_authority(policy, STR_LIT("::1"), port);
@@ -42,35 +63,48 @@ void access_policy_init(struct access_policy *policy, struct str host, uint16_t 
 	}
 }
 
-bool access_next_element(struct str *list, struct str *element)
-{
-	while (list->len > 0) {
-		const char *comma = memchr(list->ptr, ',', list->len);
-		struct str e = {
-			list->ptr, comma ? (size_t)(comma - list->ptr) : list->len};
-		size_t used = e.len + (comma ? 1 : 0);
-
-		list->ptr += used;
-		list->len -= used;
-		while (e.len > 0 && (e.ptr[0] == ' ' || e.ptr[0] == '\t')) {
-			e.ptr++;
-			e.len--;
-		}
-		while (e.len > 0 && (e.ptr[e.len - 1] == ' ' || e.ptr[e.len - 1] == '\t'))
-			e.len--;
-		if (e.len > 0) {
-			*element = e;
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool authority_known(const struct access_policy *policy, struct str authority)
 {
 	for (unsigned i = 0; i < policy->authority_count; i++)
 		if (same_text(authority, policy->authorities[i]))
 			return true;
+	return false;
+}
+
+/* The origin of a page of `host`, which may be known by http, by https or by both. */
+static bool is_origin_of(const struct public_host *host, struct str origin)
+{
+	static const char *const schemes[] = {"http://", "https://"};
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = strlen(schemes[i]);
+
+		if (host->scheme.ptr && host->scheme.len + 3 != n)
+			continue;
+		if (origin.len == n + host->authority.len &&
+			strncasecmp(origin.ptr, schemes[i], n) == 0 &&
+			strncasecmp(origin.ptr + n, host->authority.ptr,
+				host->authority.len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether PUBLIC_HOSTS has this Host, or this origin when `is_origin`. */
+static bool is_public(const struct access_policy *policy, struct str text, bool is_origin)
+{
+	struct str list = policy->public_hosts, element;
+	struct public_host host;
+
+	while (list_next(&list, &element)) {
+		if (!public_host_read(element, &host))
+			continue;
+		if (is_origin ? is_origin_of(&host, text)
+			      : text.len == host.authority.len &&
+					strncasecmp(text.ptr, host.authority.ptr,
+						text.len) == 0)
+			return true;
+	}
 	return false;
 }
 
@@ -88,7 +122,9 @@ static bool origin_allowed(const struct access_policy *policy, struct str origin
 		authority_known(policy, (struct str){origin.ptr + sizeof(http) - 1,
 						origin.len - (sizeof(http) - 1)}))
 		return true;
-	while (access_next_element(&list, &element))
+	if (is_public(policy, origin, true))
+		return true;
+	while (list_next(&list, &element))
 		if (element.len == origin.len &&
 			strncasecmp(element.ptr, origin.ptr, origin.len) == 0)
 			return true;
@@ -106,7 +142,7 @@ static bool site_allowed(struct str site)
 }
 
 /* The time depends on the length alone, which is no secret. */
-static bool is_token(const struct access_policy *policy, struct str text)
+bool access_is_token(const struct access_policy *policy, struct str text)
 {
 	return policy->token.len > 0 && text.len == policy->token.len &&
 	       CRYPTO_memcmp(text.ptr, policy->token.ptr, text.len) == 0;
@@ -118,8 +154,27 @@ static bool bearer_token(const struct access_policy *policy, struct str authoriz
 	const size_t n = sizeof(bearer) - 1;
 
 	return authorization.len > n && strncasecmp(authorization.ptr, bearer, n) == 0 &&
-	       is_token(policy,
+	       access_is_token(policy,
 		       (struct str){authorization.ptr + n, authorization.len - n});
+}
+
+/* One of the cookies; the value is compared as the token is. */
+static bool cookie_shown(const struct access_policy *policy, struct str cookies)
+{
+	const size_t n = strlen(policy->cookie_name), len = ACCESS_COOKIE_SIZE - 1;
+
+	if (policy->token.len == 0)
+		return false;
+	for (size_t i = 0; i + n + 1 + len <= cookies.len; i++) {
+		const char *at = cookies.ptr + i, *end = at + n + 1 + len;
+
+		if ((i == 0 || at[-1] == ' ' || at[-1] == ';') &&
+			memcmp(at, policy->cookie_name, n) == 0 && at[n] == '=' &&
+			(end == cookies.ptr + cookies.len || *end == ';') &&
+			CRYPTO_memcmp(at + n + 1, policy->cookie, len) == 0)
+			return true;
+	}
+	return false;
 }
 
 struct str access_token_protocol(const struct access_policy *policy, struct str protocols)
@@ -127,36 +182,52 @@ struct str access_token_protocol(const struct access_policy *policy, struct str 
 	const size_t n = sizeof(ACCESS_TOKEN_PROTOCOL) - 1;
 	struct str element;
 
-	while (access_next_element(&protocols, &element))
+	while (list_next(&protocols, &element))
 		if (str_starts(element, ACCESS_TOKEN_PROTOCOL) &&
-			is_token(policy, (struct str){element.ptr + n, element.len - n}))
+			access_is_token(
+				policy, (struct str){element.ptr + n, element.len - n}))
 			return element;
 	return (struct str){NULL, 0};
+}
+
+static bool is_allowed(const struct access_policy *policy, uid_t uid)
+{
+	for (size_t i = 0; policy->allowed && i < policy->allowed->count; i++)
+		if (policy->allowed->uids[i] == uid)
+			return true;
+	return uid == policy->self || uid == 0;
 }
 
 bool access_trusts_peer(
 	const struct access_policy *policy, const struct access_peer *peer)
 {
 	return !policy->token_mandatory && peer->loopback && peer->uid_known &&
-	       (peer->uid == policy->self || peer->uid == 0);
+	       is_allowed(policy, peer->uid);
 }
 
 enum access_verdict access_judge(const struct access_policy *policy,
-	const struct access_request *request, bool host_only)
+	const struct access_request *request, enum access_rules rules)
 {
+	bool is_local;
+
 	if (request->repeated)
 		return ACCESS_BAD_REQUEST;
-	if (!request->host.ptr || !authority_known(policy, request->host))
+	is_local = request->host.ptr && authority_known(policy, request->host);
+	if (!is_local && (!request->host.ptr || !is_public(policy, request->host, false)))
 		return ACCESS_BAD_HOST;
-	if (host_only)
+	if (rules == ACCESS_RULES_HOST)
 		return ACCESS_GRANTED;
 	if (request->origin.ptr && !origin_allowed(policy, request->origin))
 		return ACCESS_BAD_ORIGIN;
 	if (!request->origin.ptr && !site_allowed(request->fetch_site))
 		return ACCESS_BAD_SITE;
-	if (bearer_token(policy, request->authorization) ||
+	if (rules == ACCESS_RULES_LOGIN || bearer_token(policy, request->authorization) ||
+		cookie_shown(policy, request->cookie) ||
 		access_token_protocol(policy, request->protocols).ptr)
 		return ACCESS_GRANTED;
+	/* Whoever comes through a proxy is not the one that the kernel knows. */
+	if (!is_local || request->proxied)
+		return ACCESS_NO_TOKEN;
 	return access_trusts_peer(policy, &request->peer) ? ACCESS_GRANTED
 							  : ACCESS_NO_TOKEN;
 }
@@ -168,15 +239,14 @@ const char *access_reason(enum access_verdict verdict)
 		return "A header that may stand only once was sent twice";
 	case ACCESS_BAD_HOST:
 		return "This Host is not served: use localhost, 127.0.0.1 or [::1] with "
-		       "the port";
+		       "the port, or add it to PUBLIC_HOSTS";
 	case ACCESS_BAD_ORIGIN:
 		return "This Origin may not connect: add it to ALLOWED_ORIGINS if it "
 		       "should";
 	case ACCESS_BAD_SITE:
 		return "A page of another site may not send this request";
 	case ACCESS_NO_TOKEN:
-		return "Send the token of DATA_DIR/paiged.json as Authorization: Bearer "
-		       "TOKEN";
+		return "Send the token (`paigectl token`) as Authorization: Bearer TOKEN";
 	case ACCESS_GRANTED:
 		break;
 	}

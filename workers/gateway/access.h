@@ -8,13 +8,14 @@
 #ifndef PAIGE_GATEWAY_ACCESS_H
 #define PAIGE_GATEWAY_ACCESS_H
 
-#include "common/str.h"
+#include "common/peers.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define ACCESS_MAX_AUTHORITIES 8
 #define ACCESS_AUTHORITY_SIZE 280
+#define ACCESS_COOKIE_SIZE 65 /* SHA-256 in hexadecimal, and NUL */
 #define ACCESS_TOKEN_PROTOCOL "paige.token."
 
 struct access_policy {
@@ -22,10 +23,16 @@ struct access_policy {
 	 * the port too when it is 80. */
 	char authorities[ACCESS_MAX_AUTHORITIES][ACCESS_AUTHORITY_SIZE];
 	unsigned authority_count;
-	uid_t self;	      /* the daemon's user */
-	bool token_mandatory; /* HOST is not localhost */
-	struct str token;     /* borrowed; empty means that no token is ever right */
-	struct str origins;   /* ALLOWED_ORIGINS, borrowed */
+	uid_t self;		 /* the daemon's user */
+	bool token_mandatory;	 /* HOST is not localhost */
+	struct str token;	 /* borrowed; empty means that no token is ever right */
+	struct str origins;	 /* ALLOWED_ORIGINS, borrowed */
+	struct str public_hosts; /* PUBLIC_HOSTS, borrowed */
+	const struct peers *allowed; /* ALLOWED_USERS, ALLOWED_GROUPS; NULL for nobody */
+	/* A browser that has shown the token shows this instead. It is made from the
+	 * token, so a new token ends it. */
+	char cookie_name[24];
+	char cookie[ACCESS_COOKIE_SIZE];
 };
 
 /* `host` is the HOST setting. Borrows token and origins. */
@@ -45,6 +52,8 @@ struct access_request {
 	struct str origin;
 	struct str fetch_site; /* Sec-Fetch-Site, which browsers send and pages cannot */
 	struct str authorization;
+	struct str cookie;    /* Cookie, lists joined by semicolons */
+	bool proxied;	      /* a proxy says that it handed this on */
 	struct str protocols; /* Sec-WebSocket-Protocol, lists joined by commas */
 	bool repeated;	      /* a header that may stand only once stands twice */
 	struct access_peer peer;
@@ -59,13 +68,23 @@ enum access_verdict {
 	ACCESS_NO_TOKEN,
 };
 
-/* Whether the peer needs no token: on loopback, of the daemon's own user or root. */
+/* Whether the peer needs no token: on loopback, and of the daemon's own user, root or an
+ * allowed one. */
 bool access_trusts_peer(
 	const struct access_policy *policy, const struct access_peer *peer);
 
-/* `host_only`: /health and /ready, where only the host is checked. */
+/* What is asked of a request, by its path. */
+enum access_rules {
+	ACCESS_RULES_ALL,
+	ACCESS_RULES_HOST,  /* /health and /ready: Host alone */
+	ACCESS_RULES_LOGIN, /* all but the token, which the request brings */
+};
+
 enum access_verdict access_judge(const struct access_policy *policy,
-	const struct access_request *request, bool host_only);
+	const struct access_request *request, enum access_rules rules);
+
+/* Whether `text` is the token. */
+bool access_is_token(const struct access_policy *policy, struct str text);
 
 /* A sentence for the person who was refused; static text. */
 const char *access_reason(enum access_verdict verdict);
@@ -73,9 +92,5 @@ const char *access_reason(enum access_verdict verdict);
 /* The offered subprotocol that carries the right token, or absent. */
 struct str access_token_protocol(
 	const struct access_policy *policy, struct str protocols);
-
-/* Cuts the next element off a comma-separated list, without blanks around it. False at
- * the end. */
-bool access_next_element(struct str *list, struct str *element);
 
 #endif

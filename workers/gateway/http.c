@@ -4,6 +4,7 @@
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/http_refusals.h"
 #include "workers/gateway/http_routes.h"
+#include "workers/gateway/login.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
@@ -137,19 +138,33 @@ void http_reply_error(struct http_request *request, int status, const char *form
 
 /* ---- the way to a handler ---- */
 
-static enum access_verdict judge(const struct http_request *r, bool host_only)
+/* Any of these says that another program handed the request on. */
+static bool is_proxied(const struct http_headers *h)
+{
+	return h->forwarded.ptr || h->forwarded_for.ptr || h->forwarded_host.ptr ||
+	       h->forwarded_proto.ptr || h->real_ip.ptr || h->via.ptr;
+}
+
+static enum access_rules rules_of(const struct http_route *route)
+{
+	return route ? route->rules : ACCESS_RULES_ALL;
+}
+
+static enum access_verdict judge(const struct http_request *r, enum access_rules rules)
 {
 	const struct access_request facts = {
 		.host = r->headers.host,
 		.origin = r->headers.origin,
 		.fetch_site = r->headers.fetch_site,
 		.authorization = r->headers.authorization,
+		.cookie = r->headers.cookie,
+		.proxied = is_proxied(&r->headers),
 		.protocols = r->headers.ws_protocol,
 		.repeated = r->headers.repeated,
 		.peer = r->conn ? r->conn->peer : (struct access_peer){0},
 	};
 
-	return access_judge(&r->gateway->access, &facts, host_only);
+	return access_judge(&r->gateway->access, &facts, rules);
 }
 
 static void note_refusal(const struct http_request *r, const char *reason)
@@ -162,6 +177,10 @@ static void note_refusal(const struct http_request *r, const char *reason)
 static void refuse(struct http_request *r, enum access_verdict verdict)
 {
 	note_refusal(r, access_reason(verdict));
+	if (verdict == ACCESS_NO_TOKEN && login_is_for(r)) {
+		login_show(r, 403);
+		return;
+	}
 	http_reply_error(r, verdict == ACCESS_BAD_REQUEST ? 400 : 403, "%s",
 		access_reason(verdict));
 }
@@ -171,7 +190,7 @@ static void on_head(void *arg, struct http_conn *conn)
 {
 	struct gateway *g = arg;
 	struct http_request r = {.gateway = g, .conn = conn};
-	const struct http_route *route;
+	enum access_rules rules;
 	struct http_head_facts facts;
 	struct str lines, name, value;
 	enum access_verdict verdict;
@@ -184,10 +203,13 @@ static void on_head(void *arg, struct http_conn *conn)
 	lines = http_head_fields(&conn->head);
 	while (http_head_next_field(&lines, &name, &value))
 		take_header(&r.headers, name, value);
-	route = http_route_of(r.path);
-	verdict = judge(&r, route && route->host_only);
-	if (verdict == ACCESS_GRANTED && !(route && route->host_only)) {
+	rules = rules_of(http_route_of(r.path));
+	verdict = judge(&r, rules);
+	if (verdict == ACCESS_GRANTED && rules == ACCESS_RULES_ALL) {
 		http_conn_prove(g->http->conns, conn);
+	} else if (rules != ACCESS_RULES_ALL &&
+		   (facts.chunked || facts.length > LOGIN_MAX_BODY_BYTES)) {
+		http_head_refuse(&conn->head, 413, "The body is too large for this path");
 	} else if (verdict != ACCESS_GRANTED) {
 		note_refusal(&r, access_reason(verdict));
 		http_head_refuse(&conn->head, verdict == ACCESS_BAD_REQUEST ? 400 : 403,
@@ -230,8 +252,8 @@ static void on_request(struct evhttp_request *ev, void *arg)
 	split_target(&r);
 	read_headers(ev, &r.headers);
 	route = http_route_of(r.path);
-	verdict = judge(&r, route && route->host_only);
-	if (r.conn && verdict == ACCESS_GRANTED && !(route && route->host_only))
+	verdict = judge(&r, rules_of(route));
+	if (r.conn && verdict == ACCESS_GRANTED && rules_of(route) == ACCESS_RULES_ALL)
 		http_conn_prove(g->http->conns, r.conn);
 	if (verdict != ACCESS_GRANTED)
 		refuse(&r, verdict);

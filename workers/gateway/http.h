@@ -22,6 +22,13 @@ struct gateway;
 	HEADER(origin, "Origin", ONE)                                                    \
 	HEADER(fetch_site, "Sec-Fetch-Site", ONE)                                        \
 	HEADER(authorization, "Authorization", ONE)                                      \
+	HEADER(cookie, "Cookie", LIST)                                                   \
+	HEADER(forwarded, "Forwarded", LIST)                                             \
+	HEADER(forwarded_for, "X-Forwarded-For", LIST)                                   \
+	HEADER(forwarded_host, "X-Forwarded-Host", LIST)                                 \
+	HEADER(forwarded_proto, "X-Forwarded-Proto", LIST)                               \
+	HEADER(real_ip, "X-Real-IP", LIST)                                               \
+	HEADER(via, "Via", LIST)                                                         \
 	HEADER(content_type, "Content-Type", ONE)                                        \
 	HEADER(content_length, "Content-Length", ONE)                                    \
 	HEADER(transfer_encoding, "Transfer-Encoding", ONE)                              \

@@ -4,6 +4,7 @@
 #include "workers/gateway/backup.h"
 #include "workers/gateway/guards.h"
 #include "workers/gateway/health.h"
+#include "workers/gateway/login.h"
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/metrics.h"
 #include "workers/gateway/panel.h"
@@ -15,17 +16,19 @@
 #define MCP_ALLOW "GET, POST, DELETE"
 
 static const struct http_route routes[] = {
-	{"/health", false, READ, READ_ALLOW, true, health_answer},
-	{"/ready", false, READ, READ_ALLOW, true, health_answer_ready},
-	{"/metrics", false, READ, READ_ALLOW, false, metrics_answer},
-	{"/mcp", false, MCP, MCP_ALLOW, false, mcp_handle},
-	{"/mcp/", false, MCP, MCP_ALLOW, false, mcp_handle},
-	{"/ws", false, EVHTTP_REQ_GET, "GET", false, ws_upgrade},
-	{"/agent", false, EVHTTP_REQ_GET, "GET", false, agents_upgrade},
-	{"/guards/", true, EVHTTP_REQ_GET | EVHTTP_REQ_POST, "GET, POST", false,
-		guards_handle},
-	{"/backup", false, EVHTTP_REQ_POST, "POST", false, backup_handle},
-	{"/", false, READ, READ_ALLOW, false, panel_answer},
+	{"/health", false, READ, READ_ALLOW, ACCESS_RULES_HOST, health_answer},
+	{"/ready", false, READ, READ_ALLOW, ACCESS_RULES_HOST, health_answer_ready},
+	{"/metrics", false, READ, READ_ALLOW, ACCESS_RULES_ALL, metrics_answer},
+	{"/mcp", false, MCP, MCP_ALLOW, ACCESS_RULES_ALL, mcp_handle},
+	{"/mcp/", false, MCP, MCP_ALLOW, ACCESS_RULES_ALL, mcp_handle},
+	{"/ws", false, EVHTTP_REQ_GET, "GET", ACCESS_RULES_ALL, ws_upgrade},
+	{"/agent", false, EVHTTP_REQ_GET, "GET", ACCESS_RULES_ALL, agents_upgrade},
+	{"/guards/", true, EVHTTP_REQ_GET | EVHTTP_REQ_POST, "GET, POST",
+		ACCESS_RULES_ALL, guards_handle},
+	{"/backup", false, EVHTTP_REQ_POST, "POST", ACCESS_RULES_ALL, backup_handle},
+	{"/login", false, READ | EVHTTP_REQ_POST, "GET, HEAD, POST", ACCESS_RULES_LOGIN,
+		login_handle},
+	{"/", false, READ, READ_ALLOW, ACCESS_RULES_ALL, panel_answer},
 };
 
 const struct http_route *http_route_of(struct str path)

@@ -9,7 +9,7 @@ struct http_route {
 	bool prefix;	  /* everything below it too */
 	unsigned methods; /* enum evhttp_cmd_type, or-ed */
 	const char *allow;
-	bool host_only; /* of the access rules only Host is checked */
+	enum access_rules rules;
 	void (*handle)(struct gateway *g, struct http_request *request);
 };
 

@@ -113,10 +113,30 @@ static int read_listeners(struct gateway *g)
 	return 0;
 }
 
+/* Names are looked up once, before the process may open no file any more. */
+static struct peers allowed;
+
+static void find_allowed(const struct gateway *g)
+{
+	const struct settings *s = g->worker->settings;
+	struct buf problems = {0};
+	struct str rest, line;
+
+	peers_resolve(
+		str_of(s->allowed_users), str_of(s->allowed_groups), &allowed, &problems);
+	rest = buf_str(&problems);
+	while (str_take_line(&rest, &line))
+		log_warn("nobody is let in for this", "problem", "%.*s", STR_ARG(line),
+			NULL);
+	buf_free(&problems);
+}
+
 static void set_access(struct gateway *g)
 {
 	access_policy_init(&g->access, str_of(g->worker->settings->host), g->port,
 		g->token, str_of(g->worker->settings->allowed_origins));
+	g->access.public_hosts = str_of(g->worker->settings->public_hosts);
+	g->access.allowed = &allowed;
 }
 
 static int init(struct worker *w)
@@ -144,6 +164,7 @@ static int init(struct worker *w)
 		log_warn("the kernel does not tell who owns a connection: clients need "
 			 "the token",
 			"error", "%s", strerror(-g->diag_fd), NULL);
+	find_allowed(g);
 	set_access(g);
 	g->ws = ws_server_new(g, ws_message_take);
 	g->mcp = mcp_server_new(g->base, mcp_tools_service(g), &g->metrics);

@@ -48,7 +48,7 @@ bool media_type_named(struct str accept, const char *type)
 {
 	struct str element;
 
-	while (accept.ptr && access_next_element(&accept, &element))
+	while (accept.ptr && list_next(&accept, &element))
 		if (same(bare(element), type, strlen(type)))
 			return !refused(element);
 	return false;
@@ -62,7 +62,7 @@ bool media_type_accepted(struct str accept, const char *type)
 
 	if (!accept.ptr || accept.len == 0)
 		return true;
-	while (access_next_element(&list, &element)) {
+	while (list_next(&list, &element)) {
 		struct str range = bare(element);
 		bool matches = same(range, type, strlen(type)) || same(range, "*/*", 3) ||
 			       (range.len == group + 1 && range.ptr[group] == '*' &&

@@ -9,22 +9,26 @@
 #define HASH_BYTES 32
 #define HASH_BASE64_SIZE 48
 
-/* panel.html, made part of the program at build time. */
+/* The pages, made part of the program at build time. */
 extern const char panel_html[];
 extern const size_t panel_html_len;
+extern const char login_html[];
+extern const size_t login_html_len;
 
-static char policy[512];
+#define POLICY_SIZE 512
+
+static char panel_policy[POLICY_SIZE], login_policy[POLICY_SIZE];
 
 /* The text between two marks of the page; absent when they are not there. */
-static struct str between(const char *open, const char *close)
+static struct str between(struct str html, const char *open, const char *close)
 {
-	const char *start = memmem(panel_html, panel_html_len, open, strlen(open)), *end;
+	const char *start = memmem(html.ptr, html.len, open, strlen(open)), *end;
 	size_t left;
 
 	if (!start)
 		return (struct str){NULL, 0};
 	start += strlen(open);
-	left = panel_html_len - (size_t)(start - panel_html);
+	left = html.len - (size_t)(start - html.ptr);
 	end = memmem(start, left, close, strlen(close));
 	return end ? (struct str){start, (size_t)(end - start)} : (struct str){NULL, 0};
 }
@@ -39,14 +43,15 @@ static int hash_base64(struct str text, char out[HASH_BASE64_SIZE])
 	return 0;
 }
 
-int panel_init(void)
+/* Lets the page's own script and style pass, and nothing else. */
+static int write_policy(struct str html, char policy[POLICY_SIZE])
 {
 	char script[HASH_BASE64_SIZE], style[HASH_BASE64_SIZE];
 
-	if (hash_base64(between("<script>", "</script>"), script) < 0 ||
-		hash_base64(between("<style>", "</style>"), style) < 0)
+	if (hash_base64(between(html, "<script>", "</script>"), script) < 0 ||
+		hash_base64(between(html, "<style>", "</style>"), style) < 0)
 		return -EINVAL;
-	snprintf(policy, sizeof(policy),
+	snprintf(policy, POLICY_SIZE,
 		"default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; "
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; "
 		"frame-ancestors 'none'",
@@ -54,13 +59,40 @@ int panel_init(void)
 	return 0;
 }
 
-void panel_answer(struct gateway *g, struct http_request *request)
+static struct str panel_page(void)
+{
+	return (struct str){panel_html, panel_html_len};
+}
+
+static struct str login_page(void)
+{
+	return (struct str){login_html, login_html_len};
+}
+
+int panel_init(void)
+{
+	int rc = write_policy(panel_page(), panel_policy);
+
+	return rc < 0 ? rc : write_policy(login_page(), login_policy);
+}
+
+static void answer(
+	struct http_request *request, int status, struct str html, const char *policy)
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request->ev);
 
-	(void)g;
 	evhttp_add_header(headers, "Content-Security-Policy", policy);
 	evhttp_add_header(headers, "Referrer-Policy", "no-referrer");
-	http_reply(request, 200, "text/html; charset=utf-8",
-		(struct str){panel_html, panel_html_len});
+	http_reply(request, status, "text/html; charset=utf-8", html);
+}
+
+void panel_answer(struct gateway *g, struct http_request *request)
+{
+	(void)g;
+	answer(request, 200, panel_page(), panel_policy);
+}
+
+void panel_answer_login(struct http_request *request, int status)
+{
+	answer(request, status, login_page(), login_policy);
 }

@@ -14,5 +14,7 @@ struct http_request;
 /* Computes the policy. 0, or -EINVAL when the page is not what the policy needs. */
 int panel_init(void) __attribute__((warn_unused_result));
 void panel_answer(struct gateway *g, struct http_request *request);
+/* The page that asks for the token (login.h). */
+void panel_answer_login(struct http_request *request, int status);
 
 #endif

@@ -37,7 +37,7 @@ static bool list_has(struct str list, const char *word)
 {
 	struct str element;
 
-	while (access_next_element(&list, &element))
+	while (list_next(&list, &element))
 		if (element.len == strlen(word) &&
 			strncasecmp(element.ptr, word, element.len) == 0)
 			return true;

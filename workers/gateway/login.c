@@ -1,0 +1,92 @@
+/* login.c - see login.h. */
+#include "workers/gateway/login.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "proto/codec.h"
+#include "workers/gateway/gateway.h"
+#include "workers/gateway/http.h"
+#include "workers/gateway/http_call.h"
+#include "workers/gateway/media_type.h"
+#include "workers/gateway/panel.h"
+#include <stdio.h>
+#include <strings.h>
+
+/* Wrong tokens since `minute` began. Static: there is one port in a process. */
+static struct mono minute;
+static unsigned wrong;
+
+/* Counts a wrong one; false when there were too many. */
+static bool note_wrong(void)
+{
+	struct mono now = clock_mono();
+
+	if (wrong == 0 || mono_diff_ms(now, minute) > 60000) {
+		minute = now;
+		wrong = 0;
+	}
+	if (wrong >= LOGIN_WRONG_A_MINUTE)
+		return false;
+	wrong++;
+	return true;
+}
+
+/* Over TLS the browser never sends it without. */
+static bool is_https(const struct http_request *r)
+{
+	return r->headers.origin.len > 8 &&
+	       strncasecmp(r->headers.origin.ptr, "https://", 8) == 0;
+}
+
+static void give_cookie(struct gateway *g, struct http_request *r)
+{
+	char cookie[256];
+
+	snprintf(cookie, sizeof(cookie),
+		"%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict%s",
+		g->access.cookie_name, g->access.cookie, LOGIN_COOKIE_SECONDS,
+		is_https(r) ? "; Secure" : "");
+	evhttp_add_header(evhttp_request_get_output_headers(r->ev), "Set-Cookie", cookie);
+	http_reply(r, 204, NULL, STR_LIT(""));
+}
+
+static void take_token(struct gateway *g, struct http_request *r)
+{
+	struct proto_error error;
+	yyjson_doc *doc = proto_parse(http_body(r->ev), &error);
+	const char *token =
+		yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "token"));
+
+	if (token && access_is_token(&g->access, str_of(token))) {
+		log_info("a browser logged in", NULL);
+		give_cookie(g, r);
+	} else if (!token) {
+		http_reply_error(r, 400, "token: expected a string");
+	} else if (note_wrong()) {
+		http_reply_error(
+			r, 403, "This is not the token: `paigectl token` prints it");
+	} else {
+		evhttp_add_header(
+			evhttp_request_get_output_headers(r->ev), "Retry-After", "60");
+		http_reply_error(r, 429, "Too many wrong tokens: try again in a minute");
+	}
+	yyjson_doc_free(doc);
+}
+
+void login_handle(struct gateway *g, struct http_request *request)
+{
+	if (request->method != EVHTTP_REQ_POST)
+		login_show(request, 200);
+	else if (http_call_may_post(request))
+		take_token(g, request);
+}
+
+bool login_is_for(const struct http_request *request)
+{
+	return request->method == EVHTTP_REQ_GET &&
+	       media_type_named(request->headers.accept, "text/html");
+}
+
+void login_show(struct http_request *request, int status)
+{
+	panel_answer_login(request, status);
+}
