@@ -271,6 +271,30 @@ scenario('a client that ends its side is answered', async (t) => {
   }
 });
 
+scenario('a client that ends its side gets what takes long, too, and one that leaves is noticed', async (t) => {
+  const daemon = await t.daemon();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'paige_get_buffer', arguments: { path: 'README.md' }, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} } } });
+  const text = request(daemon, 'POST', '/mcp', { body, headers: { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'paige_get_buffer' } });
+  const streams = async () => Number((await daemon.get('/metrics')).text.match(/^paige_mcp_streams (\d+)/m)[1]);
+  const ask = () => {
+    const socket = net.connect({ port: daemon.port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('utf8');
+    socket.received = '';
+    socket.on('data', (data) => (socket.received += data)).end(text);
+    return socket;
+  };
+  const { pid } = daemon.worker('fswatch');
+  process.kill(pid, 'SIGSTOP');
+  const waits = ask(), leaves = ask();
+  await until('both are being sent a stream', async () => (await streams()) === 2);
+  leaves.destroy();
+  await until('the one that left is noticed', async () => (await streams()) === 1, { ms: 3000 });
+  await sleep(600);
+  assert.equal(waits.readableEnded, false);
+  process.kill(pid, 'SIGCONT');
+  await until('the end', () => waits.readableEnded);
+  assert.match(waits.received, /"result"/);
+});
+
 const slowly = process.env.PAIGE_QUICK ? () => {} : scenario; // takes most of a minute
 slowly('a request that drips in is cut after its time, however steady it drips', async (t) => {
   const daemon = await t.daemon();

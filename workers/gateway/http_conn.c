@@ -14,8 +14,8 @@
 #define RELIEF_MS 250
 #define MAX_LISTENERS 8
 #define READ_BYTES (256 * 1024)
-/* What a client may send while it is being sent a stream; more stays in the kernel. */
-#define STREAM_INPUT_BYTES (64 * 1024)
+/* Between two looks at the clients that have ended their side. */
+#define HALF_CLOSED_MS 250
 
 struct http_conns {
 	struct event_base *base;
@@ -34,6 +34,7 @@ struct http_conns {
 	TAILQ_HEAD(, http_conn) sent;
 	struct event *finish; /* of those */
 	struct event *sweep;
+	struct event *half_closed; /* pending while there is such a client */
 	struct event *relief;
 	bool paused;
 	struct evconnlistener *listeners[MAX_LISTENERS];
@@ -232,6 +233,67 @@ void http_conn_prove(struct http_conns *conns, struct http_conn *conn)
 
 /* ---- the life of a connection ---- */
 
+/* evhttp would take the end of the client's side for the end of the connection, and what
+ * is being sent would be lost. */
+static void stop_reading(struct http_conn *conn)
+{
+	if (!conn->gone)
+		bufferevent_disable(evhttp_connection_get_bufferevent(conn->ev), EV_READ);
+}
+
+/* The client waits for the rest, as far as the kernel of this machine knows. */
+static bool still_waits(const struct http_conns *conns, const struct http_conn *conn)
+{
+	uid_t uid;
+
+	return conn->peer.loopback &&
+	       sockdiag_peer_uid(conns->diag_fd, conn->fd, &uid) == 0;
+}
+
+static void let_evhttp_see_the_end(struct http_conn *conn)
+{
+	conn->half_closed = false;
+	conn->gone = true;
+	bufferevent_enable(evhttp_connection_get_bufferevent(conn->ev), EV_READ);
+}
+
+/* Something came while a stream is being sent: more requests, or an end. */
+static void look_for_end(struct http_conns *conns, struct http_conn *conn)
+{
+	const struct timeval tv = {.tv_usec = HALF_CLOSED_MS * 1000};
+	char c;
+	ssize_t n = recv(conn->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (n > 0)
+		return;
+	if (n < 0 && errno == EAGAIN) {
+		event_add(conn->watch, NULL);
+	} else if (n == 0 && still_waits(conns, conn)) {
+		conn->half_closed = true;
+		event_add(conns->half_closed, &tv);
+	} else {
+		let_evhttp_see_the_end(conn);
+	}
+}
+
+static void on_half_closed(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conns *conns = arg;
+	struct http_conn *conn;
+	bool any = false;
+
+	(void)fd;
+	(void)what;
+	LIST_FOREACH(conn, &conns->all, link)
+	{
+		if (conn->half_closed && !still_waits(conns, conn))
+			let_evhttp_see_the_end(conn);
+		any |= conn->half_closed;
+	}
+	if (!any)
+		event_del(conns->half_closed);
+}
+
 /*
  * evhttp stops to read while it has a request, and each time epoll would have to be told
  * twice. An event beside evhttp's keeps the descriptor watched, until something comes
@@ -243,8 +305,11 @@ static void on_watched(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (conn->serving && !conn->served_now)
+	if (conn->serving && !conn->served_now) {
 		event_del(conn->watch);
+		if (conn->streaming)
+			look_for_end(the_conns, conn);
+	}
 	conn->served_now = false;
 }
 
@@ -444,8 +509,8 @@ static void set_streaming(struct http_conn *conn, bool streaming)
 	struct bufferevent *bev = evhttp_connection_get_bufferevent(conn->ev);
 
 	conn->streaming = streaming;
-	/* evhttp bounds requests itself: a body waits in the input until it is whole. */
-	bufferevent_setwatermark(bev, EV_READ, 0, streaming ? STREAM_INPUT_BYTES : 0);
+	if (streaming)
+		event_add(conn->watch, NULL);
 	bufferevent_set_timeouts(
 		bev, streaming ? NULL : &idle, streaming ? &stall : &idle);
 }
@@ -470,7 +535,7 @@ static void on_answered(struct evhttp_request *request, void *arg)
 	if (!conn || conn->refused)
 		return;
 	input = bufferevent_get_input(evhttp_connection_get_bufferevent(conn->ev));
-	conn->serving = false;
+	conn->serving = conn->half_closed = false;
 	event_add(conn->watch, NULL);
 	conn->on_close = NULL;
 	if (conn->streaming)
@@ -526,6 +591,7 @@ void http_conn_push(struct http_conn *conn)
 	struct evbuffer *out =
 		bufferevent_get_output(evhttp_connection_get_bufferevent(conn->ev));
 
+	stop_reading(conn);
 	evbuffer_unfreeze(out, 1);
 	evbuffer_write(out, conn->fd);
 	evbuffer_freeze(out, 1);
@@ -534,6 +600,11 @@ void http_conn_push(struct http_conn *conn)
 	conn->sent = true;
 	TAILQ_INSERT_TAIL(&the_conns->sent, conn, sent_link);
 	event_active(the_conns->finish, EV_TIMEOUT, 0);
+}
+
+void http_conn_streamed(struct http_conn *conn)
+{
+	stop_reading(conn);
 }
 
 size_t http_conn_queued(const struct http_conn *conn)
@@ -588,6 +659,7 @@ struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_f
 		.sweep = event_new(base, -1, EV_PERSIST, on_sweep, conns),
 		.relief = event_new(base, -1, EV_PERSIST, on_relief, conns),
 		.finish = event_new(base, -1, 0, on_finish, conns),
+		.half_closed = event_new(base, -1, EV_PERSIST, on_half_closed, conns),
 		.arrival = event_new(base, -1, 0, on_arrival, conns),
 		.connections = connections,
 		.slow = slow,
@@ -597,7 +669,7 @@ struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_f
 	TAILQ_INIT(&conns->arrived);
 	TAILQ_INIT(&conns->strangers);
 	if (!conns->by_fd || !conns->sweep || !conns->relief || !conns->finish ||
-		!conns->arrival) {
+		!conns->arrival || !conns->half_closed) {
 		http_conns_free(conns);
 		return NULL;
 	}
@@ -615,6 +687,8 @@ void http_conns_free(struct http_conns *conns)
 		event_free(conns->relief);
 	if (conns->finish)
 		event_free(conns->finish);
+	if (conns->half_closed)
+		event_free(conns->half_closed);
 	if (conns->arrival)
 		event_free(conns->arrival);
 	free(conns->by_fd);

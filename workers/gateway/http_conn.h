@@ -42,8 +42,10 @@ struct http_conn {
 	bool reading;	 /* a request has begun and is not complete */
 	bool serving;	 /* a request is complete and not answered */
 	bool served_now; /* and was completed by what on_watched is still to be told of */
-	bool streaming;	 /* its answer is a stream */
-	bool sent;	 /* its answer is with the kernel, and evhttp is not told yet */
+	bool half_closed; /* the client has ended its side and waits for the answer */
+	bool gone;	  /* the client has gone while it was being sent a stream */
+	bool streaming;	  /* its answer is a stream */
+	bool sent;	  /* its answer is with the kernel, and evhttp is not told yet */
 	struct mono reading_since;
 	size_t held;	     /* bytes of the request that is being received or answered */
 	struct event *watch; /* see on_watched */
@@ -108,6 +110,9 @@ void http_conn_prove(struct http_conns *conns, struct http_conn *conn);
 /* An answer was handed to evhttp: sends what the kernel takes now. evhttp alone would
  * wait until the next turn of the loop says that the socket may be written. */
 void http_conn_push(struct http_conn *conn);
+
+/* Call it after each piece of a stream was handed to evhttp. */
+void http_conn_streamed(struct http_conn *conn);
 
 /* Bytes that wait because the client does not read. */
 size_t http_conn_queued(const struct http_conn *conn);

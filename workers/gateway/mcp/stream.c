@@ -42,6 +42,8 @@ static void write_text(struct mcp_stream *stream, struct str text)
 	evbuffer_add(out, text.ptr, text.len);
 	evhttp_send_reply_chunk(stream->ev, out);
 	evbuffer_free(out);
+	if (stream->conn)
+		http_conn_streamed(stream->conn);
 	if (stream->conn && http_conn_queued(stream->conn) > MAX_QUEUED_BYTES)
 		http_conn_cut(stream->conn);
 }
@@ -113,15 +115,18 @@ void mcp_stream_comment(struct mcp_stream *stream)
 static void end_reply(struct mcp_stream *stream)
 {
 	struct evhttp_request *ev = stream->ev;
+	struct http_conn *conn = stream->conn;
 
 	if (!ev)
 		return;
 	stream->ev = NULL;
-	if (stream->conn)
-		stream->conn->on_close = NULL;
 	stream->conn = NULL;
+	if (conn)
+		conn->on_close = NULL;
 	stream->server->metrics->mcp_streams--;
 	evhttp_send_reply_end(ev);
+	if (conn)
+		http_conn_streamed(conn);
 }
 
 static void stream_free(struct mcp_stream *stream)
