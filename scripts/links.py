@@ -63,7 +63,8 @@ def missing(top, path):
 def main(top):
     found = [f"{os.path.relpath(path, top)}:{number}: {what} is not there"
              for path in sorted(markdown_files(top)) for number, what in missing(top, path)]
-    print("\n".join(found))
+    if found:
+        print("\n".join(found))
     sys.exit(bool(found))
 
 
