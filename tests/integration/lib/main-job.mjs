@@ -118,7 +118,7 @@ export function mainJob({ daemon, editor, mcp, edited, shown, disturbed = true }
       title: `Claude opens ${shown} in the editor`,
       async run() {
         const { answer, message } = await shownBy('editor:open_file', 'paige_open_file', { path: shown });
-        assert.deepEqual(answer, { success: true, path: shown });
+        assert.deepEqual(answer, { success: true, path: shown, windows: 1 });
         assert.equal(message.payload.content, onDisk(shown));
         return { answer, editor: { ...message.payload, content: `${message.payload.content.length} characters` } };
       },
@@ -128,7 +128,7 @@ export function mainJob({ daemon, editor, mcp, edited, shown, disturbed = true }
       async run() {
         const input = { path: shown, start: 1, end: 2, style: 'focus', hoverText: 'Look here first.' };
         const { answer, message } = await shownBy('editor:highlight_lines', 'paige_highlight_lines', input);
-        assert.deepEqual(answer, { success: true });
+        assert.deepEqual(answer, { success: true, windows: 1 });
         assert.deepEqual(message.payload, input);
         return { answer, editor: message.payload };
       },
