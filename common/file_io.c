@@ -1,9 +1,28 @@
 /* file_io.c - see file_io.h. */
 #include "common/file_io.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define READ_BYTES 65536
+
+int file_open_regular(int dir_fd, const char *name, int flags)
+{
+	struct stat st;
+	int fd = openat(dir_fd, name,
+		flags | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0) /* links; sockets and FIFOs that nobody reads; directories */
+		return errno == ELOOP || errno == ENXIO || errno == EISDIR ? -ENOTSUP
+									   : -errno;
+
+	int error = fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -ENOTSUP;
+
+	if (error)
+		close(fd);
+	return error ? error : fd;
+}
 
 int file_read_all(int fd, size_t max, struct buf *out)
 {

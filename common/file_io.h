@@ -9,6 +9,13 @@
 
 #include "common/buf.h"
 
+/*
+ * Opens a file in a directory: no link, and nothing that would keep the process waiting.
+ * New ones get mode 0600. The descriptor (close-on-exec), or -errno: -ENOTSUP for what is
+ * no regular file.
+ */
+int file_open_regular(int dir_fd, const char *name, int flags)
+	__attribute__((warn_unused_result));
 /* Appends what is left of the file. 0, -EFBIG when it is more than `max` bytes (what was
  * read is in *out), or -errno. */
 int file_read_all(int fd, size_t max, struct buf *out)

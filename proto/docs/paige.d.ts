@@ -386,7 +386,7 @@ export interface TreeNode {
 	path: string;
 	/** What it is. */
 	type: TreeKind;
-	/** Of a directory: directories first, each by name. */
+	/** Of a directory: directories first, each by name. Absent where the tree is too deep for a message, from the 30th level on. */
 	children?: TreeNode[];
 }
 

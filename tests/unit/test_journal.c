@@ -4,8 +4,8 @@
  */
 #include "common/log.h"
 #include "tests/unit/scratch.h"
+#include "workers/fswatch/buffers.h"
 #include "workers/fswatch/open_files.h"
-#include "workers/fswatch/spool.h"
 
 static char dir[SCRATCH_SIZE];
 static char data_dir[SCRATCH_SIZE + 16];
@@ -192,6 +192,46 @@ START_TEST(open_files_come_back)
 }
 END_TEST
 
+/* Nothing that is no file keeps a start waiting, or is thrown away. */
+START_TEST(what_is_no_file_is_set_aside)
+{
+	struct journal j;
+	struct open_files files = {.journal = &j};
+	struct buffers buffers;
+	struct spool_file file;
+	char name[80];
+
+	spool_file_init(&file, STR_LIT("a.ts"));
+	snprintf(name, sizeof(name), "buffers/%s", file.name);
+	ck_assert_int_eq(mkfifo(scratch_path(dir, name), 0600), 0);
+	ck_assert_int_eq(mkfifo(scratch_path(dir, "buffers/journal"), 0600), 0);
+	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
+	ck_assert(scratch_exists(dir, "buffers/journal.broken"));
+	ck_assert(open_files_add(&files, STR_LIT("a"), 1));
+	ck_assert_int_eq(journal_commit(&j), 0);
+	ck_assert_int_eq(buffers_init(&buffers, &spool, 1), 0);
+	/* One that comes later. */
+	for (int i = 0; i < 2; i++) {
+		struct buffer *b = buffers_set(&buffers, STR_LIT("a.ts"), STR_LIT("x"));
+
+		ck_assert_ptr_nonnull(b);
+		b->dirty = true;
+		buffers_changed(&buffers, b);
+		ck_assert_int_eq(buffers_flush(&buffers), 0);
+		buffers_fini(&buffers);
+		ck_assert_int_eq(buffers_init(&buffers, &spool, 1), 0);
+		ck_assert_uint_eq(buffers.by_path.count, 1);
+		buffers_remove(&buffers, buffers.first);
+		ck_assert_int_eq(mkfifo(scratch_path(dir, name), 0600), 0);
+	}
+	strncat(name, ".broken", sizeof(name) - strlen(name) - 1);
+	ck_assert(scratch_exists(dir, name));
+	buffers_fini(&buffers);
+	open_files_fini(&files);
+	journal_close(&j);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("journal");
@@ -204,6 +244,7 @@ int main(void)
 	tcase_add_test(tc, journal_torn_at_every_byte);
 	tcase_add_test(tc, journal_on_a_full_disk);
 	tcase_add_test(tc, open_files_come_back);
+	tcase_add_test(tc, what_is_no_file_is_set_aside);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
 

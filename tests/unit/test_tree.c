@@ -229,20 +229,55 @@ START_TEST(json_of_a_tree)
 }
 END_TEST
 
+/* As a client gets it, a tree is not nested deeper than any message. */
 START_TEST(deep_trees)
 {
 	struct buf json = {.data = NULL};
 	struct tree_dir *at = tree.root;
+	struct proto_error error;
 
-	for (int i = 0; i < TREE_MAX_DEPTH; i++)
+	for (int i = 0; i < TREE_MAX_DEPTH; i++) {
 		at = dir_of(at, "d");
+		tree_file_add(&tree, at, STR_LIT("f"));
+	}
+	buf_add_str(&json, STR_LIT("{\"type\":\"fs:tree\",\"payload\":"));
 	tree_json(&tree, &json);
+	buf_add_char(&json, '}');
 
-	yyjson_doc *doc = yyjson_read(json.data, json.len, 0);
+	yyjson_doc *doc = proto_parse(buf_str(&json), &error);
 
-	ck_assert_ptr_nonnull(doc);
+	ck_assert_msg(doc != NULL, "%s", error.text);
 	yyjson_doc_free(doc);
+	buf_add_char(&json, '\0');
+
+	size_t shown = 0;
+
+	for (const char *f = json.data; (f = strstr(f, "\"name\":\"f\"")); f++)
+		shown++;
+	ck_assert_uint_eq(shown, TREE_SHOWN_DEPTH);
 	buf_free(&json);
+}
+END_TEST
+
+/* Chains of directories that are moved below one another (no recursion without end). */
+START_TEST(moves_make_no_deeper_tree)
+{
+	for (int chain = 0; chain < 1000; chain++) {
+		struct tree_dir *top = dir_of(tree.root, "new"), *at = top;
+		struct tree_dir *before = tree_dir_find(tree.root, STR_LIT("old"));
+
+		for (int i = 0; i < TREE_MAX_DEPTH - 1; i++)
+			at = dir_of(at, "d");
+		if (before) {
+			tree_detach(before);
+			ck_assert(tree_attach(before, at, STR_LIT("d")));
+			tree_prune(&tree, before);
+		}
+		tree_detach(top);
+		ck_assert(tree_attach(top, tree.root, STR_LIT("old")));
+		tree_prune(&tree, top);
+		ck_assert_uint_le(tree.dir_count, TREE_MAX_DEPTH + 2);
+	}
 }
 END_TEST
 
@@ -259,6 +294,7 @@ int main(void)
 	tcase_add_test(tc, merges_stamps);
 	tcase_add_test(tc, json_of_a_tree);
 	tcase_add_test(tc, deep_trees);
+	tcase_add_test(tc, moves_make_no_deeper_tree);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
 

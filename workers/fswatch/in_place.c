@@ -79,11 +79,10 @@ static int write_record(const struct in_place *w, const char *name)
 	const struct str pieces[] = {
 		{(const char *)&header, sizeof(header)}, key, w->old, w->content};
 	int error = 0;
-	int fd = openat(w->record_dir, name,
-		O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	int fd = file_open_regular(w->record_dir, name, O_WRONLY | O_CREAT | O_TRUNC);
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	memcpy(header.magic, MAGIC, sizeof(header.magic));
 	header.sum = sum_of(header, key, w->old, w->content);
 	for (size_t i = 0; !error && i < 4; i++)
@@ -139,8 +138,8 @@ static bool load(int record_dir, const char *name, struct record *r)
 {
 	struct header h;
 	struct stat st;
-	int fd = openat(record_dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int error = fd < 0 ? -errno : read_fd(fd, RECORD_MAX_BYTES, &st, &r->bytes);
+	int fd = file_open_regular(record_dir, name, O_RDONLY);
+	int error = fd < 0 ? fd : read_fd(fd, RECORD_MAX_BYTES, &st, &r->bytes);
 
 	if (fd >= 0)
 		close(fd);

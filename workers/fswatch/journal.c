@@ -13,6 +13,7 @@
 
 #define NAME "journal"
 #define NEW_NAME "journal.new"
+#define BROKEN_NAME "journal.broken"
 #define MAGIC 0x4a474550u
 
 struct head {
@@ -97,9 +98,9 @@ int journal_commit(struct journal *j)
 
 int journal_replace(struct journal *j)
 {
-	int fd = openat(j->dir_fd, NEW_NAME,
-		O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int error = fd < 0 ? -errno : 0;
+	int fd = file_open_regular(
+		j->dir_fd, NEW_NAME, O_RDWR | O_CREAT | O_TRUNC | O_APPEND);
+	int error = fd < 0 ? fd : 0;
 
 	if (!error && j->frame.len > 0) {
 		finish_frame(j);
@@ -155,10 +156,14 @@ int journal_open(struct journal *j, int dir_fd, journal_record_fn *record, void 
 	struct buf bytes = {.data = NULL};
 
 	*j = (struct journal){.dir_fd = dir_fd};
-	j->fd = openat(
-		dir_fd, NAME, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	j->fd = file_open_regular(dir_fd, NAME, O_RDWR | O_CREAT | O_APPEND);
+	if (j->fd == -ENOTSUP && renameat(dir_fd, NAME, dir_fd, BROKEN_NAME) == 0) {
+		log_warn("no file lies where the journal is kept, set aside", "file",
+			"%s", BROKEN_NAME, NULL);
+		j->fd = file_open_regular(dir_fd, NAME, O_RDWR | O_CREAT | O_APPEND);
+	}
 	if (j->fd < 0)
-		return -errno;
+		return j->fd;
 	unlinkat(dir_fd, NEW_NAME, 0);
 
 	int error = file_read_all(j->fd, JOURNAL_MAX_BYTES, &bytes);

@@ -41,8 +41,8 @@ struct journal {
 typedef void journal_record_fn(void *arg, enum journal_type type, struct str data);
 
 /*
- * Opens or makes the journal in a directory and reads it: one call for each record.
- * 0 or -errno.
+ * Opens or makes the journal in a directory and reads it: one call for each record. What
+ * is no file is renamed to journal.broken with a warning. 0 or -errno.
  */
 int journal_open(struct journal *journal, int dir_fd, journal_record_fn *record,
 	void *arg) __attribute__((warn_unused_result));

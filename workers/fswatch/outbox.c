@@ -8,6 +8,7 @@
 
 #define CALL_MAX_ROWS 2000
 #define CALL_MAX_BYTES (1024u * 1024)
+#define LOGGED_ROW_BYTES 500
 #define FIRST_PAUSE_MS 100
 #define MAX_PAUSE_MS 5000
 
@@ -104,6 +105,11 @@ static void sent(struct outbox *o)
 		log_debug("the journal cannot be written now", NULL);
 }
 
+static size_t shown(size_t len)
+{
+	return len < LOGGED_ROW_BYTES ? len : LOGGED_ROW_BYTES;
+}
+
 static void on_reply(void *arg, const struct bus_reply *reply)
 {
 	struct outbox *o = arg;
@@ -117,10 +123,18 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 		pause(o);
 		return;
 	}
+	if (hopeless && o->sending > 1) { /* one of them is to blame */
+		o->most = o->sending / 2;
+		o->sending = 0;
+		o->sent_at = (struct mono){0};
+		outbox_send(o);
+		return;
+	}
 	if (hopeless)
-		log_error("the store refuses rows for the action log, dropped", "rows",
-			"%zu", o->sending, "reason", "%.*s", STR_ARG(reply->message),
-			NULL);
+		log_error("the store refuses a row for the action log, dropped", "row",
+			"%.*s", (int)shown(o->first->len), o->first->json, "reason",
+			"%.*s", STR_ARG(reply->message), NULL);
+	o->most = o->most * 2 < CALL_MAX_ROWS ? o->most * 2 : 0;
 	sent(o);
 	outbox_send(o);
 	o->on_sent(o->arg);
@@ -138,19 +152,17 @@ void outbox_send(struct outbox *o)
 	struct buf body = {.data = NULL};
 	const struct timeval rest = {0, ACTION_REST_MS * 1000};
 	char key[UUID_SIZE];
-	size_t count = 0;
+	size_t count = 0, most = o->most ? o->most : CALL_MAX_ROWS;
 
 	if (o->sending > 0 || o->count == 0 || event_pending(o->retry, EV_TIMEOUT, NULL))
 		return;
-	if (o->count < CALL_MAX_ROWS &&
-		mono_diff_ms(clock_mono(), o->sent_at) < ACTION_REST_MS) {
+	if (o->count < most && mono_diff_ms(clock_mono(), o->sent_at) < ACTION_REST_MS) {
 		event_add(o->retry, &rest);
 		return;
 	}
 	o->sent_at = clock_mono();
 	buf_add_str(&body, STR_LIT("{\"actions\":["));
-	for (struct outbox_row *row = o->first; row && count < CALL_MAX_ROWS;
-		row = row->next) {
+	for (struct outbox_row *row = o->first; row && count < most; row = row->next) {
 		if (count > 0 && body.len + row->len > CALL_MAX_BYTES)
 			break;
 		if (count++ > 0)

@@ -4,7 +4,8 @@
  * A row gets its id here and is a record of the journal before anybody is told of what it
  * logs; then it goes to the store, many in one call, and leaves the journal when the
  * store has it. Whoever is killed in between: it is sent again with the same id, so it is
- * in the log once. Whether a session is active is for the store to say, when it has the
+ * in the log once. A row that the store refuses is found by halves and dropped alone.
+ * Whether a session is active is for the store to say, when it has the
  * row.
  */
 #ifndef PAIGE_FSWATCH_OUTBOX_H
@@ -31,6 +32,7 @@ struct outbox {
 	struct event *retry;
 	struct outbox_row *first, *last;
 	size_t count, bytes;
+	size_t most;	/* rows that the next call may have; 0: as many as fit */
 	size_t sending; /* rows of the call under way; 0: none */
 	int64_t pause_ms;
 	struct mono sent_at;  /* the last call */

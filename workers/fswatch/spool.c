@@ -1,6 +1,7 @@
 /* spool.c - see spool.h. */
 #include "workers/fswatch/spool.h"
 #include "common/buf.h"
+#include "common/file_io.h"
 #include "common/log.h"
 #include "workers/fswatch/hash.h"
 #include <assert.h>
@@ -63,16 +64,30 @@ static void close_file(struct spool *spool, struct spool_file *file)
 	file->fd = -1;
 }
 
+/* What lies there is not thrown away: somebody may still want to look. */
+static bool set_aside(const struct spool *spool, const char *name, const char *what)
+{
+	char aside[300];
+
+	snprintf(aside, sizeof(aside), "%s.broken", name);
+	if (renameat(spool->dir_fd, name, spool->dir_fd, aside) < 0)
+		return false;
+	log_warn(what, "file", "%s", aside, NULL);
+	return true;
+}
+
 static int open_file(struct spool *spool, struct spool_file *file)
 {
 	if (file->fd >= 0)
 		return 0;
 
-	int fd = openat(spool->dir_fd, file->name,
-		O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = file_open_regular(spool->dir_fd, file->name, O_RDWR | O_CREAT);
 
+	if (fd == -ENOTSUP &&
+		set_aside(spool, file->name, "no file lies where a buffer is kept"))
+		fd = file_open_regular(spool->dir_fd, file->name, O_RDWR | O_CREAT);
 	if (fd < 0)
-		return -errno;
+		return fd;
 
 	struct spool_file *victim = spool->open[spool->open_at];
 
@@ -329,7 +344,7 @@ static bool load_one(struct spool *spool, const char *name, struct buf *data,
 {
 	struct header h;
 	int slot;
-	int fd = openat(spool->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = file_open_regular(spool->dir_fd, name, O_RDONLY);
 	bool found = fd >= 0 && load_file(fd, data, &h, &slot);
 
 	if (fd >= 0)
@@ -362,17 +377,6 @@ static bool load_one(struct spool *spool, const char *name, struct buf *data,
 	return strcmp(file->name, name) == 0;
 }
 
-/* What cannot be read is not thrown away: somebody may still want to look. */
-static void set_aside(struct spool *spool, const char *name)
-{
-	char aside[300];
-
-	snprintf(aside, sizeof(aside), "%s.broken", name);
-	if (renameat(spool->dir_fd, name, spool->dir_fd, aside) == 0)
-		log_warn("a spooled buffer holds no whole record, set aside", "file",
-			"%s", aside, NULL);
-}
-
 int spool_load(struct spool *spool,
 	void (*loaded)(void *arg, const struct spool_record *record,
 		const struct spool_file *file),
@@ -401,7 +405,8 @@ int spool_load(struct spool *spool,
 			loaded(arg, &record, &file);
 			continue;
 		}
-		set_aside(spool, entry->d_name);
+		set_aside(spool, entry->d_name,
+			"a spooled buffer holds no whole record, set aside");
 	}
 	closedir(dir);
 	buf_free(&data);

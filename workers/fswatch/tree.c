@@ -269,6 +269,15 @@ void tree_dir_remove(struct tree *tree, struct tree_dir *dir)
 	free_dir(tree, dir);
 }
 
+void tree_prune(struct tree *tree, struct tree_dir *dir)
+{
+	for (unsigned i = dir->dir_count; i-- > 0;)
+		if (dir->depth >= TREE_MAX_DEPTH)
+			tree_dir_remove(tree, dir->dirs[i]);
+		else
+			tree_prune(tree, dir->dirs[i]);
+}
+
 void tree_init(struct tree *tree, struct str root_name)
 {
 	*tree = (struct tree){.root = new_dir(root_name), .dir_count = 1};

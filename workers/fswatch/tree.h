@@ -13,10 +13,14 @@
 
 #include "common/buf.h"
 #include "common/str.h"
+#include "proto/codec.h"
 #include <stdint.h>
 
 /* Deeper directories are listed but not looked into. */
 #define TREE_MAX_DEPTH 256
+/* Deeper ones are shown without what is in them: each level of directories is two levels
+ * of JSON, of which a message has PROTO_MAX_NESTING, the envelope's included. */
+#define TREE_SHOWN_DEPTH ((PROTO_MAX_NESTING - 5) / 2)
 
 struct tree_dir {
 	struct tree_dir *parent; /* NULL: the root, or taken out by tree_detach */
@@ -67,6 +71,9 @@ void tree_detach(struct tree_dir *dir);
 /* Puts it where nothing of that name is. False, changing nothing, when `to` lies below.
  */
 bool tree_attach(struct tree_dir *dir, struct tree_dir *to, struct str name);
+/* Takes out what moved deeper than TREE_MAX_DEPTH: no chain of moves makes a tree deeper.
+ */
+void tree_prune(struct tree *tree, struct tree_dir *dir);
 /* True when `dir` is `top` or lies below it. */
 bool tree_below(const struct tree_dir *dir, const struct tree_dir *top);
 /* The root it hangs from: the tree's, or one that was taken out. */
@@ -100,7 +107,8 @@ void tree_merge(struct tree *tree, struct tree_dir *dir, struct tree_item *items
 
 /*
  * Appends the payload of fs:tree: {"root":{name,path,type,children}}, directories first,
- * each by name. Bytes that are no UTF-8 show as U+FFFD.
+ * each by name; directories deeper than TREE_SHOWN_DEPTH without children. Bytes that are
+ * no UTF-8 show as U+FFFD.
  */
 void tree_json(const struct tree *tree, struct buf *out);
 

@@ -40,7 +40,12 @@ static void add_dir(struct buf *out, struct buf *prefix, const struct tree_dir *
 	size_t before = prefix->len;
 
 	add_head(out, prefix, dir->name);
-	buf_add_str(out, STR_LIT("\",\"type\":\"directory\",\"children\":["));
+	buf_add_str(out, STR_LIT("\",\"type\":\"directory\""));
+	if (dir->depth > TREE_SHOWN_DEPTH) {
+		buf_add_char(out, '}');
+		return;
+	}
+	buf_add_str(out, STR_LIT(",\"children\":["));
 	add_escaped(prefix, dir->name);
 	buf_add_char(prefix, '/');
 	add_children(out, prefix, dir);

@@ -187,6 +187,7 @@ static void dir_moved(const struct place *p, const struct watch_move *move)
 		watch_queue(w, w->tree.root, true, true);
 		return;
 	}
+	tree_prune(&w->tree, dir);
 	watch_see_move(w, SEEN_RENAME_DIR, move->path, p->dir, p->name);
 	if (dir->stale)
 		watch_queue(w, dir, true, true);
