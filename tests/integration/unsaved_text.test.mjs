@@ -107,6 +107,27 @@ for (const [what, act] of Object.entries(DATABASES)) {
   });
 }
 
+scenario('whoever asks the file worker while a long diff is made does not wait for it', async (t) => {
+  const { daemon, editor, mcp, file } = await begin(t);
+  const other = await t.mcp(daemon);
+  // Lines that have no order in common are the most work.
+  const lines = (step) => Array.from({ length: 19000 }, (_, n) => `${(n * step) % 19001} ${'x'.repeat(40)}\n`).join('');
+  for (let n = 0; n < 12; n += 1) {
+    fs.writeFileSync(file(`f${n}.ts`), lines(7919));
+    type(editor, `f${n}.ts`, lines(4001));
+  }
+  await holds(mcp, 'src/main.ts', 'x', type(editor, 'src/main.ts', 'x'));
+  const answered = [];
+  const diff = mcp.ok('paige_get_diff').then((answer) => answered.push('diff') && answer);
+  await sleep(20);
+  for (let n = 0; n < 5; n += 1) {
+    await other.ok('paige_get_open_files');
+    answered.push('open files');
+  }
+  assert.ok((await diff).diffs.length > 1);
+  assert.deepEqual(answered, [...Array(5).fill('open files'), 'diff']);
+});
+
 scenario('a saved buffer follows the disk; an unsaved one over a changed file is a conflict', async (t) => {
   const { daemon, editor, mcp, file } = await begin(t);
   const save = (name, content) => editor.ask('file:save', { path: name, content }, ['fs:save_ack', 'fs:save_error']);

@@ -7,7 +7,7 @@
  * other line ends of the world are part of the line (R47). patch(1) and git apply take
  * it.
  *
- * Pure, but for what libgit2 allocates during the call.
+ * Pure, but for what libgit2 allocates during the call. Called by one thread only.
  */
 #ifndef PAIGE_FSWATCH_DIFF_H
 #define PAIGE_FSWATCH_DIFF_H

@@ -5,6 +5,7 @@
  *   turn.c           the end of each turn of the loop: what was done is written, then
  * told serve_files.c    fs.open, fs.show, fs.save, fs.close, fs.open_files
  *   serve_buffers.c  fs.buffer_update, fs.diff, fs.excerpt, fs.state
+ *   diffs.c          diffs of unsaved edits, beside the loop
  *   serve_tools.c    fs.buffer, fs.places
  *   follow.c         saved buffers follow the disk, unsaved ones over a changed file are
  *                    conflicts
@@ -44,7 +45,9 @@ struct fswatch {
 	char buffers_dir[PATH_KEY_SIZE];
 	struct project project;
 	struct watch *watch;
-	struct jobs *jobs;
+	struct jobs *jobs;	/* what writes */
+	struct jobs *diff_jobs; /* diffs.c */
+	size_t diff_bytes;	/* copied for them */
 	struct spool spool;
 	struct journal journal;
 	struct buffers buffers;

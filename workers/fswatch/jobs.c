@@ -132,7 +132,7 @@ static void start(struct jobs *jobs)
 
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error) {
-		log_error("cannot start the thread that saves files", "error", "%s",
+		log_error("cannot start a thread beside the loop", "error", "%s",
 			strerror(error), NULL);
 		abort();
 	}

@@ -1,5 +1,5 @@
 /*
- * jobs.h - the one thread beside the loop, for what blocks on the disk.
+ * jobs.h - a thread beside the loop, for what blocks on the disk or takes long.
  *
  * Jobs run one after the other in the order in which they were given; when one is done
  * its `done` is called on the loop. The thread is started with the first job, after the

@@ -158,7 +158,8 @@ static int init(struct worker *w)
 	if (error)
 		return fail("the buffers cannot be kept", fs->buffers_dir, error);
 	fs->jobs = jobs_new(w->base);
-	if (!fs->jobs)
+	fs->diff_jobs = jobs_new(w->base);
+	if (!fs->jobs || !fs->diff_jobs)
 		return fail("the worker cannot start", w->settings->project_dir, -errno);
 	outbox_init(&fs->outbox, w->base, w->bus, &fs->journal, on_rows_sent, fs);
 	turn_init(fs);
@@ -204,6 +205,7 @@ static void stop(struct worker *w)
 	event_del(fs->summary_timer);
 	watch_stop(fs->watch);
 	jobs_drain(fs->jobs);
+	jobs_drain(fs->diff_jobs);
 	turn_end(fs);
 	fs->stopping = true;
 	fs->stop_timer = evtimer_new(w->base, on_stop_timer, fs);

@@ -4,7 +4,7 @@
 #include "proto/errors.h"
 #include "proto/messages.h"
 #include "workers/fswatch/brief.h"
-#include "workers/fswatch/diff.h"
+#include "workers/fswatch/diffs.h"
 #include "workers/fswatch/fswatch.h"
 #include "workers/fswatch/language.h"
 #include <errno.h>
@@ -13,8 +13,6 @@
 /* Edits that the Observer is told of one by one; a learner makes far fewer. */
 #define MAX_EDITS_TOLD 20
 #define EDITS_TOLD_MS 100
-/* Longest time for comparing all buffers with their files; what is over is left out. */
-#define ALL_DIFFS_MS 2000
 
 static struct str content_of(const struct buffer *buffer)
 {
@@ -128,136 +126,51 @@ static void serve_update(void *arg, struct bus_request *request, const void *mes
 	answer_text(fs, request, "{}");
 }
 
-/* ---- diffs ---- */
+/* ---- fs.diff ---- */
 
-/*
- * The text on disk: empty when there is no file (P3.6, EC-13). 0, or why it cannot be
- * compared: -ENOTSUP for a binary file.
- */
-static int disk_text(struct fswatch *fs, const char *key, struct str *text)
+static void answer_diffs(struct fswatch *fs, struct bus_request *request,
+	const void *message, struct diffs *diffs)
 {
-	int error = read_file(&fs->project, key, &fs->content);
+	const struct tool_get_diff_input *in = message;
 
-	*text = STR_LIT("");
-	if (error == -ENOENT)
-		return 0;
-	if (!error && fs->content.binary)
-		return -ENOTSUP;
-	if (!error)
-		*text = fs->content.text;
-	return error;
-}
+	char key[PATH_KEY_SIZE];
 
-/* Appends the diff of a dirty buffer, nothing when it equals the file (P3.7). */
-static int diff_buffer(struct fswatch *fs, const struct buffer *buffer, struct buf *out)
-{
-	struct str disk;
-	int error = disk_text(fs, buffer->path.ptr, &disk);
-
-	if (error)
-		return error;
-	return diff_unified(buffer->path, disk, content_of(buffer), out);
-}
-
-/* One entry of `diffs`, or none. */
-static int add_diff(struct fswatch *fs, struct bus_request *request,
-	const struct buffer *buffer, struct file_diff *diffs, size_t *count)
-{
-	struct buf text = {.data = NULL};
-	int error = buffer->dirty ? diff_buffer(fs, buffer, &text) : 0;
-
-	if (!error && text.len > 0)
-		diffs[(*count)++] = (struct file_diff){.path = buffer->path,
-			.diff = arena_str(&request->arena, buf_str(&text))};
-	buf_free(&text);
-	return error;
-}
-
-static int by_path(const void *a, const void *b)
-{
-	struct str x = (*(const struct buffer *const *)a)->path;
-	struct str y = (*(const struct buffer *const *)b)->path;
-
-	return strcmp(x.ptr, y.ptr);
-}
-
-/* All buffers, by path. In the arena. */
-static struct buffer **all_buffers(struct fswatch *fs, struct bus_request *request)
-{
-	size_t count = fs->buffers.by_path.count, i = 0;
-	struct buffer **all =
-		arena_array(&request->arena, count + 1, sizeof(struct buffer *));
-
-	for (struct buffer *b = fs->buffers.first; b; b = b->next)
-		all[i++] = b;
-	qsort(all, count, sizeof(struct buffer *), by_path);
-	return all;
-}
-
-static struct file_diff *all_diffs(
-	struct fswatch *fs, struct bus_request *request, size_t *count)
-{
-	struct buffer **all = all_buffers(fs, request);
-	struct file_diff *diffs = arena_array(
-		&request->arena, fs->buffers.by_path.count + 1, sizeof(*diffs));
-
-	struct mono end = mono_add_ms(clock_mono(), ALL_DIFFS_MS);
-
-	*count = 0;
-	for (size_t i = 0; i < fs->buffers.by_path.count; i++) {
-		if (clock_mono().us > end.us) {
-			log_warn("only the first unsaved edits were compared", "buffers",
-				"%zu", i, "of", "%zu", fs->buffers.by_path.count, NULL);
-			break;
-		}
-		int error = add_diff(fs, request, all[i], diffs, count);
-
-		if (error)
-			log_info("a buffer cannot be compared with its file", "path",
-				"%.*s", STR_ARG(all[i]->path), "error", "%s",
-				strerror(-error), NULL);
+	if (in->path.ptr && diffs->error && diffs->error != -ENOTSUP) {
+		if (fswatch_key(fs, request, in->path, key))
+			fswatch_refuse(request, str_of(key), diffs->error);
+		return;
 	}
-	return diffs;
+	turn_answer_message(fs, request,
+		&(struct tool_get_diff_output){.diffs = {diffs->items, diffs->count}});
 }
 
 static void serve_diff(void *arg, struct bus_request *request, const void *message)
 {
 	struct fswatch *fs = arg;
 	const struct tool_get_diff_input *in = message;
+	struct diffs_query query = {.brief = true,
+		.start_line = in->has_start_line ? in->start_line : 1,
+		.message = message,
+		.done = answer_diffs};
 	char key[PATH_KEY_SIZE];
-	struct tool_get_diff_output reply = {.empty_ = 0};
-	struct file_diff one;
 
-	if (!in->path.ptr) {
-		if (in->has_start_line) {
-			bus_answer_error(request,
-				error_code_infos[ERROR_INVALID_MESSAGE].name,
-				(struct str){NULL, 0},
-				"arguments.startLine: expected a path beside it");
-			return;
-		}
-		reply.diffs.items = all_diffs(fs, request, &reply.diffs.count);
-		brief_diffs(&request->arena, reply.diffs.items, reply.diffs.count, 1);
-		turn_answer_message(fs, request, &reply);
+	if (!in->path.ptr && in->has_start_line) {
+		bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
+			(struct str){NULL, 0},
+			"arguments.startLine: expected a path beside it");
 		return;
 	}
-	if (!fswatch_key(fs, request, in->path, key))
-		return;
-
-	const struct buffer *buffer = buffers_find(&fs->buffers, str_of(key));
-
-	reply.diffs.items = &one;
-	if (buffer) {
-		int error = add_diff(fs, request, buffer, &one, &reply.diffs.count);
-
-		if (error && error != -ENOTSUP) {
-			fswatch_refuse(request, str_of(key), error);
+	if (in->path.ptr) {
+		if (!fswatch_key(fs, request, in->path, key))
+			return;
+		query.one = buffers_find(&fs->buffers, str_of(key));
+		if (!query.one) {
+			turn_answer_message(
+				fs, request, &(struct tool_get_diff_output){.empty_ = 0});
 			return;
 		}
-		brief_diffs(&request->arena, &one, reply.diffs.count,
-			in->has_start_line ? in->start_line : 1);
 	}
-	turn_answer_message(fs, request, &reply);
+	diffs_make(fs, request, &query);
 }
 
 /* ---- fs.excerpt ---- */
@@ -329,6 +242,27 @@ static bool wanted(const struct fs_state_query *in, const char *item)
 	return in->include.count == 0;
 }
 
+static int by_path(const void *a, const void *b)
+{
+	struct str x = (*(const struct buffer *const *)a)->path;
+	struct str y = (*(const struct buffer *const *)b)->path;
+
+	return strcmp(x.ptr, y.ptr);
+}
+
+/* All buffers, by path. In the arena. */
+static struct buffer **all_buffers(struct fswatch *fs, struct bus_request *request)
+{
+	size_t count = fs->buffers.by_path.count, i = 0;
+	struct buffer **all =
+		arena_array(&request->arena, count + 1, sizeof(struct buffer *));
+
+	for (struct buffer *b = fs->buffers.first; b; b = b->next)
+		all[i++] = b;
+	qsort(all, count, sizeof(struct buffer *), by_path);
+	return all;
+}
+
 static struct state_buffer *state_buffers(
 	struct fswatch *fs, struct bus_request *request, size_t *count)
 {
@@ -353,11 +287,12 @@ static struct state_buffer *state_buffers(
 	return out;
 }
 
-static void serve_state(void *arg, struct bus_request *request, const void *message)
+/* With the diffs, or none when they are not wanted. */
+static void answer_state(struct fswatch *fs, struct bus_request *request,
+	const void *message, struct diffs *diffs)
 {
-	struct fswatch *fs = arg;
 	const struct fs_state_query *in = message;
-	struct fs_state state = {.empty_ = 0};
+	struct fs_state state = {.diffs = {diffs->items, diffs->count}};
 
 	if (wanted(in, "open_files")) {
 		state.open_files.items = arena_array(&request->arena,
@@ -367,14 +302,26 @@ static void serve_state(void *arg, struct bus_request *request, const void *mess
 	}
 	if (wanted(in, "buffers"))
 		state.buffers.items = state_buffers(fs, request, &state.buffers.count);
-	if (wanted(in, "diffs"))
-		state.diffs.items = all_diffs(fs, request, &state.diffs.count);
-	if (in->brief) {
+	if (!wanted(in, "diffs"))
+		state.diffs.items = NULL;
+	if (in->brief)
 		brief_buffers(&fs->buffers, &request->arena, state.buffers.items,
 			state.buffers.count);
-		brief_diffs(&request->arena, state.diffs.items, state.diffs.count, 1);
-	}
 	turn_answer_message(fs, request, &state);
+}
+
+static void serve_state(void *arg, struct bus_request *request, const void *message)
+{
+	const struct fs_state_query *in = message;
+
+	if (wanted(in, "diffs"))
+		diffs_make(arg, request,
+			&(struct diffs_query){.brief = in->brief,
+				.start_line = 1,
+				.message = message,
+				.done = answer_state});
+	else
+		answer_state(arg, request, message, &(struct diffs){.count = 0});
 }
 
 void serve_buffers_init(struct fswatch *fs)
