@@ -384,7 +384,8 @@ scenario('a full disk: the old file stays, the edit stays, and the reason is tol
     assert.equal(fs.readFileSync(path.join(small, 'a.txt'), 'utf8'), 'old\n');
     assert.deepEqual(fs.readdirSync(small), ['a.txt']);
     const buffer = await mcp.ok('paige_get_buffer', { path: 'a.txt' });
-    assert.deepEqual([buffer.dirty, buffer.content.length], [true, big.length]);
+    assert.equal(buffer.dirty, true);
+    assert.match(buffer.content, /^1\tx{10000}/); // as much as a model is shown at once
     assert.equal((await save(editor, 'a.txt', 'fits\n')).type, 'fs:save_ack');
     await t.release(daemon, editor, mcp);
   } finally {
