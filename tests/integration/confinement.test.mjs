@@ -1,0 +1,128 @@
+// What confined workers can still do: a library inside each worker of a real daemon tries it (tests/confine/attacks.c), on the
+// loop's thread and on one of nng's, with Landlock as every kernel up to this one has it. The outcome is proto/docs/confinement.md;
+// PAIGE_WRITE=1 writes it.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import { constants as os } from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Daemon, PAIGED, WORKERS } from './lib/daemon.mjs';
+import { scratch, smallProject } from './lib/project.mjs';
+import { until } from './lib/wait.mjs';
+
+const PAGE = fileURLToPath(new URL('../../proto/docs/confinement.md', import.meta.url));
+/** The ABI that the page goes up to. */
+const NEWEST = 7;
+/** What the running kernel offers: landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION). */
+const ABI = Math.max(0, Number(execFileSync('python3', ['-c', 'import ctypes; print(ctypes.CDLL(None).syscall(444, None, 0, 1))'], { encoding: 'utf8' })));
+
+/** A copy of the programs whose workers are started with the library in them. */
+function trojan(root) {
+  const workers = path.join(path.dirname(PAIGED), '..', 'workers');
+  fs.mkdirSync(path.join(root, 'supervisor'), { recursive: true });
+  fs.copyFileSync(PAIGED, path.join(root, 'supervisor', 'paiged'));
+  for (const name of [...WORKERS, 'agent']) {
+    const program = path.join(root, 'workers', name, `paige-${name}`);
+    fs.mkdirSync(path.dirname(program), { recursive: true });
+    const lines = ['#!/bin/sh', `. ${root}/environment`, `exec ${fs.realpathSync(path.join(workers, name, `paige-${name}`))} "$@"`];
+    fs.writeFileSync(program, lines.join('\n') + '\n', { mode: 0o755 });
+  }
+  return path.join(root, 'supervisor', 'paiged');
+}
+
+/** Everything that may be damaged. */
+function prey(dir) {
+  for (const name of WORKERS) {
+    for (const thread of ['loop', 'nng']) {
+      const own = path.join(dir, `${name}-${thread}`);
+      fs.mkdirSync(own);
+      for (const file of ['file', 'rename', 'remove']) fs.writeFileSync(path.join(own, file), 'secret', { mode: 0o600 });
+      execFileSync('python3', ['-c', 'import os,sys; os.setxattr(sys.argv[1], "user.there", b"x")', path.join(own, 'file')]);
+    }
+  }
+}
+
+/** {worker: {attack: errno, the smaller of both threads}} on a kernel with that ABI. */
+async function outcome(t, abi) {
+  const root = scratch('attack');
+  const preyDir = path.join(root, 'prey');
+  const victim = spawn('sleep', ['600'], { detached: true });
+  const listeners = [net.createServer(), net.createServer(), net.createServer()];
+  const daemon = new Daemon({ projectDir: smallProject(), dataDir: scratch('data') });
+  t.after(() => {
+    daemon.endNow();
+    victim.kill('SIGKILL');
+    for (const listener of listeners) listener.close();
+    for (const dir of [root, daemon.projectDir, daemon.dataDir]) fs.rmSync(dir, { recursive: true, force: true });
+    daemon.removeScratch();
+  });
+  for (const listener of listeners) listener.on('connection', (socket) => socket.destroy());
+  fs.mkdirSync(preyDir);
+  prey(preyDir);
+  const abstract = `paige-attack-${process.pid}-${abi}`;
+  await Promise.all([0, 1, 2].map((i) => new Promise((done) => listeners[i].listen([0, path.join(root, 'socket'), `\0${abstract}`][i], '127.0.0.1', done))));
+  fs.writeFileSync(path.join(root, 'environment'), Object.entries({
+    LD_PRELOAD: process.env.ATTACKS, ATTACK_DIR: preyDir, ATTACK_VICTIM: victim.pid, ATTACK_PORT: listeners[0].address().port,
+    ATTACK_SOCKET: path.join(root, 'socket'), ATTACK_ABSTRACT: abstract, ATTACK_ABI: abi,
+  }).map(([name, value]) => `export ${name}='${value}'\n`).join(''));
+  daemon.command = [trojan(root)];
+  fs.mkdirSync(path.join(daemon.root, 'home', '.ssh'), { recursive: true });
+  fs.writeFileSync(path.join(daemon.root, 'home', '.ssh', 'id'), 'key');
+  fs.writeFileSync(path.join(daemon.dataDir, 'kept'), 'of the store');
+  await daemon.start();
+  const found = {};
+  for (const name of WORKERS) {
+    const text = await until(`the attacks of ${name} are over`, () => {
+      const all = fs.readFileSync(path.join(preyDir, `${name}.out`), 'utf8');
+      return all.endsWith('done\n') && all;
+    });
+    found[name] = {};
+    for (const line of text.split('\n')) {
+      const [thread, attack, errno] = line.split(' ');
+      if (errno === undefined) continue;
+      // Anything else would be a failure of the attack and prove nothing.
+      assert.ok([0, os.errno.EPERM, os.errno.EACCES, os.errno.EXDEV, os.errno.ENOSYS].includes(Number(errno)), `${name}, ${attack}: errno ${errno}`);
+      const before = found[name][attack];
+      assert.ok(before === undefined || (before === 0) === (Number(errno) === 0), `${name}, ${attack}: ${errno} on ${thread}, ${before} on the other thread`);
+      found[name][attack] = Number(errno);
+    }
+  }
+  return found;
+}
+
+function page(outcomes) {
+  const attacks = Object.keys(outcomes[0].gateway);
+  const cell = (name, attack) => {
+    const refused = outcomes.map((found) => found[name][attack] !== 0);
+    const first = refused.indexOf(true);
+    for (let abi = Math.max(first, 0); abi < refused.length; abi++) assert.equal(refused[abi], first >= 0, `${name}, ${attack}: refused with ABI ${first}, done with ABI ${abi}`);
+    return first < 0 ? 'done' : first === 0 ? '-' : `refused from ABI ${first}`;
+  };
+  return [
+    '# What confined workers can still do', '',
+    '<!-- Written by tests/integration/confinement.test.mjs. -->', '',
+    'A library inside each worker tries these things after the worker is confined, on two of its threads. `-`: refused on every kernel.',
+    '`refused from ABI n`: done on a kernel whose Landlock has a smaller ABI. `done`: possible on every kernel up to ABI ' + NEWEST + '.',
+    'The agent worker is not confined: what it starts may do whatever its user may.', '',
+    `| tried | ${WORKERS.join(' | ')} |`,
+    `|---|${WORKERS.map(() => '---|').join('')}`,
+    ...attacks.map((attack) => `| ${attack} | ${WORKERS.map((name) => cell(name, attack)).join(' | ')} |`), '',
+  ].join('\n');
+}
+
+test('workers can do what the page says, and nothing else', { skip: !process.env.ATTACKS && 'needs the library of attacks', timeout: 300000 }, async (t) => {
+  const outcomes = [];
+  for (let abi = 0; abi <= Math.min(ABI, NEWEST); abi++) outcomes.push(await outcome(t, abi));
+  if (process.env.PAIGE_WRITE) fs.writeFileSync(PAGE, page(outcomes));
+  const written = fs.readFileSync(PAGE, 'utf8');
+  if (ABI >= NEWEST) {
+    assert.equal(page(outcomes), written);
+    return;
+  }
+  // An older kernel shows the same but for what only newer ones refuse.
+  const older = written.replaceAll(/refused from ABI (\d+)/g, (cell, from) => (Number(from) <= ABI ? cell : 'done'));
+  assert.equal(page(outcomes), older);
+});
