@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # the files of this folder share their variables
+# container.sh - a system that systemd boots, in a container. Sourced by `service`.
+#
+# The container has control groups of its own and is not registered, so nothing of this machine's is touched.
+
+main='' leader='' root='' group=paige-service-$$
+
+# Without a filter of nspawn's own: that of Debian 12 refuses Landlock, which no real machine does.
+nspawn=(env SYSTEMD_SECCOMP=0 systemd-nspawn --quiet --register=no --keep-unit "--machine=$group" --resolv-conf=off --timezone=off --link-journal=no)
+
+# contained COMMAND...: in control groups of its own. Becomes the command.
+contained() {
+	local controller
+	for controller in /sys/fs/cgroup/systemd /sys/fs/cgroup/unified /sys/fs/cgroup; do
+		[ -f "$controller/cgroup.procs" ] || continue
+		{ mkdir -p "$controller/$group" && echo "$BASHPID" >"$controller/$group/cgroup.procs"; } || true
+	done 2>/dev/null
+	exec "$@"
+}
+
+gone() { [[ " $(jobs -pr | tr '\n' ' ')" != *" ${main:-none} "* ]]; }
+
+# Ends what is left of the container: killing the first process of its pid namespace ends the rest.
+unboot() {
+	local child
+	if [ -n "$main" ] && ! gone; then
+		for child in $(cat "/proc/$main/task/$main/children" 2>/dev/null || true) "$main"; do kill -KILL "$child" 2>/dev/null || true; done
+	fi
+	[ -z "$main" ] || wait "$main" 2>/dev/null || true
+	main='' leader=''
+	for _ in {1..10}; do
+		if find /sys/fs/cgroup -depth -type d \( -path "*/$group/*" -o -path "*/$group" \) -print0 2>/dev/null | xargs -0r rmdir 2>/dev/null; then break; fi
+		sleep 0.3
+	done
+	rmdir "/run/systemd/nspawn/propagate/$group" "/run/systemd/nspawn/unix-export/$group" 2>/dev/null || true
+	[ -z "$root" ] || rm -f "${root%/*}/.#${root##*/}.lck"
+}
+
+# chroot_run COMMAND...: runs it in the root, which is not booted, with the network of this machine.
+chroot_run() {
+	local environment=() variable
+	for variable in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
+		[ -z "${!variable-}" ] || environment+=("--setenv=$variable=${!variable}")
+	done
+	(contained "${nspawn[@]}" "${environment[@]}" --setenv=TERM=dumb "${binds[@]}" --as-pid2 --pipe -D "$root" "$@") </dev/null
+}
+
+# box COMMAND...: as root in the booted container.
+box() { timeout 120 nsenter -t "$leader" -m -u -i -n -p -C -- /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 "$@" </dev/null; }
+
+# within SECONDS COMMAND...: tries until it succeeds; $took is what it needed.
+within() {
+	local limit=$1 from=${EPOCHREALTIME/./} code=1 tenths
+	shift
+	while :; do
+		if "$@" >/dev/null 2>&1; then code=0; fi
+		tenths=$(((${EPOCHREALTIME/./} - from) / 100000))
+		took="$((tenths / 10)).$((tenths % 10)) s"
+		[ "$code" != 0 ] || return 0
+		[ "$((tenths / 10))" -lt "$limit" ] || return 1
+		sleep 0.2
+	done
+}
+
+booted() { local state; state=$(box systemctl is-system-running 2>/dev/null) || [ "$state" = degraded ]; }
+
+# boot LOG: boots the root; skips the release where that cannot be done.
+boot() {
+	(contained "${nspawn[@]}" --boot --private-network -D "$root") >"$1" 2>&1 </dev/null &
+	main=$!
+	for _ in {1..100}; do
+		leader=$(cut -d ' ' -f 1 "/proc/$main/task/$main/children" 2>/dev/null || true)
+		[ -z "$leader" ] || ! grep -qsE '^NSpid:.*[[:space:]]1$' "/proc/$leader/status" || break
+		! gone || skip "systemd-nspawn: $(tail -n 1 "$1")"
+		sleep 0.1
+	done
+	[ -n "$leader" ] || skip "systemd-nspawn starts no process: $(tail -n 1 "$1")"
+	within 60 booted || skip "systemd is not up in 60 s: $(tail -n 1 "$1")"
+}
+
+power_off() {
+	box systemctl poweroff >/dev/null 2>&1 || true
+	within 60 gone
+}
