@@ -19,26 +19,14 @@ static bool continues(char c)
 	return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* What a stranger's daemon says of itself must not steer the terminal. */
-static void add_visible(struct buf *out, struct str text)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.ptr[i];
-		bool c1 = c == 0xC2 && i + 1 < text.len &&
-			  (unsigned char)text.ptr[i + 1] < 0xA0;
-
-		buf_add_char(out, c < ' ' || c == 0x7F || c1 ? '?' : (char)c);
-		i += c1;
-	}
-}
-
 /* One column: a path that is too long keeps its end, a name its beginning. */
 static void print_cell(struct str text, int width, bool path)
 {
 	struct buf visible = {0};
 	size_t room = (size_t)width, from = 0;
 
-	add_visible(&visible, text.len ? text : STR_LIT("-"));
+	/* Escaped before it is measured. */
+	terminal_add_shown(&visible, text.len ? text : STR_LIT("-"));
 	if (visible.len <= room) {
 		printf("%-*.*s", width, STR_ARG(buf_str(&visible)));
 	} else if (!path) {
@@ -47,9 +35,8 @@ static void print_cell(struct str text, int width, bool path)
 		from = visible.len - (room - strlen(CUT_MARK));
 		while (from < visible.len && continues(visible.data[from]))
 			from++;
-		printf("%-*.*s", (int)strlen(CUT_MARK), (int)strlen(CUT_MARK), CUT_MARK);
-		printf("%-*.*s", width - (int)strlen(CUT_MARK), (int)(visible.len - from),
-			visible.data + from);
+		printf(CUT_MARK "%-*.*s", width - (int)strlen(CUT_MARK),
+			(int)(visible.len - from), visible.data + from);
 	}
 	buf_free(&visible);
 }

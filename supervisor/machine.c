@@ -20,7 +20,7 @@
 
 #define LISTENING 0x10000 /* __SO_ACCEPTCON, which is not exported */
 #define ANSWER_MS 1000
-#define LOOK_MS 8000 /* for all of them */
+#define LOOK_MS 7000 /* for all of them */
 #define DIRECTORY_PREFIX "paige"
 
 static struct str user_name(uid_t uid, struct arena *a)
@@ -96,6 +96,25 @@ static void add_silent(struct machine *m, int error, const char *dir, uid_t uid)
 			.runtime_dir = arena_str(&m->arena, str_of(dir))};
 }
 
+/* Whose the directory is or, where we may not look at it, the nearest one above it: for
+ * each user there is one in /run/user. False when it is gone. */
+static bool owner_of(const char *dir, uid_t *uid)
+{
+	char path[108];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s", dir);
+	while (stat(path, &st) != 0) {
+		char *slash = strrchr(path, '/');
+
+		if (errno != EACCES || !slash || slash == path)
+			return false;
+		*slash = '\0';
+	}
+	*uid = st.st_uid;
+	return true;
+}
+
 static void look_at(struct machine *m, const char *dir, int limit_ms)
 {
 	const struct str request = STR_LIT("{\"command\":\"status\"}");
@@ -103,14 +122,14 @@ static void look_at(struct machine *m, const char *dir, int limit_ms)
 	struct proto_error problem;
 	struct ucred peer = {0};
 	yyjson_doc *doc = NULL;
-	struct stat st;
+	uid_t owner;
 	int error;
 
-	if (stat(dir, &st) != 0)
+	if (!owner_of(dir, &owner))
 		return;
 	error = client_try(dir, request, limit_ms, &peer, &doc);
 	if (error)
-		add_silent(m, error, dir, st.st_uid);
+		add_silent(m, error, dir, owner);
 	else if (proto_decode(ctl_status_type(), yyjson_doc_get_root(doc), "status",
 			 DECODE_LENIENT, &m->arena, &status, &problem) == 0) {
 		status.url = arena_str(&m->arena, status.url);
@@ -184,11 +203,15 @@ static int several(const struct machine *m)
 		"several daemons run here; say which one by DATA_DIR, or by --config:");
 	for (size_t i = 0; i < m->count; i++) {
 		const struct machine_daemon *d = &m->items[i].shown;
+		struct buf shown = {0};
 
-		if (m->items[i].ours)
-			fprintf(stderr, "  DATA_DIR=%.*s  (%.*s, port %d)\n",
-				STR_ARG(d->data_dir),
-				STR_ARG(d->unit.len ? d->unit : d->user), (int)d->port);
+		if (!m->items[i].ours)
+			continue;
+		terminal_add_shown(&shown, d->data_dir);
+		fprintf(stderr, "  DATA_DIR=%.*s  (%.*s, port %d)\n",
+			STR_ARG(buf_str(&shown)),
+			STR_ARG(d->unit.len ? d->unit : d->user), (int)d->port);
+		buf_free(&shown);
 	}
 	return PAIGECTL_FAILED;
 }
