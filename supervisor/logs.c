@@ -211,6 +211,8 @@ uint64_t logs_dropped(const struct logs *logs)
 
 void logs_check(struct logs *logs, struct mono now)
 {
+	if (logs->unheard > 0)
+		(void)say_unheard(logs); /* a second later again */
 	sink_check(&logs->own, now);
 	for (int i = 0; i < WORKER_COUNT; i++)
 		sink_check(&logs->streams[i].sink, now);

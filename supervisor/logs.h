@@ -28,7 +28,8 @@ void logs_ended(struct logs *logs, enum worker_id id);
 void logs_tail(const struct logs *logs, enum worker_id id, size_t lines, struct buf *out);
 /* Lines that could not be filed, of all workers. */
 uint64_t logs_dropped(const struct logs *logs);
-/* Looks whether files were deleted. Called once a second. */
+/* Looks whether files were deleted, and tells a journal that was behind how many lines it
+ * lacks. Called once a second. */
 void logs_check(struct logs *logs, struct mono now);
 void logs_free(struct logs *logs);
 

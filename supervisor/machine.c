@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #define LISTENING 0x10000 /* __SO_ACCEPTCON, which is not exported */
-#define ANSWER_MS 1000
-#define LOOK_MS 7000 /* for all of them */
+#define ANSWER_MS 2000
+#define LOOK_MS 6000 /* for all of them */
 #define DIRECTORY_PREFIX "paige"
 
 static struct str user_name(uid_t uid, struct arena *a)

@@ -724,7 +724,7 @@ test('paigectl list shows every daemon; without DATA_DIR the only one that is ou
   const several = await asked('status');
   assert.equal(several.code, 1);
   for (const d of [first, second]) assert.ok(several.stderr.includes(`DATA_DIR=${d.dataDir}  (`), several.stderr);
-  // One that hangs is waited for a second, and said to be silent.
+  // One that hangs is not waited for long, and said to be silent.
   process.kill(second.pid, 'SIGSTOP');
   const silent = JSON.parse((await first.ctl('list', '--json')).stdout).daemons.filter((entry) => entry.state === 'silent');
   assert.equal(silent.some((entry) => entry.runtime_dir.startsWith(path.join(second.root, 'run'))), true, JSON.stringify(silent));
