@@ -161,6 +161,8 @@ export interface ConnectionHello {
 	windowSize?: WindowSize;
 	/** Asks for what was missed. */
 	resume?: ResumePoint;
+	/** The window takes coaching:progress; others are not told. */
+	wantsProgress?: boolean;
 }
 
 /** The learner opened a file. */
@@ -1756,7 +1758,7 @@ export interface ServerPayloads {
 	"coaching:message": CoachingMessage;
 	/** From paige_show_issue_context. */
 	"coaching:issue_context": CoachingIssueContext;
-	/** While paige_run_coaching_pipeline or paige_end_session is under way. */
+	/** While paige_run_coaching_pipeline or paige_end_session is under way; to windows whose hello says wantsProgress. */
 	"coaching:progress": CoachingProgress;
 	/** From paige_run_coaching_pipeline. */
 	"coaching:plan_ready": CoachingPlanReady;

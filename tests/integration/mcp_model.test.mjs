@@ -142,6 +142,13 @@ scenario('what a tool is to show is looked at first: the path, the file, the lin
 scenario('what no window saw is kept for the next one, once, in order, bounded, and not for another session', async (t) => {
   const daemon = await t.daemon();
   const mcp = await t.mcp(daemon);
+  const lost = await mcp.ok('paige_show_message', { message: 'without a session', type: 'info' });
+  assert.match(lost.note, /No window of the editor is open.*Call again/);
+  const starter = await t.editor(daemon);
+  starter.send('session:start', { issueNumber: 7 });
+  await starter.next('session:started');
+  await starter.close();
+  await until('the window is gone', async () => (await mcp.ok('paige_clear_highlights')).windows === 0);
   const shown = await mcp.ok('paige_open_file', { path: 'README.md' });
   assert.deepEqual([shown.windows, shown.path], [0, 'README.md']);
   assert.match(shown.note, /No window of the editor is open.*next window/);
@@ -157,6 +164,7 @@ scenario('what no window saw is kept for the next one, once, in order, bounded, 
   assert.equal((await second.next('editor:open_file')).payload.path, 'README.md');
   await second.next('explorer:clear_hints');
   assert.deepEqual(second.of('coaching:message'), [], 'the first window had them');
+  assert.deepEqual(second.of('coaching:progress'), []);
 });
 
 scenario('the state has the hint level, and on demand what the learner looks at, the phase in words, and what just happened', async (t) => {

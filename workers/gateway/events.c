@@ -2,6 +2,7 @@
 #include "workers/gateway/events.h"
 #include "common/bus.h"
 #include "common/log.h"
+#include "proto/messages.h"
 #include "proto/topics.h"
 #include "proto/ws.h"
 #include "workers/gateway/gateway.h"
@@ -31,6 +32,8 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 		unseen_keep(str_of(ws_server_infos[type].name), payload);
 	if (guard_watch_takes(str_of(ws_server_infos[type].name)))
 		guard_watch_tell(g->ws, str_of(ws_server_infos[type].name), payload);
+	else if (str_is(event->topic, UI_PREFIX "coaching:progress"))
+		ws_tell_progress(g->ws, str_of(ws_server_infos[type].name), payload);
 	else
 		ws_broadcast(g->ws, str_of(ws_server_infos[type].name), payload, NULL,
 			(struct str){NULL, 0});
@@ -43,6 +46,20 @@ static void on_session_event(void *arg, const struct bus_event *event)
 	/* What was shown belongs to the session before. */
 	if (!str_is(event->topic, "session/resumed"))
 		unseen_forget();
+	unseen_set_session(!str_is(event->topic, "session/ended"));
+}
+
+static void on_session(void *arg, const struct bus_reply *reply)
+{
+	struct arena arena = {0};
+	struct active_session session = {0};
+	struct proto_error error;
+
+	(void)arg;
+	if (reply->status == BUS_OK && bus_reply_decode(METHOD_SESSION_ACTIVE, reply,
+					       &arena, &session, &error) == 0)
+		unseen_set_session(session.session_id.ptr != NULL);
+	arena_free(&arena);
 }
 
 static void on_gap(void *arg, enum worker_id from, uint64_t missed)
@@ -67,4 +84,6 @@ void events_subscribe(struct gateway *g)
 		bus_on_gap(g->bus, topic->publisher, on_gap, g);
 	}
 	bus_subscribe(g->bus, WORKER_STORE, "session/", on_session_event, g);
+	bus_call(g->bus, METHOD_SESSION_ACTIVE, (struct str){NULL, 0}, STR_LIT("{}"), 0,
+		on_session, g);
 }

@@ -233,6 +233,7 @@ void hello_on_message(const struct ws_message *message)
 		abort();
 	g->client = message->client;
 	g->resume = hello->has_resume;
+	g->client->wants_progress = hello->wants_progress;
 	snprintf(g->id, sizeof(g->id), "%.*s", STR_ARG(message->id));
 	if (g->resume) {
 		snprintf(

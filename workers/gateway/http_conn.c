@@ -37,6 +37,7 @@ struct http_conns {
 	struct event *half_closed; /* pending while there is such a client */
 	struct event *relief;
 	bool paused;
+	bool stopping; /* connections end with the answer that is under way */
 	struct evconnlistener *listeners[MAX_LISTENERS];
 	size_t listener_count;
 	size_t held; /* of all connections */
@@ -548,6 +549,8 @@ static void on_answered(struct evhttp_request *request, void *arg)
 		evbuffer_drain(input, evbuffer_get_length(input));
 	else
 		look(arg, conn, input, 0);
+	if (the_conns->stopping)
+		http_conn_cut(conn);
 }
 
 void http_conn_begin_serving(struct http_conn *conn, struct evhttp_request *request)
@@ -638,9 +641,15 @@ void http_conns_add_listener(struct http_conns *conns, struct evconnlistener *li
 
 void http_conns_stop_accepting(struct http_conns *conns)
 {
+	struct http_conn *conn;
+
 	set_paused(conns, true);
 	event_del(conns->relief);
 	conns->listener_count = 0;
+	conns->stopping = true;
+	LIST_FOREACH(conn, &conns->all, link)
+	if (!conn->serving && !conn->reading)
+		http_conn_cut(conn);
 }
 
 struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_fd,

@@ -90,7 +90,9 @@ struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *a
 
 /* A listener to pause while too much is open. */
 void http_conns_add_listener(struct http_conns *conns, struct evconnlistener *listener);
-/* For good: the listeners are not touched any more. */
+/* For good: the listeners are not touched any more. Connections that are kept open for
+ * another request end, at once or with the answer under way, so that their clients
+ * connect anew, to the next process. */
 void http_conns_stop_accepting(struct http_conns *conns);
 
 /* The connection of a request that is being handled. NULL once the client is gone. */

@@ -9,6 +9,7 @@
 #include "workers/gateway/mcp_fit.h"
 #include "workers/gateway/mcp_places.h"
 #include "workers/gateway/mcp_tool_log.h"
+#include "workers/gateway/unseen.h"
 #include "workers/gateway/ws_server.h"
 #include <stdlib.h>
 #include <sys/queue.h>
@@ -155,10 +156,12 @@ static void add_windows(struct tool_call *t)
 	t->text.len--;
 	buf_printf(&t->text, ",\"windows\":%zu", windows);
 	if (windows == 0)
-		buf_add_str(&t->text,
-			STR_LIT(",\"note\":\"No window of the editor is open, so the "
-				"learner does not see it yet. It is kept, and the next "
-				"window that opens shows it.\""));
+		buf_printf(&t->text,
+			",\"note\":\"No window of the editor is open, so the learner did "
+			"not see it. %s\"",
+			unseen_keeps() ? "It is kept, and the next window that opens "
+					 "shows it."
+				       : "Call again when the learner has opened one.");
 	buf_add_char(&t->text, '}');
 }
 

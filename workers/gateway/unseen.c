@@ -24,6 +24,7 @@ static struct {
 		struct payload *payload;
 	} items[UNSEEN_MAX];
 	size_t count, bytes;
+	bool session;
 } unseen;
 
 static bool is_kept(struct str type)
@@ -41,6 +42,16 @@ static void drop_oldest(void)
 	unseen.count--;
 	memmove(&unseen.items[0], &unseen.items[1],
 		unseen.count * sizeof(unseen.items[0]));
+}
+
+void unseen_set_session(bool active)
+{
+	unseen.session = active;
+}
+
+bool unseen_keeps(void)
+{
+	return unseen.session;
 }
 
 void unseen_forget(void)
@@ -64,7 +75,7 @@ static struct payload *path_of(const struct payload *payload)
 
 void unseen_keep(struct str type, struct payload *payload)
 {
-	if (!is_kept(type))
+	if (!unseen.session || !is_kept(type))
 		return;
 	payload = str_is(type, OPEN_FILE) ? path_of(payload) : payload_hold(payload);
 	while (unseen.count == UNSEEN_MAX ||

@@ -50,6 +50,7 @@ struct ws_client {
 	bool reading_paused;
 	enum worker_id paused_on; /* as told to ws_client_pause */
 	bool greeted;		  /* connection:init was sent */
+	bool wants_progress;	  /* as its hello said */
 	unsigned pending_calls;	  /* calls that will answer this window */
 	bool gone;	/* the socket is closed; freed when pending_calls is 0 */
 	int cols, rows; /* terminal size (P5.24) */

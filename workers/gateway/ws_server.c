@@ -124,6 +124,15 @@ void ws_broadcast(struct ws_server *server, struct str type, struct payload *pay
 	}
 }
 
+void ws_tell_progress(struct ws_server *server, struct str type, struct payload *payload)
+{
+	struct ws_client *client, *next;
+
+	FOREACH_CLIENT(client, next, server)
+	if (client->wants_progress)
+		ws_answer(client, type, payload, (struct str){NULL, 0});
+}
+
 void ws_answer(
 	struct ws_client *client, struct str type, struct payload *payload, struct str id)
 {

@@ -33,7 +33,7 @@ export class Editor {
     socket.on('close', () => this.#lost(socket));
     socket.on('message', (data) => this.#received(JSON.parse(data.toString('utf8'))));
     const resume = this.init && { epoch: this.init.epoch, seq: this.lastSeq, connectionId: this.init.connectionId };
-    const hello = { version: '1.0.0', platform: 'linux', windowSize: { width: 1280, height: 800 }, ...(resume && { resume }) };
+    const hello = { version: '1.0.0', platform: 'linux', wantsProgress: true, windowSize: { width: 1280, height: 800 }, ...(resume && { resume }) };
     const answer = await this.ask('connection:hello', hello, 'connection:init');
     if (answer === null) throw new Error('the connection was lost before connection:init');
     this.init = answer.payload;
