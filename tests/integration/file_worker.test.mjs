@@ -386,6 +386,8 @@ scenario('a full disk: the old file stays, the edit stays, and the reason is tol
     const buffer = await mcp.ok('paige_get_buffer', { path: 'a.txt' });
     assert.equal(buffer.dirty, true);
     assert.match(buffer.content, /^1\tx{10000}/); // as much as a model is shown at once
+    const last = await mcp.ok('paige_get_buffer', { path: 'a.txt', startLine: 1, startColumn: big.length });
+    assert.deepEqual([last.content, last.more], ['1\tx', undefined], 'to its last character');
     assert.equal((await save(editor, 'a.txt', 'fits\n')).type, 'fs:save_ack');
     await t.release(daemon, editor, mcp);
   } finally {

@@ -39,6 +39,8 @@
 	"\n"                                                                             \
 	"Errors say what to do. \"No active session\" means that the learner has to "    \
 	"start a session in "                                                            \
-	"the editor first. Paths are relative to the project."
+	"the editor first. Paths may be relative to the project, or absolute inside "    \
+	"it. "                                                                           \
+	"Long texts come in pieces: more and leftOut say how to go on."
 
 #endif

@@ -17,7 +17,7 @@
 	"{\"content\":[{\"type\":\"text\",\"text\":\"" MCP_TOOL_LOST_TEXT                \
 	"\"}],\"isError\":true}"
 #define MCP_TOOL_LOST_TEXT                                                               \
-	"Paige's gateway was restarted while this call was under way, so its answer "    \
+	"Paige was restarted or stopped while this call was under way, so its answer "   \
 	"did "                                                                           \
 	"not arrive. Call the tool again with the same arguments: what was finished or " \
 	"is still being made is found, and nothing is paid for twice."
