@@ -23,4 +23,11 @@ int file_read_all(int fd, size_t max, struct buf *out)
 /* 0 or -errno; part of it may be written then. */
 int file_write_all(int fd, struct str bytes) __attribute__((warn_unused_result));
 
+/*
+ * Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, before anything
+ * else is opened: what took such a number would get what is meant for the terminal. Ends
+ * the program when it cannot.
+ */
+void file_fill_standard(void);
+
 #endif

@@ -8,26 +8,15 @@
 #include "common/settings.h"
 #include "common/peers.h"
 
-#include "common/envfile.h"
-#include "common/file_io.h"
+#include "common/settings_files.h"
 #include "common/settings_paths.h"
 #include "common/settings_values.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* A value as it was found, before it is understood. `text` is the holder's, NULL when
- * nobody set it. */
-struct candidate {
-	char *text;
-	enum setting_source source;
-};
-
-#define FILE_MAX_BYTES (1024 * 1024)
 
 /* ---- problems ---- */
 
@@ -43,166 +32,14 @@ static void problem(struct buf *problems, enum setting_id id, const struct candi
 
 /* ---- sources ---- */
 
-static bool is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Replaces what a lower source said. Blanks at the ends are never meant, except in the
- * name of a directory; nothing but blanks is empty (P1.4). */
-static void propose(struct candidate *c, enum setting_id id, struct str value,
-	enum setting_source source)
-{
-	size_t start = 0, end = value.len;
-
-	while (start < end && is_space(value.ptr[start]))
-		start++;
-	while (end > start && is_space(value.ptr[end - 1]))
-		end--;
-	if (setting_info(id)->kind == SETTING_PATH && start < end) {
-		start = 0;
-		end = value.len;
-	}
-	free(c->text);
-	c->text = strndup(value.ptr + start, end - start);
-	if (!c->text)
-		abort();
-	c->source = source;
-}
-
-/* Letters to change, add or take away to make one name of the other (Levenshtein). */
-static size_t distance(struct str a, const char *b)
-{
-	size_t row[64];
-	size_t n = strlen(b);
-
-	if (n >= 64)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a.len; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			size_t best = corner + (a.ptr[i - 1] != b[j - 1]);
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
-/* The setting that `key` may be a misspelling of, or NULL. */
-static const char *nearest_setting(struct str key)
-{
-	const char *nearest = NULL;
-	size_t best = key.len > 64 ? 0 : key.len / 4 + 1;
-
-	for (int i = 0; i < SETTING_COUNT; i++) {
-		size_t d = distance(key, setting_info((enum setting_id)i)->name);
-
-		if (d < best || (d == best && !nearest && best > 0)) {
-			best = d;
-			nearest = setting_info((enum setting_id)i)->name;
-		}
-	}
-	return nearest;
-}
-
-static void unknown_key(struct settings *s, struct str key, const char *path, int line,
-	enum setting_source source)
-{
-	const char *nearest = nearest_setting(key);
-
-	if (nearest)
-		buf_printf(&s->warnings,
-			"%s line %d: unknown setting %.*s; is %s meant?\n", path, line,
-			(int)(key.len > 64 ? 64 : key.len), key.ptr, nearest);
-	else if (source == SETTING_CONFIG_FILE)
-		buf_printf(&s->warnings, "%s line %d: unknown setting %.*s\n", path, line,
-			(int)(key.len > 64 ? 64 : key.len), key.ptr);
-}
-
-static void read_text(struct settings *s, struct candidate *candidates, struct str text,
-	const char *path, enum setting_source source, struct buf *problems)
-{
-	struct envfile f = {.text = text};
-	struct str key = {0}, value = {0};
-	enum envfile_item item;
-
-	while ((item = envfile_next(&f, &key, &value)) != ENVFILE_END) {
-		int id;
-
-		if (item == ENVFILE_MALFORMED) {
-			buf_printf(
-				source == SETTING_CONFIG_FILE ? problems : &s->warnings,
-				"%s line %d: not a line of the form KEY=value, or a "
-				"quote is not closed\n",
-				path, f.line);
-			continue;
-		}
-		id = setting_by_name(key);
-		if (id < 0)
-			unknown_key(s, key, path, f.line, source);
-		else if (memchr(value.ptr, '\0', value.len))
-			buf_printf(problems, "%s line %d: %s contains a NUL byte\n", path,
-				f.line, setting_info(id)->name);
-		else
-			propose(&candidates[id], (enum setting_id)id, value, source);
-	}
-	envfile_fini(&f);
-}
-
-/* Reads a whole regular file of at most FILE_MAX_BYTES. 0 or -errno. */
-static int slurp(const char *path, struct buf *out)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	int error;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) != 0)
-		error = -errno;
-	else if (S_ISDIR(st.st_mode))
-		error = -EISDIR;
-	else
-		error = file_read_all(fd, FILE_MAX_BYTES, out);
-	close(fd);
-	return error;
-}
-
-static void read_file(struct settings *s, struct candidate *candidates, const char *path,
-	enum setting_source source, struct buf *problems)
-{
-	struct buf text = {0};
-	int error = slurp(path, &text);
-
-	if (error == 0)
-		read_text(s, candidates, buf_str(&text), path, source, problems);
-	else if (source == SETTING_CONFIG_FILE)
-		buf_printf(problems, "--config %s: cannot be read: %s\n", path,
-			strerror(-error));
-	else if (error != -ENOENT) /* no .env is the normal case (EC-04) */
-		buf_printf(problems, "%s in the current directory cannot be read: %s\n",
-			path, strerror(-error));
-	buf_free(&text);
-}
-
 static void read_environment(struct candidate *candidates)
 {
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const char *value = getenv(setting_info((enum setting_id)i)->name);
 
 		if (value)
-			propose(&candidates[i], (enum setting_id)i, str_of(value),
-				SETTING_ENVIRONMENT);
+			candidate_propose(&candidates[i], (enum setting_id)i,
+				str_of(value), SETTING_ENVIRONMENT);
 	}
 }
 
@@ -240,8 +77,7 @@ static void settle(struct settings *s, enum setting_id id, const struct candidat
 static void settle_all(struct settings *s, struct candidate *candidates,
 	bool secrets_required, struct buf *problems)
 {
-	*s = (struct settings){
-		.warnings = s->warnings, .sources = calloc(SETTING_COUNT, 1)};
+	s->sources = calloc(SETTING_COUNT, 1);
 	if (!s->sources)
 		abort();
 	for (int i = 0; i < SETTING_COUNT; i++) {
@@ -361,12 +197,6 @@ static void check_directories(
 			setting_info(SETTING_ID_data_dir)->name, s->data_dir);
 }
 
-static void forget(struct candidate *candidates)
-{
-	for (int i = 0; i < SETTING_COUNT; i++)
-		free(candidates[i].text);
-}
-
 /* Who else may connect must exist, and public names must be some. */
 static void check_peers(const struct settings *s, struct buf *problems)
 {
@@ -391,14 +221,12 @@ int settings_load(struct settings *s, const char *config_file, struct buf *probl
 	size_t before = problems->len;
 
 	*s = (struct settings){0};
-	if (config_file)
-		read_file(s, candidates, config_file, SETTING_CONFIG_FILE, problems);
-	read_file(s, candidates, ".env", SETTING_DOTENV, problems);
 	read_environment(candidates);
+	settings_read_files(s, candidates, config_file, problems);
 	settle_all(s, candidates, true, problems);
 	check_directories(s, candidates, problems);
 	check_peers(s, problems);
-	forget(candidates);
+	candidates_forget(candidates);
 	return problems->len == before ? 0 : -EINVAL;
 }
 
@@ -410,7 +238,7 @@ int settings_load_environment(struct settings *s, struct buf *problems)
 	*s = (struct settings){0};
 	read_environment(candidates);
 	settle_all(s, candidates, false, problems);
-	forget(candidates);
+	candidates_forget(candidates);
 	if (getenv(SETTINGS_PROJECT_SPELLING))
 		s->project_spelling = strdup(getenv(SETTINGS_PROJECT_SPELLING));
 	return problems->len == before ? 0 : -EINVAL;
@@ -431,12 +259,13 @@ int settings_change(struct settings *s, const struct settings *old,
 			buf_add_str(&text, str_of(values[i]));
 		else
 			settings_print(old, id, true, &text);
-		propose(&candidates[i], id, text.len ? buf_str(&text) : STR_LIT(""),
+		candidate_propose(&candidates[i], id,
+			text.len ? buf_str(&text) : STR_LIT(""),
 			settings_source(old, id));
 		buf_free(&text);
 	}
 	settle_all(s, candidates, false, problems);
-	forget(candidates);
+	candidates_forget(candidates);
 	if (old->project_spelling)
 		s->project_spelling = strdup(old->project_spelling);
 	return problems->len == before ? 0 : -EINVAL;
@@ -447,6 +276,17 @@ enum setting_source settings_source(const struct settings *s, enum setting_id id
 	return (enum setting_source)s->sources[id];
 }
 
+const char *settings_origin(const struct settings *s, enum setting_id id)
+{
+	enum setting_source source = settings_source(s, id);
+
+	if (source == SETTING_CONFIG_FILE && s->config_path)
+		return s->config_path;
+	if (source == SETTING_DOTENV && s->dotenv_path)
+		return s->dotenv_path;
+	return setting_source_name(source);
+}
+
 void settings_fini(struct settings *s)
 {
 	for (int i = 0; i < SETTING_COUNT; i++) {
@@ -455,8 +295,9 @@ void settings_fini(struct settings *s)
 	}
 	free(s->sources);
 	s->sources = NULL;
-	free(s->project_spelling);
-	s->project_spelling = NULL;
+	replace(&s->project_spelling, NULL);
+	replace(&s->config_path, NULL);
+	replace(&s->dotenv_path, NULL);
 	buf_free(&s->warnings);
 }
 

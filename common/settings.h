@@ -2,11 +2,17 @@
  * settings.h - the settings of config/settings.def: read, checked, printed (contract
  * section 2).
  *
- * Precedence: environment, then .env in the current directory, then --config FILE, then
- * the default. Every file is KEY=value lines (envfile.h). A value that is empty or only
- * blanks stands for the default, and still wins over the sources below it. Unknown keys
- * and malformed lines of --config FILE are reported; .env may be shared with other
- * programs, so there only what looks like a misspelt setting is.
+ * Precedence: environment, then .env in the current directory, then --config FILE or else
+ * paige.conf in the user's configuration directory, then the default. Every file is
+ * KEY=value lines (envfile.h). A value that is empty or only blanks stands for the
+ * default, and still wins over the sources below it. Unknown keys and malformed lines of
+ * a paige.conf are reported; .env may be shared with other programs, so there only what
+ * looks like a misspelt setting is.
+ *
+ * Files of the project that is coached on configure nothing: whoever wrote the project
+ * must not choose where the key goes or which program runs. Neither a .env nor a
+ * paige.conf that lies in PROJECT_DIR is taken, however it is reached; only --config FILE
+ * is, which somebody typed.
  */
 #ifndef PAIGE_COMMON_SETTINGS_H
 #define PAIGE_COMMON_SETTINGS_H
@@ -20,7 +26,13 @@ enum setting_flags {
 	SETTING_SECRET = 2, /* masked wherever it is shown, kept from workers that do not
 			       need it */
 	SETTING_RELOAD = 4, /* applied by SIGHUP without a restart of workers */
-	SETTING_URL = 8,    /* begins with http:// or https:// */
+	SETTING_URL = 8,    /* http or https, of a host and perhaps a path; slashes at its end
+			       are taken off */
+	/* Decides where the key or what the learner writes goes, or which program runs:
+	 * logged at the start with where it came from. */
+	SETTING_RISKY = 16,
+	/* A URL to which "/v1/messages" is joined: it may end with that already. */
+	SETTING_CLAUDE_API = 32,
 };
 enum setting_kind {
 	SETTING_INT,
@@ -55,6 +67,7 @@ struct settings {
 	/* PROJECT_DIR as it was given, made absolute, links kept: the name by which the
 	 * learner knows it. NULL when there is none. */
 	char *project_spelling;
+	char *config_path, *dotenv_path; /* the files that were read, NULL without */
 	struct buf warnings; /* lines about what was ignored, for the caller to log */
 };
 
@@ -80,7 +93,7 @@ const struct setting_info *setting_info(enum setting_id id);
 int setting_by_name(struct str name);
 
 /*
- * Reads everything; `config_file` may be NULL. 0, or -EINVAL with *problems holding one
+ * Reads everything; `config_file` is what --config names, or NULL. 0, or -EINVAL with *problems holding one
  * line for each problem, each naming its variable, the value (secrets masked) and the
  * rule. Checks of the file system (PROJECT_DIR exists and is a directory; FR-005, FR-006,
  * P1.4) are part of it. On failure *s still holds every value that is right and the
@@ -108,8 +121,14 @@ void settings_print(
 bool settings_differ(
 	const struct settings *a, const struct settings *b, enum setting_id id);
 enum setting_source settings_source(const struct settings *s, enum setting_id id);
+/* Where the value came from, for people: "environment", or the path of the file.
+ * Borrowed. */
+const char *settings_origin(const struct settings *s, enum setting_id id);
 const char *setting_source_name(enum setting_source source);
 void settings_fini(struct settings *s);
+/* Where paige.conf is looked for without --config: $XDG_CONFIG_HOME/paige/paige.conf, else
+ * ~/.config/paige/paige.conf. Returns new; NULL without a home. */
+char *settings_config_path(void);
 
 /*
  * Where sockets go: $RUNTIME_DIRECTORY, else $XDG_RUNTIME_DIR/paige-<hash of DATA_DIR>,

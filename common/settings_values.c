@@ -108,7 +108,8 @@ void setting_rule(enum setting_id id, struct buf *out)
 	case SETTING_PATH:
 		buf_printf(out, "must be %sat most %.0f bytes without control characters",
 			info->flags & SETTING_URL
-				? "a URL that begins with http:// or https://, "
+				? "a URL of the form http://HOST or https://HOST, with "
+				  "a port or path or without, but no ? or #, "
 				: "",
 			info->max);
 		break;
@@ -165,6 +166,39 @@ static int choice_index(const char *choices, struct str text)
 	return -1;
 }
 
+/* The host must be there; behind it may come a port and a path, to which more is joined.
+ */
+static bool is_url(const char *text)
+{
+	size_t scheme = str_starts(str_of(text), "https://")  ? 8
+			: str_starts(str_of(text), "http://") ? 7
+							      : 0;
+	const char *host = text + scheme, *login = strchr(host, '@');
+
+	if (login && strcspn(host, "/") > (size_t)(login - host))
+		host = login + 1;
+	return scheme && *host && !strchr("/:@", *host) && !strpbrk(text, " ?#\\\"<>");
+}
+
+/* Takes off what would stand there twice when a path is joined. */
+static void trim_url(const struct setting_info *info, char *url)
+{
+	static const char *const ends[] = {"/v1/messages", "/v1"};
+	size_t n = strlen(url);
+
+	while (n > 0 && url[n - 1] == '/')
+		n--;
+	for (size_t i = 0; i < 2 && info->flags & SETTING_CLAUDE_API; i++) {
+		size_t m = strlen(ends[i]);
+
+		if (n > m && memcmp(url + n - m, ends[i], m) == 0)
+			n -= m;
+	}
+	while (n > 0 && url[n - 1] == '/')
+		n--;
+	url[n] = '\0';
+}
+
 static int check_text(const struct setting_info *info, const char *text)
 {
 	size_t len = strlen(text);
@@ -176,8 +210,7 @@ static int check_text(const struct setting_info *info, const char *text)
 	for (size_t i = 0; info->kind == SETTING_TEXT && i < len; i++)
 		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
 			return -EINVAL;
-	if (info->flags & SETTING_URL && strncmp(text, "http://", 7) != 0 &&
-		strncmp(text, "https://", 8) != 0)
+	if (info->flags & SETTING_URL && !is_url(text))
 		return -EINVAL;
 	return 0;
 }
@@ -207,6 +240,8 @@ int setting_set(struct settings *s, enum setting_id id, const char *text)
 		copy = strdup(text);
 		if (!copy)
 			abort();
+		if (info->flags & SETTING_URL)
+			trim_url(info, copy);
 		free(*(char **)setting_member(s, id));
 		*(char **)setting_member(s, id) = copy;
 		return 0;

@@ -12,6 +12,7 @@
 #include "supervisor/orphans.h"
 #include "supervisor/reload.h"
 #include "supervisor/runtime.h"
+#include "supervisor/settings_report.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -349,6 +350,8 @@ static int tell_the_world(struct daemon *d)
 {
 	int error;
 
+	settings_log(&d->settings, NULL);
+	settings_log_network(environ);
 	printf("Paige %s is starting: %.*s (port %d), project %s, data %s, process %d\n",
 		PAIGE_VERSION, STR_ARG(buf_str(&d->url)), d->listener.port,
 		d->settings.project_dir, d->settings.data_dir, (int)getpid());

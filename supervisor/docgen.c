@@ -107,7 +107,7 @@ static void man_paigectl(void)
 	section("DESCRIPTION");
 	paragraph("Asks the daemon whose DATA_DIR is meant, as paiged(8) reads it: from "
 		  "the environment, from "
-		  ".env in the current directory, or from the file given with --config. "
+		  ".env in the current directory, or from paige.conf(5). "
 		  "Where none of them names it, the daemon on the default DATA_DIR is "
 		  "meant, else the one that was started with the same --config, else the "
 		  "only one that runs: of this user or, for root, of a unit of systemd. "
@@ -279,11 +279,19 @@ static void man_conf(void)
 		  "and `). Keys may be preceded by `export`.");
 	paragraph("Each setting is looked for in the environment, then in .env in the "
 		  "current directory, then "
-		  "in the file given with --config; an empty value stands for the "
+		  "in paige.conf: the file given with --config, or else "
+		  "$XDG_CONFIG_HOME/paige/paige.conf, which is "
+		  "~/.config/paige/paige.conf unless set. An empty value stands for the "
 		  "default. A value that breaks "
 		  "its rule keeps the daemon from starting, never becomes another one "
 		  "silently. "
 		  "`paigectl config` shows what holds and where it came from.");
+	paragraph("Files of the project that is coached on configure nothing, since "
+		  "whoever wrote it could choose where the key is sent or what is run: a "
+		  ".env or paige.conf that lies in PROJECT_DIR, whatever links lead there, "
+		  "is passed over, and said when it holds settings of Paige. Only a file "
+		  "named with --config is taken from anywhere. What decides where data "
+		  "goes or what runs is logged at the start with where it came from.");
 	section("SETTINGS");
 	for (int i = 0; i < SETTING_COUNT; i++)
 		setting_item(setting_info((enum setting_id)i));

@@ -1,4 +1,5 @@
 /* doctor_network.c - the daemon, its port, the key and the memory. See doctor.h. */
+#include "common/no_proxy.h"
 #include "supervisor/doctor.h"
 
 #include "supervisor/listener.h"
@@ -22,6 +23,7 @@ static size_t ignore(char *data, size_t size, size_t count, void *arg)
 static long http_get(const char *url, char error[CURL_ERROR_SIZE])
 {
 	CURL *curl = curl_easy_init();
+	struct buf no_proxy = {0};
 	long status = 0;
 	CURLcode code;
 
@@ -35,13 +37,16 @@ static long http_get(const char *url, char error[CURL_ERROR_SIZE])
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, ignore);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
 	/* A proxy has nothing to do with this machine. */
-	curl_easy_setopt(curl, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
+	no_proxy_list(&no_proxy);
+	buf_add_char(&no_proxy, '\0');
+	curl_easy_setopt(curl, CURLOPT_NOPROXY, no_proxy.data);
 	code = curl_easy_perform(curl);
 	if (code == CURLE_OK)
 		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	else if (!error[0])
 		snprintf(error, CURL_ERROR_SIZE, "%s", curl_easy_strerror(code));
 	curl_easy_cleanup(curl);
+	buf_free(&no_proxy);
 	return status;
 }
 

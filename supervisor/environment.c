@@ -2,6 +2,7 @@
  * memory. */
 #include "supervisor/environment.h"
 
+#include "common/inherited.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,18 +62,10 @@ static bool is_own(const char *entry)
 	return setting_by_name(name) >= 0;
 }
 
-/* What a program needs to run, and cannot be a secret. */
+/* PAIGE_... that are the supervisor's own were taken away before. */
 static bool is_harmless(const char *entry)
 {
-	static const char *const prefixes[] = {
-		"PATH=", "HOME=", "USER=", "LOGNAME=", "LANG=", "LANGUAGE=", "LC_",
-		"TZ=", "TMPDIR=", "XDG_", "LD_LIBRARY_PATH=", "MALLOC_", "ASAN_OPTIONS=",
-		"LSAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS=", "PAIGE_"};
-
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (starts(entry, prefixes[i]))
-			return true;
-	return false;
+	return inherited_harmless(entry) || starts(entry, "PAIGE_");
 }
 
 bool environment_gives(

@@ -1,4 +1,5 @@
 /* paigectl.c - main of paigectl: finds the command and reads its options. */
+#include "common/file_io.h"
 #include "supervisor/paigectl.h"
 
 #include "paige-config.h"
@@ -47,8 +48,9 @@ static void print_commands(FILE *file)
 				command_infos[i].summary);
 	fputs("\n`paigectl COMMAND --help` tells more. The daemon is found by DATA_DIR, "
 	      "as paiged reads it:\n"
-	      "from the environment, .env in the current directory, or --config FILE. "
-	      "Without it the\nonly daemon that runs is meant, also that of a unit.\n"
+	      "from the environment, .env in the current directory, --config FILE or "
+	      "paige.conf(5).\n"
+	      "Without it the only daemon that runs is meant, also that of a unit.\n"
 	      "Exit codes: 0 done, 1 failed, 2 wrong call, 3 no daemon running.\n",
 		file);
 }
@@ -77,6 +79,7 @@ int main(int argc, char **argv)
 {
 	int command;
 
+	file_fill_standard();
 	terminal_init();
 	if (argc < 2) {
 		print_commands(stderr);

@@ -1,6 +1,7 @@
 /*
  * paiged.c - main of the supervisor: command line and settings, then daemon_run.
  */
+#include "common/file_io.h"
 #include "common/log.h"
 #include "paige-config.h"
 #include "supervisor/daemon.h"
@@ -55,22 +56,26 @@ static int load(struct settings *settings, const char *config_file)
 	}
 	if (error)
 		fputs("Settings come from the environment, from .env in the current "
-		      "directory, and from "
-		      "--config FILE; see paige.conf(5).\n",
+		      "directory, and from --config FILE or "
+		      "~/.config/paige/paige.conf; see paige.conf(5).\n",
 			stderr);
 	buf_free(&problems);
 	return error;
 }
 
-/* Lets PROJECT_DIR be `project` where no setting names a project; in the environment, so
- * that it holds as well when the settings are read again. */
+/* Lets PROJECT_DIR be `project` where neither the environment nor paige.conf names a
+ * project; in the environment, so that it holds as well when the settings are read again.
+ * A .env has no say: one that came with the project would make itself the user's by naming
+ * another. */
 static void suggest_project(const char *project, const char *config_file)
 {
 	struct settings settings;
 	struct buf problems = {0};
+	enum setting_source source;
 
 	(void)!settings_load(&settings, config_file, &problems);
-	if (settings_source(&settings, SETTING_ID_project_dir) == SETTING_DEFAULT)
+	source = settings_source(&settings, SETTING_ID_project_dir);
+	if (source == SETTING_DEFAULT || source == SETTING_DOTENV)
 		setenv(setting_info(SETTING_ID_project_dir)->name, project, 1);
 	settings_fini(&settings);
 	buf_free(&problems);
@@ -110,6 +115,7 @@ int main(int argc, char **argv)
 	struct settings settings;
 	const char *config_file;
 
+	file_fill_standard();
 	block_signals();
 	if (read_options(&options, argc, argv) != 0)
 		return EXIT_USAGE;

@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "supervisor/notify.h"
+#include "supervisor/settings_report.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,7 @@ static void apply(struct daemon *d, struct settings *now)
 		restart[i] = wants_restart((enum worker_id)i, &d->settings, now);
 		any = any || restart[i];
 	}
+	settings_log(now, &d->settings);
 	settings_fini(&d->settings);
 	d->settings = *now;
 	log_set_level((enum log_level)d->settings.log_level);

@@ -1,5 +1,7 @@
 // coaching.test.mjs - what needs Claude, from plan to wrap-up (seed 004 stories 7 to 12), with the scripted Claude.
 import { strict as assert } from 'node:assert';
+import fs from 'node:fs';
+import path from 'node:path';
 import { QUESTION } from './lib/project.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
@@ -113,4 +115,74 @@ scenario('fifty questions at once: each is answered, and short calls are not sta
     response.end('{"type":"error","error":{"type":"invalid_request_error","message":"not today"}}');
   }
   for (let i = 0; i < 50; i += 1) await editor.next(['explain:response', 'explain:error']);
+});
+
+scenario('gh is told its own login and how to reach the network, not the key for Claude nor anything else', async (t) => {
+  const tools = t.directory('tools');
+  // It gives the names of its variables as the title of the issue.
+  fs.writeFileSync(path.join(tools, 'gh'), `#!/bin/sh\nprintf '{"title":"%s"}' "$(env | sed -n 's/^\\([A-Za-z_]*\\)=.*/\\1/p' | sort | tr '\\n' ' ')"\n`, { mode: 0o755 });
+  const foreign = { AWS_SECRET_ACCESS_KEY: 's', LD_PRELOAD: '', NODE_OPTIONS: 'x' };
+  const { daemon, editor } = await world(t, { PATH: `${tools}:${process.env.PATH}`, GH_TOKEN: 't', https_proxy: 'http://127.0.0.1:9', no_proxy: '*', ...foreign });
+  editor.send('session:start', { issueNumber: 7 });
+  const { sessionId } = (await editor.next('session:started')).payload;
+  const [{ title }] = await until('the title', async () => {
+    const rows = await daemon.sql(`SELECT issue_title AS title FROM sessions WHERE id = '${sessionId}' AND issue_title LIKE '%PATH%'`);
+    return rows.length && rows;
+  });
+  const names = title.split(' ');
+  for (const name of ['PATH', 'HOME', 'GH_TOKEN', 'https_proxy', 'GH_PROMPT_DISABLED']) assert.ok(names.includes(name), `${name} is missing: ${title}`);
+  for (const name of ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'PROJECT_DIR', ...Object.keys(foreign)]) assert.ok(!names.includes(name), `${name} is there: ${title}`);
+  assert.ok(!/PAIGE_/.test(title), title);
+});
+
+const message = (content, stop) => ({ id: 'm', type: 'message', role: 'assistant', model: 'x', content, stop_reason: stop, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 5 } });
+
+/** A dashboard that asks for materials, whose searches answer what `search(n)` gives, n from 1. */
+async function searching(t, search) {
+  const { claude, daemon, editor } = await world(t);
+  const sessionId = await begin(editor);
+  await daemon.sql(`INSERT INTO knowledge_gaps (id, session_id, topic, severity, evidence, related_concepts, last_encountered_at) VALUES ('g1', '${sessionId}', 'templates', 'high', 'x', '[]', '2026-01-01T00:00:00.000Z')`);
+  let searches = 0;
+  claude.disturb = (number, response) => {
+    if (!claude.requests[number - 1].body.tools) return false;
+    searches += 1;
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(search(searches)));
+    return true;
+  };
+  editor.send('dashboard:request', { statsPeriod: 'all' });
+  const answer = await editor.next(['dashboard:materials', 'dashboard:materials_error']);
+  return { claude, daemon, answer };
+}
+
+const found = (text) => [{ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, { type: 'web_search_tool_result', tool_use_id: 's', content: [] }, { type: 'text', text }];
+
+scenario('what was found before a pause counts as much as what was found behind it', async (t) => {
+  const { claude, answer } = await searching(t, (n) => message(found(`finding ${n}`), n < 3 ? 'pause_turn' : 'end_turn'));
+  assert.equal(answer.type, 'dashboard:materials', JSON.stringify(answer.payload));
+  const asked = claude.requests.at(-1).body.messages[0].content;
+  for (const n of [1, 2, 3]) assert.ok(asked.includes(`finding ${n}`), asked);
+});
+
+scenario('a search that is paused for ever is a failure, told and logged, and no success on nothing', async (t) => {
+  const { claude, daemon, answer } = await searching(t, (n) => message(found(`finding ${n}`), 'pause_turn'));
+  assert.equal(answer.type, 'dashboard:materials_error');
+  assert.match(answer.payload.error, /did not finish/);
+  assert.equal(claude.requests.filter(({ body }) => body.tools).length, 6);
+  assert.ok(claude.requests.every(({ body }) => body.tools), 'nothing was formatted');
+  const rows = await daemon.sql("SELECT latency_ms FROM api_call_log WHERE call_type = 'learning_materials'");
+  assert.deepEqual(rows, [{ latency_ms: -1 }]);
+});
+
+scenario('who is asked to wait for an hour is told so at once, and Claude is left alone', async (t) => {
+  const { claude, editor } = await world(t);
+  claude.disturb = (number, response) => {
+    response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '3600' }).end('{"type":"error","error":{"type":"rate_limit_error","message":"m"}}');
+    return true;
+  };
+  const began = Date.now();
+  const answer = await explain(editor);
+  assert.equal(answer.type, 'explain:error');
+  assert.match(answer.payload.error, /60 minutes.*after \d{4}-\d\d-\d\dT\d\d:\d\dZ/);
+  assert.ok(Date.now() - began < 10000);
+  assert.equal(claude.requests.length, 1);
 });

@@ -61,10 +61,16 @@ scenario('with a key it ends with a running daemon and what to do next', async (
   await servesAndStops(run(t, [projectDir], { env: { ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } }), projectDir);
 });
 
-scenario('the key may stand in .env, and the project is the current directory', async (t) => {
+scenario('the key may stand in paige.conf, the project is the current directory, and its .env configures nothing', async (t) => {
   const projectDir = t.keep(smallProject());
-  fs.writeFileSync(path.join(projectDir, '.env'), 'ANTHROPIC_API_KEY=test-key\nANTHROPIC_BASE_URL=http://127.0.0.1:9\n');
-  await servesAndStops(run(t, [], { cwd: projectDir }), projectDir);
+  const config = t.directory('config');
+  fs.mkdirSync(path.join(config, 'paige'));
+  fs.writeFileSync(path.join(config, 'paige', 'paige.conf'), 'ANTHROPIC_API_KEY=test-key\nANTHROPIC_BASE_URL=http://127.0.0.1:9\n');
+  fs.writeFileSync(path.join(projectDir, '.env'), 'HOST=0.0.0.0\nMEMORY=512M\nANTHROPIC_BASE_URL=http://192.0.2.1\n');
+  const started = run(t, [], { cwd: projectDir, env: { XDG_CONFIG_HOME: config } });
+  await servesAndStops(started, projectDir);
+  assert.ok(started.said.includes(`put HOST, ANTHROPIC_BASE_URL, MEMORY into ${config}/paige/paige.conf`), started.said);
+  assert.match(started.said, /decides where data goes.* name=ANTHROPIC_BASE_URL value="?http:\/\/127\.0\.0\.1:9"? from=\S*paige\.conf/);
 });
 
 scenario('--demo needs no key', async (t) => {

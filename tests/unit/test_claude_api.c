@@ -127,6 +127,13 @@ END_TEST
 
 START_TEST(retries_follow_the_vendor)
 {
+	static const struct {
+		int status;
+		const char *asked;
+		int64_t ms;
+	} too_long[] = {{429, "60", 0}, {429, "3600", 3600000}, {529, "61", 61000},
+		{400, "3600", 0}, {429, "1e9", 0},
+		{429, "Tue, 14 Nov 2023 23:13:20 GMT", 3600000}};
 	const struct wall now = {1700000000000000};
 	static const struct {
 		const char *what;
@@ -169,6 +176,19 @@ START_TEST(retries_follow_the_vendor)
 				.retry_after = {"Tue, 14 Nov 2023 22:13:15 GMT", 29}},
 			0, 0, 500},
 		{"nonsense", {.status = 429, .retry_after = {"soon", 4}}, 0, 0, 500},
+		{"a minute", {.status = 429, .retry_after = {"60", 2}}, 0, 0, 60000},
+		{"over a minute", {.status = 429, .retry_after = {"61", 2}}, 0, 0, -1},
+		{"over a minute, told to retry",
+			{.status = 529,
+				.should_retry = {"true", 4},
+				.retry_after = {"3600", 4}},
+			0, 0, -1},
+		{"an hour by date",
+			{.status = 429,
+				.retry_after = {"Tue, 14 Nov 2023 23:13:20 GMT", 29}},
+			0, 0, -1},
+		{"a time that cannot be meant",
+			{.status = 429, .retry_after = {"1e9", 3}}, 0, 0, 500},
 		{"zero", {.status = 429, .retry_after = {"0", 1}}, 0, 0, 500},
 		{"too long", {.status = 429, .retry_after = {"99999999999", 11}}, 0, 0,
 			500},
@@ -182,6 +202,13 @@ START_TEST(retries_follow_the_vendor)
 			(long long)retry_wait_ms(&cases[i].a, cases[i].done, 10, 500,
 				cases[i].chance, now));
 	ck_assert_int_eq(retry_wait_ms(&cases[0].a, 2, 2, 500, 0, now), -1);
+	for (size_t i = 0; i < sizeof(too_long) / sizeof(too_long[0]); i++)
+		ck_assert_int_eq(
+			retry_asked_too_long_ms(
+				&(struct attempt){.status = too_long[i].status,
+					.retry_after = str_of(too_long[i].asked)},
+				now),
+			too_long[i].ms);
 }
 END_TEST
 

@@ -33,6 +33,8 @@ static void set_up(void)
 	ck_assert_int_eq(chdir(scratch), 0);
 	ck_assert_int_eq(mkdir("project", 0700), 0);
 	setenv("HOME", scratch, 1);
+	ck_assert_int_eq(mkdir(".config", 0700), 0);
+	ck_assert_int_eq(mkdir(".config/paige", 0700), 0);
 	setenv("PROJECT_DIR", "project", 1);
 	setenv("ANTHROPIC_API_KEY", "sk-very-secret", 1);
 }
@@ -187,6 +189,155 @@ START_TEST(environment_before_dotenv_before_config)
 }
 END_TEST
 
+START_TEST(without_config_the_users_own_file_is_read)
+{
+	struct settings s;
+	int result;
+
+	write_file(".config/paige/paige.conf", "PORT=1\nIDLE_TIMEOUT_MS=1\n");
+	write_file(".env", "PORT=2\n");
+	free(load(NULL, &s, &result));
+	ck_assert_int_eq(result, 0);
+	ck_assert_int_eq(s.port, 2);
+	ck_assert_int_eq(s.idle_timeout_ms, 1);
+	ck_assert_ptr_nonnull(strstr(settings_origin(&s, SETTING_ID_port), "/.env"));
+	ck_assert_ptr_nonnull(strstr(settings_origin(&s, SETTING_ID_idle_timeout_ms),
+		"/.config/paige/paige.conf"));
+	ck_assert_str_eq(settings_origin(&s, SETTING_ID_host), "default");
+	settings_fini(&s);
+
+	ck_assert_int_eq(mkdir("other", 0700), 0);
+	ck_assert_int_eq(mkdir("other/paige", 0700), 0);
+	write_file("other/paige/paige.conf", "IDLE_TIMEOUT_MS=3\n");
+	setenv("XDG_CONFIG_HOME", "other", 1);
+	free(load(NULL, &s, &result));
+	ck_assert_msg(s.idle_timeout_ms == 1, "a relative one counts for nothing");
+	settings_fini(&s);
+	setenv("XDG_CONFIG_HOME", realpath("other", NULL), 1);
+	free(load(NULL, &s, &result));
+	ck_assert_int_eq(s.idle_timeout_ms, 3);
+	settings_fini(&s);
+
+	write_file("mine.conf", "MAX_IDLE_MS=4\n");
+	free(load("mine.conf", &s, &result));
+	ck_assert_int_eq(s.max_idle_ms, 4);
+	ck_assert_msg(s.idle_timeout_ms == 300000, "--config takes the place of it");
+	settings_fini(&s);
+}
+END_TEST
+
+/* What the coached project holds; `commands` are run in the scratch directory. */
+static const struct {
+	const char *what, *commands, *cwd, *project;
+	bool ignored;
+} in_projects[] = {
+	{"in it", "", "project", ".", true},
+	{"below it", "mkdir project/a", "project/a", "..", true},
+	{"beside it", "", "beside", "../project", false},
+	{"above it", "", ".", "project", false},
+	{"beside one whose name begins alike", "mkdir project-x", "project-x",
+		"../project", false},
+	{"in it by a link to the project", "ln -s project link", "link", "../project",
+		true},
+	{"the project is a link", "ln -s project link", "project", "../link", true},
+	{"a link beside it leads into it",
+		"touch project/x; ln -s ../project/x beside/.env", "beside", "../project",
+		true},
+	{"a link in it leads out of it", "touch beside/x; ln -s ../beside/x project/.env",
+		"project", ".", true},
+	{"by home", "", "project", "~/project", true},
+};
+
+START_TEST(the_project_configures_nothing)
+{
+	char *problems, command[200];
+	struct settings s;
+	int result;
+
+	ck_assert_int_eq(mkdir("beside", 0700), 0);
+	snprintf(command, sizeof(command), "%s%strue", in_projects[_i].commands,
+		in_projects[_i].commands[0] ? ";" : "");
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(chdir(in_projects[_i].cwd), 0);
+	write_file(".env", "ANTHROPIC_BASE_URL=http://evil\nAGENT_COMMAND=evil\n"
+			   "HOST=0.0.0.0\nMEMORY=chroma\nHOSTT=1\n");
+	setenv("PROJECT_DIR", in_projects[_i].project, 1);
+	problems = load(NULL, &s, &result);
+	ck_assert_msg(result == 0, "%s: %s", in_projects[_i].what, problems);
+	buf_add_char(&s.warnings, '\0');
+	ck_assert_msg(!strcmp(s.agent_command, "evil") == !in_projects[_i].ignored, "%s",
+		in_projects[_i].what);
+	if (in_projects[_i].ignored) {
+		ck_assert_str_eq(s.host, "localhost");
+		ck_assert_str_eq(s.anthropic_base_url, "https://api.anthropic.com");
+		ck_assert_ptr_nonnull(strstr(s.warnings.data,
+			"put HOST, ANTHROPIC_BASE_URL, MEMORY, AGENT_COMMAND into "));
+		ck_assert_ptr_nonnull(
+			strstr(s.warnings.data, "/.config/paige/paige.conf\n"));
+		ck_assert_ptr_null(strstr(s.warnings.data, "HOSTT"));
+	}
+	free(problems);
+	settings_fini(&s);
+	ck_assert_int_eq(chdir(scratch), 0);
+}
+END_TEST
+
+START_TEST(what_a_project_says_for_itself_is_no_problem)
+{
+	struct settings s;
+	int result;
+
+	setenv("PROJECT_DIR", ".", 1);
+	write_file("project/.env", "DATABASE_URL=x\nPORT\n");
+	ck_assert_int_eq(chdir("project"), 0);
+	free(load(NULL, &s, &result));
+	ck_assert_int_eq(result, 0);
+	ck_assert_int_eq(s.warnings.len, 0);
+	settings_fini(&s);
+	ck_assert_int_eq(chdir(scratch), 0);
+}
+END_TEST
+
+START_TEST(a_file_that_names_its_own_directory_as_project_names_none)
+{
+	struct settings s;
+	char *problems;
+	int result;
+
+	unsetenv("PROJECT_DIR");
+	write_file(".env", "PROJECT_DIR=.\n");
+	problems = load(NULL, &s, &result);
+	ck_assert_int_eq(result, -EINVAL);
+	ck_assert_ptr_nonnull(strstr(problems, "PROJECT_DIR is not set"));
+	free(problems);
+	settings_fini(&s);
+	write_file(".config/paige/paige.conf", "PROJECT_DIR=project\n");
+	free(load(NULL, &s, &result));
+	ck_assert_int_eq(result, 0);
+	ck_assert_str_eq(settings_origin(&s, SETTING_ID_project_dir), s.config_path);
+	settings_fini(&s);
+}
+END_TEST
+
+START_TEST(the_users_own_file_in_the_project_counts_only_when_it_is_named)
+{
+	struct settings s;
+	int result;
+
+	setenv("PROJECT_DIR", ".config", 1);
+	write_file(".config/paige/paige.conf", "PORT=7\n");
+	free(load(NULL, &s, &result));
+	ck_assert_int_eq(result, 0);
+	ck_assert_int_eq(s.port, 3000);
+	buf_add_char(&s.warnings, '\0');
+	ck_assert_ptr_nonnull(strstr(s.warnings.data, "start with --config FILE"));
+	settings_fini(&s);
+	free(load(".config/paige/paige.conf", &s, &result));
+	ck_assert_int_eq(s.port, 7);
+	settings_fini(&s);
+}
+END_TEST
+
 START_TEST(an_empty_value_wins_and_means_the_default)
 {
 	struct settings s;
@@ -263,6 +414,16 @@ static const struct {
 	{"HOST", "a\nb", false},
 	{"ANTHROPIC_BASE_URL", "http://127.0.0.1:9", true},
 	{"ANTHROPIC_BASE_URL", "localhost:9", false},
+	{"ANTHROPIC_BASE_URL", "h", false},
+	{"ANTHROPIC_BASE_URL", "https://", false},
+	{"ANTHROPIC_BASE_URL", "https:///v1", false},
+	{"ANTHROPIC_BASE_URL", "https://:443", false},
+	{"ANTHROPIC_BASE_URL", "https://user@/v1", false},
+	{"ANTHROPIC_BASE_URL", "https://host/?key=1", false},
+	{"ANTHROPIC_BASE_URL", "https://host/#v1", false},
+	{"ANTHROPIC_BASE_URL", "https://my host", false},
+	{"ANTHROPIC_BASE_URL", "https://user:pass@host:8443/claude", true},
+	{"ANTHROPIC_BASE_URL", "http://[::1]:9", true},
 	{"DATA_DIR", "~bob/x", false},
 	{"DATA_DIR", "/dev/null/x", false},
 	{"DATA_DIR", "/dev/null", false},
@@ -545,6 +706,51 @@ START_TEST(the_runtime_directory_is_short)
 }
 END_TEST
 
+/* ---- addresses ---- */
+
+static const struct {
+	const char *name, *given, *expect;
+	enum setting_id id;
+} addresses[] = {
+	{"ANTHROPIC_BASE_URL", "https://a", "https://a", SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a/", "https://a", SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a//", "https://a", SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a/v1", "https://a",
+		SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a/v1/", "https://a",
+		SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a/v1/messages", "https://a",
+		SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a/v1/messages/", "https://a",
+		SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a//v1", "https://a",
+		SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a/claude/v1", "https://a/claude",
+		SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a/claude-v1", "https://a/claude-v1",
+		SETTING_ID_anthropic_base_url},
+	{"ANTHROPIC_BASE_URL", "https://a/messages", "https://a/messages",
+		SETTING_ID_anthropic_base_url},
+	{"CHROMADB_URL", "http://a:8000/", "http://a:8000", SETTING_ID_chromadb_url},
+	{"CHROMADB_URL", "http://a:8000/v1", "http://a:8000/v1", SETTING_ID_chromadb_url},
+};
+
+START_TEST(addresses_can_be_joined)
+{
+	struct settings s;
+	int result;
+
+	setenv(addresses[_i].name, addresses[_i].given, 1);
+	free(load(NULL, &s, &result));
+	ck_assert_int_eq(result, 0);
+	ck_assert_str_eq(addresses[_i].id == SETTING_ID_chromadb_url
+				 ? s.chromadb_url
+				 : s.anthropic_base_url,
+		addresses[_i].expect);
+	settings_fini(&s);
+}
+END_TEST
+
 /* ---- snapshots ---- */
 
 START_TEST(a_change_makes_another_snapshot)
@@ -608,6 +814,12 @@ int main(void)
 	tcase_add_test(tests, defaults_hold);
 	tcase_add_loop_test(tests, every_default_is_valid, 0, SETTING_COUNT);
 	tcase_add_test(tests, environment_before_dotenv_before_config);
+	tcase_add_test(tests, without_config_the_users_own_file_is_read);
+	tcase_add_loop_test(tests, the_project_configures_nothing, 0, COUNT(in_projects));
+	tcase_add_test(tests, what_a_project_says_for_itself_is_no_problem);
+	tcase_add_test(tests, a_file_that_names_its_own_directory_as_project_names_none);
+	tcase_add_test(
+		tests, the_users_own_file_in_the_project_counts_only_when_it_is_named);
 	tcase_add_test(tests, an_empty_value_wins_and_means_the_default);
 	tcase_add_loop_test(tests, memory_follows_chromadb_url, 0, COUNT(memories));
 	tcase_add_loop_test(tests, values_keep_their_rules, 0, COUNT(values));
@@ -622,6 +834,7 @@ int main(void)
 	tcase_add_test(tests, a_file_is_no_project);
 	tcase_add_test(tests, a_project_is_one_folder_of_many);
 	tcase_add_test(tests, the_runtime_directory_is_short);
+	tcase_add_loop_test(tests, addresses_can_be_joined, 0, COUNT(addresses));
 	tcase_add_test(tests, a_change_makes_another_snapshot);
 	tcase_add_test(tests, a_wrong_change_is_refused_by_name);
 	suite_add_tcase(suite, tests);

@@ -46,6 +46,7 @@ struct call {
 	const char *model; /* the one that is asked */
 	struct model_usage usage;
 	enum call_outcome outcome;
+	int64_t asked_ms; /* for so long the API will not be asked; 0 for any time */
 };
 
 void call_client_init(struct call_client *c)
@@ -216,6 +217,8 @@ static enum call_outcome outcome_of(const struct attempt *a,
 		return CALL_OUTCOME_CANCELLED;
 	if (r->outcome == HTTP_TIMEOUT)
 		return CALL_OUTCOME_TIMEOUT;
+	if (r->outcome == HTTP_UNTRUSTED)
+		return CALL_OUTCOME_UNTRUSTED;
 	if (r->outcome == HTTP_TOO_BIG)
 		return CALL_OUTCOME_INVALID_OUTPUT;
 	if (a->status == 0 || a->cut)
@@ -288,9 +291,15 @@ static enum call_outcome exchange(
 		outcome = outcome_of(&a, &response, reply);
 		other = outcome == CALL_OUTCOME_BAD_REQUEST && change_model(c, &a, reply);
 		wait = other ? 0
-			     : retry_wait_ms(&a, repeats, (int)settings->llm_max_retries,
-				       settings->llm_retry_base_ms, chance(),
-				       clock_wall());
+		       : outcome == CALL_OUTCOME_UNTRUSTED
+			       ? -1
+			       : retry_wait_ms(&a, repeats,
+					 (int)settings->llm_max_retries,
+					 settings->llm_retry_base_ms, chance(),
+					 clock_wall());
+		c->asked_ms = outcome == CALL_OUTCOME_OK
+				      ? 0
+				      : retry_asked_too_long_ms(&a, clock_wall());
 		if (outcome != CALL_OUTCOME_OK)
 			log_warn("request to Claude failed", "call", "%s", c->info->name,
 				"status", "%d", response.status, "error", "%s",
@@ -345,7 +354,8 @@ static void build_search(struct buf *body, const struct call *c, const void *arg
 	build_search_request(body, c, turns->contents, turns->count);
 }
 
-/* Searches the web; what was found is appended to `found`. */
+/* Searches the web; what was found is appended to `found`, also what was said before a
+ * pause. */
 static enum call_outcome search(struct call *c, struct buf *found)
 {
 	struct paused_turns turns = {0};
@@ -359,13 +369,15 @@ static enum call_outcome search(struct call *c, struct buf *found)
 		model_usage_add(&c->usage, &reply.usage);
 		if (outcome == CALL_OUTCOME_OK)
 			outcome = outcome_of_stop(reply.stop);
-		paused = outcome == CALL_OUTCOME_OK && reply.stop == STOP_PAUSE_TURN &&
-			 turns.count < PAUSES_MAX;
+		paused = outcome == CALL_OUTCOME_OK && reply.stop == STOP_PAUSE_TURN;
+		if (paused && turns.count == PAUSES_MAX) {
+			outcome = CALL_OUTCOME_UNFINISHED;
+			paused = false;
+		}
 		if (paused)
 			buf_add_str(
 				&turns.contents[turns.count++], buf_str(&reply.content));
-		else
-			buf_add_str(found, buf_str(&reply.text));
+		buf_add_str(found, buf_str(&reply.text));
 		model_reply_fini(&reply);
 	} while (paused);
 	for (size_t i = 0; i < turns.count; i++)
@@ -542,6 +554,21 @@ static void prepare(struct call *c)
 	pthread_mutex_unlock(&c->client->lock);
 }
 
+/* What people are told. */
+static struct str sentence(const struct call *c)
+{
+	struct str text = str_of(outcomes[c->outcome].text);
+	int64_t minutes = (c->asked_ms + 59999) / 60000;
+	char at[WALL_ISO_SIZE];
+
+	if (c->outcome == CALL_OUTCOME_OK || minutes == 0)
+		return text;
+	wall_iso((struct wall){clock_wall().us + c->asked_ms * 1000}, at);
+	return arena_printf(&c->flow->arena,
+		"Claude asks to be left alone for %lld minutes. Try again after %.16sZ.",
+		(long long)minutes, at);
+}
+
 struct call_result call_claude(struct flow *flow, const struct call_request *request)
 {
 	struct call c = {.flow = flow,
@@ -570,7 +597,8 @@ struct call_result call_claude(struct flow *flow, const struct call_request *req
 	}
 	result.outcome = c.outcome;
 	result.model = str_of(c.model);
-	result.text = str_of(outcomes[c.outcome].text);
+	result.asked_ms = c.asked_ms;
+	result.text = sentence(&c);
 	if (c.outcome != CALL_OUTCOME_OK)
 		result.response = NULL;
 	log_info("call to Claude", "call", "%s", c.info->name, "model", "%s", c.model,
@@ -584,7 +612,8 @@ struct call_result call_claude_with_retry(
 {
 	struct call_result result = call_claude(flow, request);
 
-	if (!outcomes[result.outcome].transient || *flow_cancelled(flow))
+	if (!outcomes[result.outcome].transient || result.asked_ms > 0 ||
+		*flow_cancelled(flow))
 		return result;
 	flow_sleep_ms(flow, settings_of(flow)->llm_flow_retry_ms);
 	return call_claude(flow, request);

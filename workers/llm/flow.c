@@ -225,9 +225,14 @@ static void enqueue(struct flows *flows, struct flow_private *p)
 	}
 }
 
-static bool refuses(const struct flows *flows)
+static bool refuses(struct flows *flows)
 {
-	return flows->stopping || flows->waiting >= FLOW_QUEUE_MAX;
+	bool full;
+
+	pthread_mutex_lock(&flows->lock);
+	full = flows->stopping || flows->waiting >= FLOW_QUEUE_MAX;
+	pthread_mutex_unlock(&flows->lock);
+	return full;
 }
 
 bool flow_start(struct flows *flows, flow_fn *fn, struct bus_request *request,

@@ -1,5 +1,6 @@
 /* gh.c - runs the GitHub command line (gh.h). */
 #include "workers/llm/gh.h"
+#include "common/inherited.h"
 #include "common/log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -68,24 +69,38 @@ const char *gh_config_dir(void)
 	return dir;
 }
 
-/* The environment with gh's interactive habits turned off. */
+/* What gh is told: how to run, how to reach the network, its own settings with its login,
+ * and where the keyring is that may hold one. */
+static bool gh_needs(const char *entry)
+{
+	static const char *const own[] = {"GH_",
+		"GITHUB_TOKEN=", "GITHUB_ENTERPRISE_TOKEN=", "DBUS_SESSION_BUS_ADDRESS="};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (strncmp(entry, own[i], strlen(own[i])) == 0)
+			return true;
+	return inherited_harmless(entry) || inherited_network(entry);
+}
+
+/* An environment made for gh, with its interactive habits turned off. */
 static char **make_environment(struct arena *arena)
 {
-	static char prompt[] = "GH_PROMPT_DISABLED=1", pager[] = "GH_PAGER=cat",
-		    colour[] = "NO_COLOR=1", update[] = "GH_NO_UPDATE_NOTIFIER=1";
-	size_t n = 0;
-	char **copy;
+	static const char *const habits[] = {"GH_PROMPT_DISABLED=1", "GH_PAGER=cat",
+		"NO_COLOR=1", "GH_NO_UPDATE_NOTIFIER=1"};
+	const size_t habit_count = sizeof(habits) / sizeof(habits[0]);
+	size_t n = 0, kept = 0;
+	char **out;
 
 	while (environ[n])
 		n++;
-	copy = arena_array(arena, n + 5, sizeof(*copy));
+	out = arena_array(arena, n + habit_count + 1, sizeof(*out));
+	/* The first of two that have one name wins. */
+	for (size_t i = 0; i < habit_count; i++)
+		out[kept++] = arena_cstr(arena, str_of(habits[i]));
 	for (size_t i = 0; i < n; i++)
-		copy[i] = environ[i];
-	copy[n] = prompt;
-	copy[n + 1] = pager;
-	copy[n + 2] = colour;
-	copy[n + 3] = update;
-	return copy;
+		if (gh_needs(environ[i]))
+			out[kept++] = environ[i];
+	return out;
 }
 
 static int start(struct flow *flow, const char *const *arguments, struct run *run)

@@ -6,6 +6,8 @@
  */
 #include "workers/llm/http.h"
 #include "common/log.h"
+#include "common/no_proxy.h"
+#include "workers/llm/trusted.h"
 #include <curl/curl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@ struct transfer {
 	struct http_response *response;
 	CURL *easy;
 	struct curl_slist *headers;
+	char error[CURL_ERROR_SIZE];
 	bool stream, too_big;
 	size_t sent; /* bytes of the request's body */
 	pthread_mutex_t lock;
@@ -34,7 +37,9 @@ struct http {
 	struct event_base *base;
 	struct mailbox *mailbox;
 	CURLM *multi;
-	struct event *timer;  /* libcurl's */
+	struct buf no_proxy;	/* ends with NUL */
+	struct trusted trusted; /* certificates */
+	struct event *timer;	/* libcurl's */
 	struct event *cancel; /* looks at the requests' flags while there are transfers */
 	struct transfer *transfers;
 	bool cancelled;
@@ -78,6 +83,10 @@ static enum http_outcome outcome_of(const struct transfer *t, CURLcode code)
 		return HTTP_ANSWERED;
 	case CURLE_OPERATION_TIMEDOUT:
 		return HTTP_TIMEOUT;
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR:
+		return HTTP_UNTRUSTED;
 	default:
 		return status ? HTTP_CUT : HTTP_NO_ANSWER;
 	}
@@ -91,13 +100,21 @@ static void collect_finished(struct http *h)
 	while ((message = curl_multi_info_read(h->multi, &left)) != NULL) {
 		CURLcode code = message->data.result;
 		char *private_data = NULL;
+		enum http_outcome outcome;
+		struct transfer *t;
 
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private_data);
-		finish((struct transfer *)(void *)private_data,
-			outcome_of((struct transfer *)(void *)private_data, code),
-			code == CURLE_OK ? "" : curl_easy_strerror(code));
+		t = (struct transfer *)(void *)private_data;
+		outcome = outcome_of(t, code);
+		/* Of a certificate libcurl says what is wrong with it; elsewhere its
+		 * words hold addresses. */
+		finish(t, outcome,
+			code == CURLE_OK ? ""
+			: outcome == HTTP_UNTRUSTED && t->error[0]
+				? t->error
+				: curl_easy_strerror(code));
 	}
 }
 
@@ -272,6 +289,9 @@ static void set_options(struct transfer *t)
 	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
+	curl_easy_setopt(easy, CURLOPT_NOPROXY, t->http->no_proxy.data);
+	trusted_apply(&t->http->trusted, easy);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, t->error);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
@@ -355,6 +375,9 @@ struct http *http_new(struct event_base *base, struct mailbox *mailbox)
 		abort();
 	h->base = base;
 	h->mailbox = mailbox;
+	no_proxy_list(&h->no_proxy);
+	buf_add_char(&h->no_proxy, '\0');
+	trusted_read(&h->trusted);
 	h->multi = curl_multi_init();
 	h->timer = event_new(base, -1, 0, on_timer_event, h);
 	h->cancel = event_new(base, -1, EV_PERSIST, on_cancel_check, h);

@@ -22,6 +22,7 @@ enum http_outcome {
 	HTTP_NO_ANSWER, /* no connection, or it ended before one byte came */
 	HTTP_CUT,	/* the answer began and did not end as it should */
 	HTTP_TIMEOUT,	/* not within timeout_ms */
+	HTTP_UNTRUSTED, /* the server's certificate, or the file with those that are trusted */
 	HTTP_TOO_BIG,	/* more than max_bytes */
 	HTTP_CANCELLED, /* http_cancel_all, or the request's own flag */
 };
@@ -52,6 +53,11 @@ struct http_response {
 	char detail[128]; /* for the log: what libcurl says; no addresses, no secrets */
 };
 
+/*
+ * Proxies are those of the environment, but none is used for addresses of this machine.
+ * Certificates are those that the system trusts, or those of the file in CURL_CA_BUNDLE or
+ * else SSL_CERT_FILE, and besides those of NODE_EXTRA_CA_CERTS; read now.
+ */
 struct http *http_new(struct event_base *base, struct mailbox *mailbox);
 /* From a thread that is not the loop's. Blocks; everything in the request is borrowed
  * until it returns. */

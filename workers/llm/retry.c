@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* What is longer cannot be meant, and is let be as the vendor's own client does. */
 #define LONGEST_ASKED_MS 2147483647.0
 
 bool attempt_is_transient(const struct attempt *a)
@@ -61,10 +62,21 @@ int64_t retry_wait_ms(const struct attempt *a, int done, int max_retries, int64_
 	if (!str_is(a->should_retry, "true") && !attempt_is_transient(a))
 		return -1;
 	asked = asked_ms(a, now);
+	if (asked > RETRY_ASKED_MOST_MS && asked <= LONGEST_ASKED_MS)
+		return -1;
 	if (asked > 0 && asked <= LONGEST_ASKED_MS)
 		return (int64_t)ceil(asked);
 	pause = (double)base_ms * pow(2, done);
 	if (pause > RETRY_MOST_MS)
 		pause = RETRY_MOST_MS;
 	return (int64_t)(pause * (1 - chance * 0.25));
+}
+
+int64_t retry_asked_too_long_ms(const struct attempt *a, struct wall now)
+{
+	double asked = attempt_is_transient(a) ? asked_ms(a, now) : 0;
+
+	return asked > RETRY_ASKED_MOST_MS && asked <= LONGEST_ASKED_MS
+		       ? (int64_t)ceil(asked)
+		       : 0;
 }

@@ -9,6 +9,8 @@
 #include "common/str.h"
 
 #define RETRY_MOST_MS 8000
+/* Nobody waits longer for what the server asks: the call fails and says when. */
+#define RETRY_ASKED_MOST_MS 60000
 
 /* How one try ended. */
 struct attempt {
@@ -25,12 +27,17 @@ struct attempt {
 bool attempt_is_transient(const struct attempt *a);
 
 /*
- * Milliseconds to wait before the next try, or -1 for none. `done` counts earlier
+ * Milliseconds to wait before the next try, or -1 for none, also when the server asks for
+ * too long a pause. `done` counts earlier
  * repeats. `chance` is in [0, 1) and shortens the computed pause by up to a quarter. (A
  * kept connection that turns out dead is tried again by libcurl itself and is no
  * attempt.)
  */
 int64_t retry_wait_ms(const struct attempt *a, int done, int max_retries, int64_t base_ms,
 	double chance, struct wall now);
+
+/* How long the server asks to be left alone, in milliseconds, when that is more than
+ * RETRY_ASKED_MOST_MS; else 0. */
+int64_t retry_asked_too_long_ms(const struct attempt *a, struct wall now);
 
 #endif

@@ -1,0 +1,16 @@
+/*
+ * inherited.h - which variables of its own environment a program of Paige hands on to
+ * those that it starts.
+ */
+#ifndef PAIGE_COMMON_INHERITED_H
+#define PAIGE_COMMON_INHERITED_H
+
+#include <stdbool.h>
+
+/* Each takes "NAME=value". What any program needs to run, and cannot be a secret. */
+bool inherited_harmless(const char *entry);
+/* How the network is reached: proxies, and the certificates that are trusted. A proxy's
+ * address may hold a password. */
+bool inherited_network(const char *entry);
+
+#endif
