@@ -232,6 +232,9 @@ static int control_socket(void)
 		return errno;
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/ctl.sock",
 		getenv("PAIGE_RUNTIME_DIR"));
+	/* The first workers are there before it. */
+	for (int i = 0; access(a.sun_path, F_OK) < 0 && i < 500; i++)
+		usleep(10000);
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
 		close(fd);
 		return errno;
