@@ -1,5 +1,6 @@
 /* peers.c - see peers.h. */
 #include "common/peers.h"
+#include <arpa/inet.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ bool list_next(struct str *list, struct str *element)
 
 /* ---- users ---- */
 
-static void add(struct peers *out, uid_t uid, struct buf *problems)
+static void add(struct peers *out, uid_t uid, const char *setting, struct buf *problems)
 {
 	for (size_t i = 0; i < out->count; i++)
 		if (out->uids[i] == uid)
@@ -42,9 +43,8 @@ static void add(struct peers *out, uid_t uid, struct buf *problems)
 	if (out->count < PEERS_MAX_USERS)
 		out->uids[out->count++] = uid;
 	else
-		buf_printf(problems,
-			"ALLOWED_USERS and ALLOWED_GROUPS: more than %d users\n",
-			PEERS_MAX_USERS);
+		buf_printf(
+			problems, "%s: more than %d users\n", setting, PEERS_MAX_USERS);
 }
 
 /* The number that `name` is; false when it is a name. */
@@ -56,18 +56,22 @@ static bool as_number(const char *name, unsigned long *number)
 	return true;
 }
 
-static void add_user(struct peers *out, const char *name, struct buf *problems)
+static void add_user(
+	struct peers *out, const char *name, const char *setting, struct buf *problems)
 {
 	const struct passwd *user = getpwnam(name);
 	unsigned long number;
 
 	if (user)
-		add(out, user->pw_uid, problems);
+		add(out, user->pw_uid, setting, problems);
 	else if (as_number(name, &number))
-		add(out, (uid_t)number, problems);
+		add(out, (uid_t)number, setting, problems);
 	else
-		buf_printf(problems, "ALLOWED_USERS: there is no user \"%s\"\n", name);
+		buf_printf(problems, "%s: there is no user \"%s\"\n", setting, name);
 }
+
+static const char users_setting[] = "ALLOWED_USERS", groups_setting[] = "ALLOWED_GROUPS",
+		  proxies_setting[] = "TRUSTED_PROXIES";
 
 /* Those whose first group it is are not among its members. */
 static void add_first_group(struct peers *out, gid_t gid, struct buf *problems)
@@ -77,7 +81,7 @@ static void add_first_group(struct peers *out, gid_t gid, struct buf *problems)
 	setpwent();
 	for (int i = 0; i < MAX_LOOKED_THROUGH && (user = getpwent()); i++)
 		if (user->pw_gid == gid)
-			add(out, user->pw_uid, problems);
+			add(out, user->pw_uid, groups_setting, problems);
 	endpwent();
 }
 
@@ -90,7 +94,8 @@ static void add_group(struct peers *out, const char *name, struct buf *problems)
 	if (!group && as_number(name, &number))
 		group = getgrgid((gid_t)number);
 	if (!group) {
-		buf_printf(problems, "ALLOWED_GROUPS: there is no group \"%s\"\n", name);
+		buf_printf(
+			problems, "%s: there is no group \"%s\"\n", groups_setting, name);
 		return;
 	}
 	gid = group->gr_gid;
@@ -98,7 +103,7 @@ static void add_group(struct peers *out, const char *name, struct buf *problems)
 		const struct passwd *user = getpwnam(*member);
 
 		if (user)
-			add(out, user->pw_uid, problems);
+			add(out, user->pw_uid, groups_setting, problems);
 	}
 	add_first_group(out, gid, problems);
 }
@@ -112,7 +117,7 @@ void peers_resolve(
 	while (list_next(&users, &element)) {
 		char *name = strndup(element.ptr, element.len);
 
-		add_user(out, name, problems);
+		add_user(out, name, users_setting, problems);
 		free(name);
 	}
 	while (list_next(&groups, &element)) {
@@ -120,6 +125,56 @@ void peers_resolve(
 
 		add_group(out, name, problems);
 		free(name);
+	}
+}
+
+/* ---- proxies ---- */
+
+static bool read_address(const char *text, struct in6_addr *out)
+{
+	struct in6_addr mapped = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+
+	if (inet_pton(AF_INET, text, mapped.s6_addr + 12) == 1) {
+		*out = mapped;
+		return true;
+	}
+	return inet_pton(AF_INET6, text, out) == 1;
+}
+
+static bool is_this_machine(const struct in6_addr *address)
+{
+	return IN6_IS_ADDR_LOOPBACK(address) ||
+	       (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+}
+
+static void add_proxy(struct proxies *out, const char *text, struct buf *problems)
+{
+	struct in6_addr address;
+
+	if (!read_address(text, &address))
+		add_user(&out->users, text, proxies_setting, problems);
+	else if (is_this_machine(&address))
+		buf_printf(problems,
+			"%s: %s is this machine: name the user that the proxy runs as\n",
+			proxies_setting, text);
+	else if (out->count < PEERS_MAX_ADDRESSES)
+		out->addresses[out->count++] = address;
+	else
+		buf_printf(problems, "%s: more than %d addresses\n", proxies_setting,
+			PEERS_MAX_ADDRESSES);
+}
+
+void proxies_resolve(struct str list, struct proxies *out, struct buf *problems)
+{
+	struct str element;
+
+	out->users.count = 0;
+	out->count = 0;
+	while (list_next(&list, &element)) {
+		char *text = strndup(element.ptr, element.len);
+
+		add_proxy(out, text, problems);
+		free(text);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
  * peers.h - who may connect besides this user: the settings ALLOWED_USERS,
- * ALLOWED_GROUPS and PUBLIC_HOSTS.
+ * ALLOWED_GROUPS, PUBLIC_HOSTS and TRUSTED_PROXIES.
  *
  * Called by settings.c, which refuses what makes no sense, and by the gateway before it
  * is confined, since names are looked up in the databases of the system.
@@ -9,9 +9,11 @@
 #define PAIGE_COMMON_PEERS_H
 
 #include "common/buf.h"
+#include <netinet/in.h>
 #include <sys/types.h>
 
 #define PEERS_MAX_USERS 1024
+#define PEERS_MAX_ADDRESSES 64
 
 struct peers {
 	uid_t uids[PEERS_MAX_USERS];
@@ -24,6 +26,16 @@ struct peers {
  */
 void peers_resolve(
 	struct str users, struct str groups, struct peers *out, struct buf *problems);
+
+struct proxies {
+	struct peers users;
+	struct in6_addr addresses[PEERS_MAX_ADDRESSES]; /* IPv4 in its mapped form */
+	size_t count;
+};
+
+/* The elements of TRUSTED_PROXIES: addresses of other machines, and users as above. A
+ * line in `problems` for each that is neither. */
+void proxies_resolve(struct str list, struct proxies *out, struct buf *problems);
 
 /* One of PUBLIC_HOSTS: [http://|https://]NAME[:PORT]. */
 struct public_host {

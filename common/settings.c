@@ -203,9 +203,11 @@ static void check_peers(const struct settings *s, struct buf *problems)
 	struct str hosts = str_of(s->public_hosts), element;
 	struct public_host host;
 	struct peers peers;
+	struct proxies proxies;
 
 	peers_resolve(
 		str_of(s->allowed_users), str_of(s->allowed_groups), &peers, problems);
+	proxies_resolve(str_of(s->trusted_proxies), &proxies, problems);
 	while (list_next(&hosts, &element))
 		if (!public_host_read(element, &host))
 			buf_printf(problems,

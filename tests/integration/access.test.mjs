@@ -191,7 +191,7 @@ const behindNginx = cannot || !nginx ? (name) => test(name, { skip: cannot || 'n
 
 behindNginx('behind nginx, which runs as another user: nobody without the token, everything with it', async (t) => {
   const front = await freePort();
-  const daemon = await t.daemon({ env: { PUBLIC_HOSTS: `http://paige.example.org:${front}` } });
+  const daemon = await t.daemon({ env: { PUBLIC_HOSTS: `http://paige.example.org:${front}`, TRUSTED_PROXIES: 'www-data' } });
   const dir = t.directory('nginx');
   fs.chmodSync(dir, 0o755);
   fs.writeFileSync(path.join(dir, 'nginx.conf'), `
@@ -207,6 +207,7 @@ behindNginx('behind nginx, which runs as another user: nobody without the token,
   const ask = (method, target, options = {}) => exchange(through, request(through, method, target, { host, ...options }));
   await until('nginx answers', async () => (await ask('GET', '/health')).status === 200);
   assert.equal((await ask('GET', '/metrics')).status, 403);
+  await until('the visitor is logged', () => /request refused.*visitor=127\.0\.0\.1/.test(daemon.everythingWritten()));
   assert.equal((await ask('GET', '/metrics', { host: `evil.example:${front}` })).status, 403);
   assert.equal((await ask('GET', '/metrics', { headers: { Authorization: `Bearer ${daemon.discovery.token}` } })).status, 200);
   const own = { Origin: `http://${host}` };

@@ -511,6 +511,71 @@ START_TEST(finds_users_and_groups)
 }
 END_TEST
 
+START_TEST(knows_its_proxies)
+{
+	static const struct {
+		bool loopback, uid_known, is_proxy;
+		uid_t uid;
+		const char *address;
+	} cases[] = {
+		{true, true, true, 12345, "127.0.0.1"},
+		{true, false, false, 12345, "127.0.0.1"},
+		{true, true, false, 12346, "127.0.0.1"},
+		{false, false, true, 0, "192.0.2.7"},
+		{false, false, false, 0, "192.0.2.8"},
+		{false, true, false, 12345, "192.0.2.8"},
+		{false, false, true, 0, "2001:db8::1"},
+	};
+	struct access_policy policy = policy_of("localhost");
+	struct access_request request = {
+		.host = STR_LIT("localhost:3000"), .proxied = true};
+	struct proxies proxies;
+	struct buf problems = {0};
+
+	proxies_resolve(STR_LIT("12345, 192.0.2.7,2001:db8::1"), &proxies, &problems);
+	ck_assert_uint_eq(problems.len, 0);
+	ck_assert(!access_is_proxy(&policy, &(struct access_peer){.loopback = true}));
+	policy.proxies = &proxies;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sockaddr_storage at = {0};
+
+		if (strchr(cases[i].address, ':')) {
+			struct sockaddr_in6 *v6 = (void *)&at;
+
+			v6->sin6_family = AF_INET6;
+			ck_assert_int_eq(
+				inet_pton(AF_INET6, cases[i].address, &v6->sin6_addr), 1);
+		} else {
+			struct sockaddr_in *v4 = (void *)&at;
+
+			v4->sin_family = AF_INET;
+			ck_assert_int_eq(
+				inet_pton(AF_INET, cases[i].address, &v4->sin_addr), 1);
+		}
+		request.peer = (struct access_peer){.loopback = cases[i].loopback,
+			.uid_known = cases[i].uid_known,
+			.uid = cases[i].uid,
+			.address = sockdiag_address(&at)};
+		ck_assert_msg(
+			access_is_proxy(&policy, &request.peer) == cases[i].is_proxy,
+			"case %zu", i);
+		/* Its visitors need the token all the same. */
+		ck_assert(access_judge(&policy, &request, ACCESS_RULES_ALL) ==
+			  ACCESS_NO_TOKEN);
+	}
+	proxies_resolve(STR_LIT("no-such-user,127.0.0.1,::1"), &proxies, &problems);
+	ck_assert_uint_eq(proxies.count + proxies.users.count, 0);
+	buf_add_char(&problems, '\0');
+	ck_assert_ptr_nonnull(strstr(
+		problems.data, "TRUSTED_PROXIES: there is no user \"no-such-user\""));
+	ck_assert_ptr_nonnull(
+		strstr(problems.data, "TRUSTED_PROXIES: 127.0.0.1 is this machine"));
+	ck_assert_ptr_nonnull(
+		strstr(problems.data, "TRUSTED_PROXIES: ::1 is this machine"));
+	buf_free(&problems);
+}
+END_TEST
+
 START_TEST(reads_public_hosts)
 {
 	static const char *const wrong[] = {"", "https://", "*", "*.example.org", "a/b",
@@ -847,6 +912,7 @@ int main(void)
 	tcase_add_loop_test(tc, lets_guests_in, 0, COUNT(guests));
 	tcase_add_test(tc, makes_another_cookie_of_another_token);
 	tcase_add_test(tc, finds_users_and_groups);
+	tcase_add_test(tc, knows_its_proxies);
 	tcase_add_test(tc, reads_public_hosts);
 	tcase_add_test(tc, leaves_out_port_80);
 	tcase_add_test(tc, never_takes_an_empty_token);

@@ -190,12 +190,32 @@ struct str access_token_protocol(const struct access_policy *policy, struct str 
 	return (struct str){NULL, 0};
 }
 
+static bool has_user(const struct peers *peers, uid_t uid)
+{
+	for (size_t i = 0; i < peers->count; i++)
+		if (peers->uids[i] == uid)
+			return true;
+	return false;
+}
+
 static bool is_allowed(const struct access_policy *policy, uid_t uid)
 {
-	for (size_t i = 0; policy->allowed && i < policy->allowed->count; i++)
-		if (policy->allowed->uids[i] == uid)
+	return uid == policy->self || uid == 0 ||
+	       (policy->allowed && has_user(policy->allowed, uid));
+}
+
+bool access_is_proxy(const struct access_policy *policy, const struct access_peer *peer)
+{
+	const struct proxies *proxies = policy->proxies;
+
+	if (!proxies)
+		return false;
+	if (peer->loopback && peer->uid_known && has_user(&proxies->users, peer->uid))
+		return true;
+	for (size_t i = 0; i < proxies->count; i++)
+		if (IN6_ARE_ADDR_EQUAL(&proxies->addresses[i], &peer->address))
 			return true;
-	return uid == policy->self || uid == 0;
+	return false;
 }
 
 bool access_trusts_peer(

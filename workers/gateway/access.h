@@ -29,6 +29,7 @@ struct access_policy {
 	struct str origins;	 /* ALLOWED_ORIGINS, borrowed */
 	struct str public_hosts; /* PUBLIC_HOSTS, borrowed */
 	const struct peers *allowed; /* ALLOWED_USERS, ALLOWED_GROUPS; NULL for nobody */
+	const struct proxies *proxies; /* TRUSTED_PROXIES; NULL for none */
 	/* A browser that has shown the token shows this instead. It is made from the
 	 * token, so a new token ends it. */
 	char cookie_name[24];
@@ -44,6 +45,7 @@ struct access_peer {
 	bool loopback;	/* its address is 127.0.0.0/8 or ::1 */
 	bool uid_known; /* a process of this machine holds it; else a stranger */
 	uid_t uid;
+	struct in6_addr address; /* IPv4 in its mapped form */
 };
 
 /* What a request says of itself. Values that are not there are absent. */
@@ -72,6 +74,10 @@ enum access_verdict {
  * allowed one. */
 bool access_trusts_peer(
 	const struct access_policy *policy, const struct access_peer *peer);
+
+/* Whether the peer is one of TRUSTED_PROXIES: no stranger, but what it hands on needs the
+ * token. */
+bool access_is_proxy(const struct access_policy *policy, const struct access_peer *peer);
 
 /* What is asked of a request, by its path. */
 enum access_rules {

@@ -167,11 +167,22 @@ static enum access_verdict judge(const struct http_request *r, enum access_rules
 	return access_judge(&r->gateway->access, &facts, rules);
 }
 
+/* Whom the proxy that we trust had before it: the last one that it added. */
+static struct str visitor_of(const struct http_request *r)
+{
+	struct str list = r->headers.forwarded_for, visitor = {NULL, 0};
+
+	if (r->conn && access_is_proxy(&r->gateway->access, &r->conn->peer))
+		while (list_next(&list, &visitor))
+			;
+	return visitor;
+}
+
 static void note_refusal(const struct http_request *r, const char *reason)
 {
 	r->gateway->metrics.http_refused++;
-	refusals_note(
-		r->gateway->base, reason, r->path, r->headers.host, r->headers.origin);
+	refusals_note(r->gateway->base, reason, r->path, r->headers.host,
+		r->headers.origin, visitor_of(r));
 }
 
 static void refuse(struct http_request *r, enum access_verdict verdict)

@@ -183,6 +183,7 @@ static void ask_peer(const struct http_conns *conns, struct http_conn *conn)
 	conn->peer.loopback =
 		getpeername(conn->fd, (struct sockaddr *)&peer, &len) == 0 &&
 		sockdiag_is_loopback(&peer);
+	conn->peer.address = sockdiag_address(&peer);
 	conn->peer.uid_known =
 		conn->peer.loopback &&
 		sockdiag_peer_uid(conns->diag_fd, conn->fd, &conn->peer.uid) == 0;
@@ -337,7 +338,8 @@ static bool attach(struct http_conns *conns, struct http_conn *conn)
 	++*conns->connections;
 	conn->reading_since = clock_mono();
 	ask_peer(conns, conn);
-	if (!access_trusts_peer(conns->policy, &conn->peer))
+	if (!access_trusts_peer(conns->policy, &conn->peer) &&
+		!access_is_proxy(conns->policy, &conn->peer))
 		note_stranger(conns, conn);
 	return true;
 }

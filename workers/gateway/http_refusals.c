@@ -26,7 +26,7 @@ static struct str cut(struct str text)
 }
 
 void refusals_note(struct event_base *base, const char *reason, struct str path,
-	struct str host, struct str origin)
+	struct str host, struct str origin, struct str visitor)
 {
 	const struct timeval second = {.tv_sec = 1};
 
@@ -40,6 +40,8 @@ void refusals_note(struct event_base *base, const char *reason, struct str path,
 	path = cut(path);
 	host = cut(host);
 	origin = cut(origin);
+	visitor = cut(visitor);
 	log_warn("request refused", "reason", "%s", reason, "path", "%.*s", STR_ARG(path),
-		"host", "%.*s", STR_ARG(host), "origin", "%.*s", STR_ARG(origin), NULL);
+		"host", "%.*s", STR_ARG(host), "origin", "%.*s", STR_ARG(origin),
+		"visitor", "%.*s", STR_ARG(visitor), NULL);
 }

@@ -14,8 +14,9 @@
 
 struct event_base;
 
-/* What the request said of itself may be absent. `reason` is ours. */
+/* What the request said of itself, and the visitor as a trusted proxy names him, may be
+ * absent. `reason` is ours. */
 void refusals_note(struct event_base *base, const char *reason, struct str path,
-	struct str host, struct str origin);
+	struct str host, struct str origin, struct str visitor);
 
 #endif

@@ -115,6 +115,7 @@ static int read_listeners(struct gateway *g)
 
 /* Names are looked up once, before the process may open no file any more. */
 static struct peers allowed;
+static struct proxies proxies;
 
 static void find_allowed(const struct gateway *g)
 {
@@ -124,6 +125,7 @@ static void find_allowed(const struct gateway *g)
 
 	peers_resolve(
 		str_of(s->allowed_users), str_of(s->allowed_groups), &allowed, &problems);
+	proxies_resolve(str_of(s->trusted_proxies), &proxies, &problems);
 	rest = buf_str(&problems);
 	while (str_take_line(&rest, &line))
 		log_warn("nobody is let in for this", "problem", "%.*s", STR_ARG(line),
@@ -137,6 +139,7 @@ static void set_access(struct gateway *g)
 		g->token, str_of(g->worker->settings->allowed_origins));
 	g->access.public_hosts = str_of(g->worker->settings->public_hosts);
 	g->access.allowed = &allowed;
+	g->access.proxies = &proxies;
 }
 
 static int init(struct worker *w)

@@ -114,6 +114,16 @@ static struct in6_addr as_v6(unsigned family, const __be32 raw[4])
 	return address;
 }
 
+struct in6_addr sockdiag_address(const struct sockaddr_storage *address)
+{
+	__be32 raw[4];
+	__be16 port;
+
+	if (put_side(address, &port, raw) < 0)
+		return in6addr_any;
+	return as_v6(is_mapped(address) ? AF_INET : address->ss_family, raw);
+}
+
 /* What a client that waits for an answer can be in: connected, or done with sending. */
 static bool is_live(unsigned state)
 {

@@ -8,6 +8,7 @@
 #ifndef PAIGE_GATEWAY_SOCKDIAG_H
 #define PAIGE_GATEWAY_SOCKDIAG_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -38,5 +39,8 @@ bool sockdiag_proves(
 
 /* Pure. True for 127.0.0.0/8, ::1 and ::ffff:127.0.0.0/8. */
 bool sockdiag_is_loopback(const struct sockaddr_storage *address);
+
+/* Pure. The address as IPv6, IPv4 in its mapped form; all zeros for another family. */
+struct in6_addr sockdiag_address(const struct sockaddr_storage *address);
 
 #endif
