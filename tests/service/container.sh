@@ -46,8 +46,28 @@ chroot_run() {
 	(contained "${nspawn[@]}" "${environment[@]}" --setenv=TERM=dumb "${binds[@]}" --as-pid2 --pipe -D "$root" "$@") </dev/null
 }
 
+# join: takes this shell into a control group of the container. From outside of them not every command is answered:
+# logind of systemd 257 refuses a caller whose group it cannot see, with "Protocol driver not attached".
+join() {
+	local controllers path hierarchy
+	while IFS=: read -r _ controllers path; do
+		case $controllers in
+		name=systemd) hierarchy=/sys/fs/cgroup/systemd ;;
+		'') if [ -d /sys/fs/cgroup/unified ]; then hierarchy=/sys/fs/cgroup/unified; else hierarchy=/sys/fs/cgroup; fi ;;
+		*) continue ;;
+		esac
+		path=$hierarchy${path%/init.scope}/box
+		{ mkdir -p "$path" && echo "$BASHPID" >"$path/cgroup.procs"; } 2>/dev/null || true
+	done <"/proc/$leader/cgroup"
+}
+
 # box COMMAND...: as root in the booted container.
-box() { timeout 120 nsenter -t "$leader" -m -u -i -n -p -C -- /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 "$@" </dev/null; }
+box() {
+	(
+		join 2>/dev/null || true # the container may have ended
+		exec timeout 120 nsenter -t "$leader" -m -u -i -n -p -C -- /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 "$@"
+	) </dev/null
+}
 
 # within SECONDS COMMAND...: tries until it succeeds; $took is what it needed.
 within() {

@@ -53,13 +53,20 @@ prepare() {
 	within 20 box test -S "${environment[0]#*=}/systemd/private" || no "linger" "no manager for $user after $took"
 }
 
+# unmet: what `systemctl status` says was missing.
+unmet() { ctl status "$unit" 2>&1 | grep 'AssertPathExists=.*was not met' | tr -s ' '; }
+refused() { ! try start && [[ $(unmet) == *"$conf"* ]]; }
+
 # As README tells. Before that: without a configuration, and with one that the daemon must not read.
 configure() {
-	local code=0 value=''
+	local code=0 value='' said
 	! try enable --now || code=1
-	value=$(ctl status "$unit" 2>&1 | grep 'AssertPathExists=.*was not met' | tr -s ' ')
+	said=${answer##*$'\n'} value=$(unmet)
+	# The manager forgets what was missing when it reads its units anew, which `enable` of the unit beside this one makes
+	# it do: then another start is refused, and tells.
+	[ -n "$value" ] || ! within 20 refused || value=$(unmet)
 	[[ $(shown ActiveState) == inactive && $value == *"$conf"* ]] || code=1
-	judge "enable --now without a configuration fails" "$code" "${answer##*$'\n'} $value"
+	judge "enable --now without a configuration fails" "$code" "$said $value"
 	box install -D -m 640 -o root -g "$user" /usr/local/share/doc/paige/paige.conf.example "$conf"
 	set_conf PROJECT_DIR "$project"
 	set_conf ANTHROPIC_API_KEY dummy
