@@ -19,7 +19,6 @@
 
 /* ---- the kernel's interface ---- */
 
-#define CREATE_RULESET_VERSION 1u
 #define RULE_PATH_BENEATH 1
 
 struct ruleset {
@@ -65,30 +64,6 @@ enum {
 	(TO_READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG |         \
 		MAKE_SYM | REFER | TRUNCATE)
 #define TO_LISTEN (TO_WRITE | MAKE_SOCK | RESOLVE_UNIX)
-
-int confine_landlock_abi(void)
-{
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
-
-	return abi < 0 ? 0 : (int)abi;
-}
-
-const char *confine_gap(int abi, size_t n)
-{
-	static const struct {
-		int closed_by;
-		const char *what;
-	} gaps[] = {
-#define GAP(abi_, release, what_) {abi_, what_},
-#include "common/confine_gaps.def"
-#undef GAP
-	};
-
-	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++)
-		if (gaps[i].closed_by > abi && n-- == 0)
-			return gaps[i].what;
-	return NULL;
-}
 
 /* Everything that the kernel can deny, but for what the worker is for. */
 static struct ruleset ruleset_for(const struct confinement *c, int abi)

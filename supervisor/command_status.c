@@ -85,6 +85,17 @@ static void print_last_exits(const struct ctl_status *s)
 	}
 }
 
+static void print_gaps(const struct ctl_status *s)
+{
+	if (s->confinement_gaps.count == 0)
+		return;
+	printf("\nWith the Landlock of this kernel (ABI %" PRId64
+	       ") confined workers may still:\n",
+		s->landlock_abi);
+	for (size_t i = 0; i < s->confinement_gaps.count; i++)
+		printf("  %.*s\n", STR_ARG(s->confinement_gaps.items[i]));
+}
+
 static void print_status(const struct ctl_status *s)
 {
 	char up[32], rss[32];
@@ -108,6 +119,7 @@ static void print_status(const struct ctl_status *s)
 		"UP", "RESTARTS", "MEMORY", "CPU", "CONDITION");
 	for (size_t i = 0; i < s->workers.count; i++)
 		print_worker(&s->workers.items[i]);
+	print_gaps(s);
 	print_last_exits(s);
 }
 

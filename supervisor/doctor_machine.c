@@ -3,6 +3,7 @@
 #include "supervisor/doctor.h"
 
 #include "common/clock.h"
+#include "common/confine.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,11 +16,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <linux/landlock.h>
 
 #define MIB (1024 * 1024)
 #define FREE_WRONG_BYTES (20 * MIB)
@@ -132,13 +130,12 @@ void doctor_limits(struct doctor *d)
 
 void doctor_kernel(struct doctor *d)
 {
-	long landlock = syscall(
-		SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	int landlock = confine_landlock_abi();
 	bool seccomp = access("/proc/sys/kernel/seccomp/actions_avail", R_OK) == 0;
 
 	if (landlock > 0 && seccomp)
 		doctor_say(d, FINDING_FINE, "confinement", NULL,
-			"the kernel has Landlock (ABI %ld) and seccomp", landlock);
+			"the kernel has Landlock (ABI %d) and seccomp", landlock);
 	else
 		doctor_say(d, FINDING_NOTE, "confinement",
 			"workers run with more rights than they need; a newer kernel "

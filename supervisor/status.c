@@ -1,6 +1,7 @@
 /* status.c - see status.h. Called by ctl.c. Changes nothing. */
 #include "supervisor/status.h"
 
+#include "common/confine.h"
 #include "common/log.h"
 #include "paige-config.h"
 #include "proto/messages.h"
@@ -107,6 +108,22 @@ static struct str active_session(const struct process *store, struct arena *a)
 	return session;
 }
 
+static void add_gaps(struct ctl_status *status, struct arena *a)
+{
+	const int abi = confine_landlock_abi();
+	size_t count = 0;
+
+	while (confine_gap(abi, count))
+		count++;
+	status->landlock_abi = abi;
+	status->has_landlock_abi = true;
+	status->confinement_gaps.items =
+		arena_array(a, count + 1, sizeof(status->confinement_gaps.items[0]));
+	status->confinement_gaps.count = count;
+	for (size_t i = 0; i < count; i++)
+		status->confinement_gaps.items[i] = str_of(confine_gap(abi, i));
+}
+
 void status_describe(const struct daemon *d, struct buf *out)
 {
 	struct arena arena = {0};
@@ -146,6 +163,7 @@ void status_describe(const struct daemon *d, struct buf *out)
 		if (!process_absent(&d->processes.workers[i]))
 			items[status.workers.count++] =
 				describe_worker(&d->processes.workers[i], now, &arena);
+	add_gaps(&status, &arena);
 	proto_encode(ctl_status_type(), &status, out);
 	arena_free(&arena);
 }

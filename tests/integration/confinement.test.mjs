@@ -126,3 +126,21 @@ test('workers can do what the page says, and nothing else', { skip: !process.env
   const older = written.replaceAll(/refused from ABI (\d+)/g, (cell, from) => (Number(from) <= ABI ? cell : 'done'));
   assert.equal(page(outcomes), older);
 });
+
+test('status tells what the running kernel leaves open', { timeout: 60000 }, async (t) => {
+  const daemon = new Daemon({ projectDir: smallProject(), dataDir: scratch('data') });
+  t.after(() => {
+    daemon.endNow();
+    for (const dir of [daemon.projectDir, daemon.dataDir]) fs.rmSync(dir, { recursive: true, force: true });
+    daemon.removeScratch();
+  });
+  await daemon.start();
+  const table = fs.readFileSync(new URL('../../common/confine_gaps.def', import.meta.url), 'utf8');
+  const gaps = [...table.matchAll(/^GAP\((\d+|INT_MAX), "[^"]*", "([^"]*)"\)$/gm)].filter((row) => row[1] === 'INT_MAX' || Number(row[1]) > ABI).map((row) => row[2]);
+  assert.ok(gaps.length > 0);
+  const told = JSON.parse((await daemon.ctl('status', '--json')).stdout);
+  assert.equal(told.landlock_abi, ABI);
+  assert.deepEqual(told.confinement_gaps, gaps);
+  const { stdout } = await daemon.ctl('status');
+  for (const gap of gaps) assert.ok(stdout.includes(`  ${gap}\n`), stdout);
+});
