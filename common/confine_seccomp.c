@@ -96,7 +96,7 @@ static void refuse_int(struct filter *f, int call, unsigned arg, uint32_t value)
 /* Whatever differs, in the half that the kernel ignores, too. */
 static void refuse_other(struct filter *f, int call, unsigned arg, uint64_t value)
 {
-	const struct scmp_arg_cmp cmp = SCMP_CMP(arg, SCMP_CMP_NE, value);
+	const struct scmp_arg_cmp cmp = SCMP_CMP(arg, SCMP_CMP_NE, value, 0);
 
 	refuse_as(f, call, EPERM, &cmp);
 }

@@ -35,7 +35,8 @@ strangely('idle connections and half headers of another user leave the owner ser
     assert.ok(Date.now() - start < 2000, `${Date.now() - start} ms`);
   }
   await until('strangers keep to their share', async () => (await gauge(daemon, 'paige_http_connections')) <= 64 + 8);
-  assert.ok(memory(daemon) - before < 32 << 20, `${memory(daemon) - before} bytes more`);
+  // A sanitizer keeps what is freed for a while.
+  if (!process.env.ASAN_OPTIONS) assert.ok(memory(daemon) - before < 32 << 20, `${memory(daemon) - before} bytes more`);
   const other = await stranger(t, daemon);
   const host = `Host: 127.0.0.1:${daemon.port}\r\nConnection: close\r\n`;
   assert.equal((await other.ask(`GET /metrics HTTP/1.1\r\n${host}\r\n`)).status, 403);

@@ -192,6 +192,7 @@ END_TEST
 START_TEST(without_config_the_users_own_file_is_read)
 {
 	struct settings s;
+	char *other;
 	int result;
 
 	write_file(".config/paige/paige.conf", "PORT=1\nIDLE_TIMEOUT_MS=1\n");
@@ -213,7 +214,9 @@ START_TEST(without_config_the_users_own_file_is_read)
 	free(load(NULL, &s, &result));
 	ck_assert_msg(s.idle_timeout_ms == 1, "a relative one counts for nothing");
 	settings_fini(&s);
-	setenv("XDG_CONFIG_HOME", realpath("other", NULL), 1);
+	other = realpath("other", NULL);
+	setenv("XDG_CONFIG_HOME", other, 1);
+	free(other);
 	free(load(NULL, &s, &result));
 	ck_assert_int_eq(s.idle_timeout_ms, 3);
 	settings_fini(&s);
