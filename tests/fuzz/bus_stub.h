@@ -2,13 +2,14 @@
  * bus_stub.h - a bus that goes nowhere, for fuzzing what calls it: calls are kept and
  * answered when told.
  *
- * Defines the functions of common/bus.h that the gateway uses; include it in one file of
+ * Defines the functions of common/bus.h and worker.h that the gateway uses; include it in one file of
  * a target.
  */
 #ifndef PAIGE_TESTS_FUZZ_BUS_STUB_H
 #define PAIGE_TESTS_FUZZ_BUS_STUB_H
 
 #include "common/bus.h"
+#include "common/worker.h"
 #include <stdlib.h>
 
 #define STUB_MAX_CALLS 4096
@@ -109,6 +110,15 @@ void bus_get_stats(const struct bus *bus, struct bus_stats *out)
 {
 	(void)bus;
 	*out = (struct bus_stats){0};
+}
+
+/* Beside the bus: the other one would bring all of the worker with it. */
+void worker_set_condition(
+	struct worker *w, enum worker_condition condition, const char *reason)
+{
+	(void)w;
+	(void)condition;
+	(void)reason;
 }
 
 #endif
