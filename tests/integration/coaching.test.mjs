@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
+import { children, signal } from './lib/processes.mjs';
 import { QUESTION } from './lib/project.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
@@ -133,6 +134,28 @@ scenario('gh is told its own login and how to reach the network, not the key for
   for (const name of ['PATH', 'HOME', 'GH_TOKEN', 'https_proxy', 'GH_PROMPT_DISABLED']) assert.ok(names.includes(name), `${name} is missing: ${title}`);
   for (const name of ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'PROJECT_DIR', ...Object.keys(foreign)]) assert.ok(!names.includes(name), `${name} is there: ${title}`);
   assert.ok(!/PAIGE_/.test(title), title);
+});
+
+scenario('paige-gh has no key for Claude; when it is killed, llm is started anew and gh works again', async (t) => {
+  const tools = t.directory('tools');
+  // It writes where it likes: llm itself could not.
+  fs.writeFileSync(path.join(tools, 'gh'), `#!/bin/sh\necho "$*" >>${tools}/asked && printf '{"title":"number %s"}' "$(wc -l <${tools}/asked)"\n`, { mode: 0o755 });
+  const { daemon, editor } = await world(t, { PATH: `${tools}:${process.env.PATH}` });
+  const title = async (wanted) => {
+    editor.send('session:start', { issueNumber: 7 });
+    const { sessionId } = (await editor.next('session:started')).payload;
+    await until(`the title ${wanted}`, async () => (await daemon.sql(`SELECT 1 FROM sessions WHERE id = '${sessionId}' AND issue_title = '${wanted}'`)).length);
+  };
+  const helper = () => children(daemon.worker('llm').pid).find((entry) => entry.name === 'paige-gh');
+  await title('number 1');
+  const environment = fs.readFileSync(`/proc/${helper().pid}/environ`, 'utf8');
+  assert.match(environment, /(^|\0)PATH=/);
+  assert.ok(!/ANTHROPIC|PAIGE_/.test(environment), environment.replaceAll('\0', ' '));
+  const llm = daemon.worker('llm');
+  assert.ok(signal(helper(), 'SIGKILL'));
+  await daemon.replaced('llm', llm);
+  assert.ok(daemon.everythingWritten().includes('the process that starts gh has ended'));
+  await title('number 2');
 });
 
 const message = (content, stop) => ({ id: 'm', type: 'message', role: 'assistant', model: 'x', content, stop_reason: stop, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 5 } });

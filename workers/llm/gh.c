@@ -2,26 +2,29 @@
 #include "workers/llm/gh.h"
 #include "common/inherited.h"
 #include "common/log.h"
+#include "common/worker.h"
+#include "workers/llm/gh_helper.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PROGRAM "gh"
-#define ARGUMENTS_MAX 32
 #define ERRORS_MAX 4096
 #define EXIT_NOT_LOGGED_IN 4
 
 /* What gh printed and how it ended. */
 struct run {
-	pid_t pid;
-	int out_fd, err_fd;
+	int out_fd, err_fd, control_fd;
+	struct mono deadline;
 	struct buf *out;
 	char errors[ERRORS_MAX];
 	size_t errors_len;
@@ -46,27 +49,6 @@ bool gh_installed(void)
 		path += n + (path[n] == ':');
 	}
 	return false;
-}
-
-const char *gh_config_dir(void)
-{
-	static const struct {
-		const char *variable, *below;
-	} places[] = {{"GH_CONFIG_DIR", ""}, {"XDG_CONFIG_HOME", "/gh"},
-		{"HOME", "/.config/gh"}};
-	static char dir[4096];
-	const char *base = NULL;
-	size_t i = 0;
-
-	for (; i < sizeof(places) / sizeof(places[0]); i++)
-		if ((base = getenv(places[i].variable)) != NULL && *base)
-			break;
-	if (!base || !*base ||
-		snprintf(dir, sizeof(dir), "%s%s", base, places[i].below) >=
-			(int)sizeof(dir) ||
-		access(dir, F_OK) != 0)
-		return NULL;
-	return dir;
 }
 
 /* What gh is told: how to run, how to reach the network, its own settings with its login,
@@ -103,51 +85,148 @@ static char **make_environment(struct arena *arena)
 	return out;
 }
 
-static int start(struct flow *flow, const char *const *arguments, struct run *run)
+/* ---- the process that starts gh ---- */
+
+static int helper_fd = -1;
+static struct event *helper_ended;
+
+/* paige-gh lies beside this program. */
+static int helper_path(char path[PATH_MAX])
+{
+	static const char name[] = "paige-gh";
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(name));
+	char *slash;
+
+	if (n <= 0)
+		return n < 0 ? -errno : -ENOENT;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	memcpy(slash ? slash + 1 : path, name, sizeof(name));
+	return 0;
+}
+
+static int spawn_helper(int their_fd)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	char *argv[ARGUMENTS_MAX + 2] = {arena_cstr(&flow->arena, str_of(PROGRAM))};
-	int out[2], err[2], error;
-	sigset_t none, defaults;
+	struct arena arena = {0};
+	char path[PATH_MAX];
+	char *argv[] = {path, NULL};
+	int error = helper_path(path);
+	sigset_t all, defaults;
+	pid_t pid;
 
-	for (int i = 0; i < ARGUMENTS_MAX && arguments[i]; i++)
-		argv[i + 1] = arena_cstr(&flow->arena, str_of(arguments[i]));
-	if (pipe2(out, O_CLOEXEC) < 0)
-		return -errno;
-	if (pipe2(err, O_CLOEXEC) < 0) {
-		error = -errno;
-		close(out[0]);
-		close(out[1]);
+	if (error)
 		return error;
-	}
-	sigemptyset(&none);
+	/* Blocked until it has said which it ignores. */
+	sigfillset(&all);
 	sigfillset(&defaults);
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-	posix_spawn_file_actions_adddup2(&actions, err[1], 2);
-	posix_spawn_file_actions_addchdir_np(
-		&actions, flow->snapshot->settings->project_dir);
+	posix_spawn_file_actions_adddup2(&actions, their_fd, GH_HELPER_FD);
 	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setflags(&attributes,
-		POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setpgroup(&attributes, 0);
-	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(
+		&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attributes, &all);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	error = posix_spawnp(&run->pid, PROGRAM, &actions, &attributes, argv,
-		make_environment(&flow->arena));
+	error = posix_spawn(
+		&pid, path, &actions, &attributes, argv, make_environment(&arena));
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
-	close(out[1]);
-	close(err[1]);
-	run->out_fd = out[0];
-	run->err_fd = err[0];
-	if (error) {
-		close(out[0]);
-		close(err[0]);
-	}
+	arena_free(&arena);
 	return -error;
+}
+
+/* It never sends anything on this socket. */
+static void on_helper_ended(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	log_error("the process that starts gh has ended", NULL);
+	worker_die(arg, WORKER_EXIT_DEPENDENCY);
+}
+
+int gh_start_helper(struct worker *w)
+{
+	int ends[2], error;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+		error = -errno;
+	} else {
+		error = spawn_helper(ends[1]);
+		close(ends[1]);
+	}
+	if (error) {
+		log_error("the process that starts gh cannot be started", "error", "%s",
+			strerror(-error), NULL);
+		return WORKER_EXIT_DEPENDENCY;
+	}
+	helper_fd = ends[0];
+	helper_ended = event_new(w->base, helper_fd, EV_READ, on_helper_ended, w);
+	if (!helper_ended || event_add(helper_ended, NULL) < 0)
+		return WORKER_EXIT_INTERNAL;
+	return WORKER_EXIT_OK;
+}
+
+/* ---- one run ---- */
+
+static int send_request(struct flow *flow, const char *const *arguments,
+	const int fds[GH_REQUEST_FDS])
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(GH_REQUEST_FDS * sizeof(int))];
+	} space = {0};
+	struct buf words = {0};
+	struct iovec part;
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = space.bytes,
+		.msg_controllen = sizeof(space.bytes)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	const char *directory = flow->snapshot->settings->project_dir;
+	int error = 0;
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(GH_REQUEST_FDS * sizeof(int));
+	memcpy(CMSG_DATA(header), fds, GH_REQUEST_FDS * sizeof(int));
+	buf_add(&words, directory, strlen(directory) + 1);
+	for (int i = 0; arguments[i]; i++)
+		buf_add(&words, arguments[i], strlen(arguments[i]) + 1);
+	part = (struct iovec){.iov_base = words.data, .iov_len = words.len};
+	if (words.len > GH_REQUEST_MAX)
+		error = -E2BIG;
+	else if (sendmsg(helper_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		error = -errno;
+	buf_free(&words);
+	return error;
+}
+
+static int start(struct flow *flow, const char *const *arguments, struct run *run)
+{
+	int pairs[GH_REQUEST_FDS][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+	int theirs[GH_REQUEST_FDS];
+	int error = 0;
+
+	if (pipe2(pairs[0], O_CLOEXEC) < 0 || pipe2(pairs[1], O_CLOEXEC) < 0 ||
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pairs[2]) < 0)
+		error = -errno;
+	for (int i = 0; i < GH_REQUEST_FDS; i++)
+		theirs[i] = pairs[i][1];
+	if (!error)
+		error = send_request(flow, arguments, theirs);
+	for (int i = 0; i < GH_REQUEST_FDS; i++) {
+		if (pairs[i][1] >= 0)
+			close(pairs[i][1]);
+		if (error && pairs[i][0] >= 0)
+			close(pairs[i][0]);
+	}
+	run->out_fd = pairs[0][0];
+	run->err_fd = pairs[1][0];
+	run->control_fd = pairs[2][0];
+	run->deadline =
+		mono_add_ms(clock_mono(), flow->snapshot->settings->gh_timeout_ms);
+	return error;
 }
 
 /* Reads once; closes at the end of the stream. */
@@ -176,24 +255,32 @@ static void take(struct run *run, int *fd, bool errors)
 	}
 }
 
+/* Waits a little for any of them; false when the time is over or the flow is told to end.
+ */
+static bool wait_for(struct flow *flow, struct run *run, struct pollfd *fds, nfds_t count)
+{
+	int64_t left = mono_diff_ms(run->deadline, clock_mono());
+
+	if (left <= 0 || *flow_cancelled(flow)) {
+		run->timeout = true;
+		return false;
+	}
+	if (poll(fds, count, left < 200 ? (int)left : 200) <= 0)
+		for (nfds_t i = 0; i < count; i++)
+			fds[i].revents = 0;
+	return true;
+}
+
 /* Until both streams end, the time is over, too much comes, or the flow is told to end.
  */
 static void listen_to(struct flow *flow, struct run *run)
 {
-	struct mono deadline =
-		mono_add_ms(clock_mono(), flow->snapshot->settings->gh_timeout_ms);
-
 	while ((run->out_fd >= 0 || run->err_fd >= 0) && !run->too_big) {
 		struct pollfd fds[2] = {{.fd = run->out_fd, .events = POLLIN},
 			{.fd = run->err_fd, .events = POLLIN}};
-		int64_t left = mono_diff_ms(deadline, clock_mono());
 
-		if (left <= 0 || *flow_cancelled(flow)) {
-			run->timeout = true;
+		if (!wait_for(flow, run, fds, 2))
 			return;
-		}
-		if (poll(fds, 2, left < 200 ? (int)left : 200) <= 0)
-			continue;
 		if (fds[0].revents)
 			take(run, &run->out_fd, false);
 		if (fds[1].revents)
@@ -201,19 +288,27 @@ static void listen_to(struct flow *flow, struct run *run)
 	}
 }
 
-/* Ends the whole group: what gh started must not outlive it, whatever it does with
- * SIGTERM. */
-static void finish(struct run *run)
+/* How it ended, or that it did not start. With the control socket closed before, the
+ * whole group of gh is killed. */
+static int finish(struct flow *flow, struct run *run)
 {
+	struct pollfd ended = {.fd = run->control_fd, .events = POLLIN};
+	int32_t result = -EPIPE;
+
+	while (!run->timeout && !run->too_big && !ended.revents)
+		wait_for(flow, run, &ended, 1);
+	if (ended.revents && recv(run->control_fd, &result, sizeof(result),
+				     MSG_DONTWAIT) != sizeof(result))
+		result = -EPIPE;
 	if (run->out_fd >= 0)
 		close(run->out_fd);
 	if (run->err_fd >= 0)
 		close(run->err_fd);
+	close(run->control_fd);
 	if (run->timeout || run->too_big)
-		kill(-run->pid, SIGKILL);
-	while (waitpid(run->pid, &run->status, 0) < 0 && errno == EINTR)
-		;
-	kill(-run->pid, SIGKILL);
+		return 0;
+	run->status = result;
+	return result < 0 ? result : 0;
 }
 
 static const char *problem_of(const struct run *run)
@@ -238,13 +333,15 @@ int gh_run(struct flow *flow, const char *const *arguments, struct buf *out,
 	struct run run = {.out = out};
 	int error = start(flow, arguments, &run);
 
+	if (!error) {
+		listen_to(flow, &run);
+		error = finish(flow, &run);
+	}
 	if (error) {
 		*problem = error == -ENOENT ? "GitHub CLI not found"
 					    : "GitHub CLI could not be started";
 		return -1;
 	}
-	listen_to(flow, &run);
-	finish(&run);
 	*problem = problem_of(&run);
 	if (!*problem)
 		return 0;

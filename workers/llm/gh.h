@@ -3,8 +3,9 @@
  * (R44).
  *
  * No shell, no input, no prompts, no pager, no colours; a deadline (GH_TIMEOUT_MS), a
- * limit on what it may print, and a process group of its own that is killed whole. Called
- * on a flow's thread.
+ * limit on what it may print, and a process group of its own that is killed whole. It has
+ * the rights of the user, unlike the worker: paige-gh starts it. gh_run is called on a
+ * flow's thread.
  */
 #ifndef PAIGE_LLM_GH_H
 #define PAIGE_LLM_GH_H
@@ -26,8 +27,9 @@ yyjson_val *gh_run_json(
 	struct flow *flow, const char *const *arguments, const char **problem);
 /* True when gh is on PATH. */
 bool gh_installed(void);
-/* The directory that gh keeps its settings in and may bring up to date by itself; static,
- * NULL when there is none. */
-const char *gh_config_dir(void);
+/* Starts paige-gh (gh_helper.h), which starts gh from then on; in init, before
+ * confinement. 0 or the exit code of enum worker_exit, logged. The worker ends when
+ * paige-gh does. */
+int gh_start_helper(struct worker *w) __attribute__((warn_unused_result));
 
 #endif

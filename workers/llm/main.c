@@ -117,9 +117,12 @@ static void reconcile(struct worker *w)
 static int init(struct worker *w)
 {
 	struct llm *llm = calloc(1, sizeof(*llm));
+	int code = gh_start_helper(w);
 
 	if (!llm)
 		abort();
+	if (code != 0)
+		return code;
 	w->state = llm;
 	llm->worker = w;
 	llm->github = gh_installed();
@@ -170,15 +173,13 @@ static void reload(struct worker *w)
 	flows_reload(llm->flows);
 }
 
-/* The network and gh, which reads what it likes and writes to nothing but its own. */
+/* The network; reads what it likes and starts nothing. gh runs outside (gh_helper.h). */
 static void confine(struct worker *w, struct confinement *c)
 {
 	(void)w;
-	c->may_exec = true;
 	c->uses_network = true;
 	c->read_only[0] = "/";
 	c->read_write[0] = "/dev/null";
-	c->read_write[1] = gh_config_dir();
 }
 
 static const struct worker_spec spec = {
