@@ -169,8 +169,8 @@ int gh_start_helper(struct worker *w)
 
 /* ---- one run ---- */
 
-static int send_request(struct flow *flow, const char *const *arguments,
-	const int fds[GH_REQUEST_FDS])
+static int send_request(
+	struct flow *flow, const char *const *arguments, const int fds[GH_REQUEST_FDS])
 {
 	union {
 		struct cmsghdr align;

@@ -30,8 +30,8 @@ static struct run runs[GH_RUNS_MAX];
 
 static void tell(int control_fd, int32_t result)
 {
-	ssize_t done = send(
-		control_fd, &result, sizeof(result), MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t done =
+		send(control_fd, &result, sizeof(result), MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	(void)done; /* nobody waits any more */
 }
@@ -214,8 +214,7 @@ static void give_up(struct run *run)
 
 static bool turn(void)
 {
-	struct pollfd fds[1 + 2 * GH_RUNS_MAX] = {
-		{.fd = GH_HELPER_FD, .events = POLLIN}};
+	struct pollfd fds[1 + 2 * GH_RUNS_MAX] = {{.fd = GH_HELPER_FD, .events = POLLIN}};
 
 	for (int i = 0; i < GH_RUNS_MAX; i++) {
 		bool used = runs[i].pid != 0;
