@@ -107,7 +107,7 @@ function page(outcomes) {
     'A library inside each worker tries these things after the worker is confined, on two of its threads. `-`: refused on every kernel.',
     '`refused from ABI n`: done on a kernel whose Landlock has a smaller ABI. `done`: possible on every kernel up to ABI ' + NEWEST + '.',
     'The agent worker is not confined: what it starts may do whatever its user may. Neither is paige-gh, which llm starts before it is',
-    'confined: it runs gh with the rights of the user and without the key for Claude, and only to read issues and the name of the login.', '',
+    'confined: it runs gh with the rights of the user and without the key for Claude: issue list, issue view and api user, with any options.', '',
     `| tried | ${WORKERS.join(' | ')} |`,
     `|---|${WORKERS.map(() => '---|').join('')}`,
     ...attacks.map((attack) => `| ${attack} | ${WORKERS.map((name) => cell(name, attack)).join(' | ')} |`), '',

@@ -96,7 +96,7 @@ static int start(struct run *run, char **words, const int fds[GH_REQUEST_FDS])
 }
 
 /* gh can start other programs (aliases, extensions, a browser): only what the worker asks
- * of GitHub is run. */
+ * of GitHub is run. Options are not looked at. */
 static bool is_served(char *const *words)
 {
 	static const struct {
