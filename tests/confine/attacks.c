@@ -224,7 +224,7 @@ static int control_socket(void)
 	static const char ask[] = "{\"command\":\"status\"}\n";
 	const struct timeval wait = {2, 0};
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), error = ENOENT;
 	ssize_t n;
 	char c;
 
@@ -232,12 +232,16 @@ static int control_socket(void)
 		return errno;
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/ctl.sock",
 		getenv("PAIGE_RUNTIME_DIR"));
-	/* The first workers are there before it. */
-	for (int i = 0; access(a.sun_path, F_OK) < 0 && i < 500; i++)
+	/* The first workers are there before it, and before it listens. */
+	for (int i = 0; i < 500 && error; i++) {
+		error = connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ? errno : 0;
+		if (error != ENOENT && error != ECONNREFUSED)
+			break;
 		usleep(10000);
-	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
+	}
+	if (error) {
 		close(fd);
-		return errno;
+		return error;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	n = send(fd, ask, sizeof(ask) - 1, MSG_NOSIGNAL);
