@@ -146,7 +146,7 @@ scenario('paige-gh has no key for Claude; when it is killed, llm is started anew
     const { sessionId } = (await editor.next('session:started')).payload;
     await until(`the title ${wanted}`, async () => (await daemon.sql(`SELECT 1 FROM sessions WHERE id = '${sessionId}' AND issue_title = '${wanted}'`)).length);
   };
-  const helper = () => children(daemon.worker('llm').pid).find((entry) => entry.name === 'paige-gh');
+  const helper = () => children(daemon.worker('llm').pid).find((entry) => entry.name === 'gh-helper');
   await title('number 1');
   const environment = fs.readFileSync(`/proc/${helper().pid}/environ`, 'utf8');
   assert.match(environment, /(^|\0)PATH=/);
