@@ -1,7 +1,7 @@
 // Who may connect (contract section 3), and what those who may not can do to the others. The rules themselves are a table
 // in tests/unit/test_gateway_access.c.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -221,4 +221,51 @@ behindNginx('behind nginx, which runs as another user: nobody without the token,
   assert.equal((await exchange(through, `${upgrade}Cookie: ${Cookie}\r\nOrigin: http://${host}\r\n\r\n`, { until: done })).status, 101);
   assert.equal((await exchange(through, `${upgrade}Cookie: ${Cookie}\r\nOrigin: http://evil.example\r\n\r\n`, { until: done })).status, 403);
   assert.equal((await exchange(through, `${upgrade}Origin: http://${host}\r\n\r\n`, { until: done })).status, 403);
+});
+
+/** A network of its own with one address, from which this machine is 10.213.97.1: what a container's bridge is. Null where none can be made. */
+function bridge() {
+  const name = `paige-${process.pid}`;
+  const ip = (...args) => spawnSync('ip', args, { stdio: 'ignore' }).status === 0;
+  const remove = () => ip('netns', 'del', name);
+  const made = ip('netns', 'add', name) &&
+    ip('link', 'add', 'paige-b0', 'type', 'veth', 'peer', 'name', 'paige-b1', 'netns', name) && ip('address', 'add', '10.213.97.1/30', 'dev', 'paige-b0') && ip('link', 'set', 'paige-b0', 'up') &&
+    ip('-n', name, 'address', 'add', '10.213.97.2/30', 'dev', 'paige-b1') && ip('-n', name, 'link', 'set', 'paige-b1', 'up');
+  if (!made) remove();
+  return made ? { name, remove } : null;
+}
+
+const FROM_OUTSIDE = `
+  const socket = require('node:net').connect(Number(process.argv[1]), '10.213.97.1');
+  process.stdin.pipe(socket, { end: false });
+  socket.pipe(process.stdout);
+  socket.on('close', () => process.stdin.destroy());
+  socket.on('error', (error) => { console.error(error.message); process.exit(1); });
+  setTimeout(() => process.exit(0), 4000).unref();`;
+
+const outside = cannot ? null : bridge();
+if (outside) process.on('exit', outside.remove);
+const fromOutside = outside ? scenario : (name) => test(name, { skip: cannot || 'a network namespace cannot be made here' }, () => {});
+
+fromOutside('through a published port of a container: the public name and the token, or nothing', async (t) => {
+  const published = '192.0.2.7:8080';
+  const daemon = await t.daemon({ env: { HOST: '0.0.0.0', PUBLIC_HOSTS: published } });
+  const ask = (text) => {
+    const { stdout, stderr } = spawnSync('ip', ['netns', 'exec', outside.name, process.execPath, '-e', FROM_OUTSIDE, String(daemon.port)], { input: text, encoding: 'utf8' });
+    const status = Number(stdout.match(/^HTTP\/1\.1 (\d{3})/)?.[1]);
+    assert.ok(status, stderr);
+    return { status, cookie: stdout.match(/^set-cookie: ([^;]*)/im)?.[1] };
+  };
+  const bearer = { Authorization: `Bearer ${daemon.discovery.token}` };
+  const get = (host, headers) => ask(request(daemon, 'GET', '/metrics', { host, headers })).status;
+  assert.equal(get(published), 403);
+  assert.equal(get(published, { Authorization: `Bearer ${'0'.repeat(64)}` }), 403);
+  assert.equal(get(published, bearer), 200);
+  assert.equal(get('192.0.2.7:8081', bearer), 403, 'a name that is not among the public ones');
+  assert.equal(get(published, { ...bearer, Origin: 'http://evil.example' }), 403);
+  const own = { Origin: `http://${published}` };
+  assert.equal(get(published, { ...bearer, ...own }), 200);
+  const answer = ask(request(daemon, 'POST', '/login', { host: published, headers: own, body: JSON.stringify({ token: daemon.discovery.token }) }));
+  assert.equal(answer.status, 204);
+  assert.equal(get(published, { Cookie: answer.cookie }), 200);
 });
