@@ -55,6 +55,9 @@ static bool wants_restart(
 			continue;
 		if (!(setting_info(id)->flags & SETTING_RELOAD))
 			return true;
+		/* It may read the one that it was started with alone. */
+		if (worker == WORKER_LLM && id == SETTING_ID_prompts_dir)
+			return true;
 		/* It hands them on in an environment that it made at its start. */
 		if (worker == WORKER_AGENT && now->agent_api_key &&
 			(id == SETTING_ID_anthropic_api_key ||

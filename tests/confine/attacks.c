@@ -173,12 +173,17 @@ static int others_folder(void)
 		strcmp(worker, "observer") == 0 ? "store" : "observer");
 	return fd_result(open(path, O_CREAT | O_WRONLY, 0600));
 }
-static int others_data(void)
+static int stores_data(void)
 {
-	return fd_result(
-		open(strcmp(worker, "store") == 0 ? at(getenv("PROJECT_DIR"), "README.md")
-						  : at(getenv("DATA_DIR"), "kept"),
-			O_RDONLY));
+	return fd_result(open(at(getenv("DATA_DIR"), "kept"), O_RDONLY));
+}
+static int read_token(void)
+{
+	return fd_result(open(at(getenv("DATA_DIR"), "token"), O_RDONLY));
+}
+static int read_project(void)
+{
+	return fd_result(open(at(getenv("PROJECT_DIR"), "README.md"), O_RDONLY));
 }
 
 /* ---- sockets ---- */

@@ -28,10 +28,14 @@ async function world(t, env = {}, text = () => '') {
 const reloads = (daemon) => daemon.log('llm').split('\n').filter((line) => line.includes('settings reloaded')).length;
 
 scenario(`${CALLS} calls against ${RELOADS} reloads: every request names a model that was set, nobody is restarted`, async (t) => {
-  const { claude, daemon, set, reload } = await world(t);
   const prompts = t.directory('prompts');
-  fs.writeFileSync(path.join(prompts, 'explain_this.md'), 'Explain it to a {dreyfus_stage}.');
-  const text = (i) => `MODEL_SONNET=${MODELS[i % MODELS.length]}\nPROMPTS_DIR=${i % 2 ? prompts : ''}\nLLM_TIMEOUT_MS=${60000 + i}\nALLOWED_ORIGINS=app://number-${i}\n`;
+  const { claude, daemon, set, reload } = await world(t, { PROMPTS_DIR: prompts });
+  const prompt = (i) => {
+    fs.writeFileSync(path.join(prompts, 'new'), `Explain it, version ${i}.`);
+    fs.renameSync(path.join(prompts, 'new'), path.join(prompts, 'explain_this.md'));
+  };
+  const text = (i) => `MODEL_SONNET=${MODELS[i % MODELS.length]}\nLLM_TIMEOUT_MS=${60000 + i}\nALLOWED_ORIGINS=app://number-${i}\n`;
+  prompt(0);
   set(text(0));
   reload();
   await until('the first reload', () => reloads(daemon) === 1);
@@ -41,6 +45,7 @@ scenario(`${CALLS} calls against ${RELOADS} reloads: every request names a model
   const storm = (async () => {
     for (let i = 1; i < RELOADS; i += 1) {
       set(text(i));
+      if (i % 7 === 0) prompt(i);
       reload();
       await sleep(i % 10 ? 1 : 15);
     }
@@ -56,6 +61,7 @@ scenario(`${CALLS} calls against ${RELOADS} reloads: every request names a model
   assert.equal(claude.requests.length, CALLS);
   for (const { body } of claude.requests) assert.ok(MODELS.includes(body.model), body.model);
   assert.ok(new Set(claude.requests.map(({ body }) => body.model)).size > 1, 'the model never changed');
+  assert.ok(new Set(claude.requests.map(({ body }) => /version \d+/.exec(JSON.stringify(body.system))?.[0])).size > 1, 'the prompt never changed');
   assert.equal(daemon.worker('llm').pid, before);
 });
 
@@ -83,4 +89,25 @@ scenario('a changed model, key and address hold for the next call; the one under
   assert.deepEqual(asked(second), [['key-2', 'two']]);
   assert.equal(daemon.worker('llm').pid, before);
   for (const log of ['gateway', 'llm']) assert.ok(!daemon.log(log).includes('key-2'));
+});
+
+scenario('another directory of prompts restarts llm, which may read no other than the one it is started with', async (t) => {
+  const directories = [t.directory('prompts'), t.directory('prompts')];
+  directories.forEach((directory, i) => fs.writeFileSync(path.join(directory, 'explain_this.md'), `Explain it, number ${i}.`));
+  const { claude, daemon, set, reload } = await world(t, {}, () => `PROMPTS_DIR=${directories[0]}\n`);
+  const pids = () => Object.fromEntries(['gateway', 'store', 'llm'].map((name) => [name, daemon.worker(name)?.pid]));
+  const editor = await t.editor(daemon);
+  const explain = async () => {
+    editor.send('user:explain', QUESTION);
+    assert.equal((await editor.next(['explain:response', 'explain:error'])).type, 'explain:response');
+    return JSON.stringify(claude.requests.at(-1).body.system);
+  };
+  assert.match(await explain(), /number 0/);
+  const before = pids();
+  const llm = daemon.worker('llm');
+  set(`PROMPTS_DIR=${directories[1]}\n`);
+  reload();
+  await daemon.replaced('llm', llm);
+  assert.match(await explain(), /number 1/);
+  assert.deepEqual({ ...pids(), llm: 0 }, { ...before, llm: 0 });
 });

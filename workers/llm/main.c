@@ -10,7 +10,9 @@
 #include "workers/llm/flows.h"
 #include "workers/llm/gh.h"
 #include "workers/llm/llm.h"
+#include "workers/llm/trusted.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define STOP_DEADLINE_MS 4000
 
@@ -173,13 +175,26 @@ static void reload(struct worker *w)
 	flows_reload(llm->flows);
 }
 
-/* The network; reads what it likes and starts nothing. gh runs outside (gh_helper.h). */
+/*
+ * The network, and what resolves names and tells whom TLS trusts: the configuration of
+ * the system, its libraries (libc loads some of them for a name) and where resolv.conf
+ * may lead. The sentence model and the certificates that the environment names were read
+ * before. gh runs outside (gh_helper.h).
+ */
 static void confine(struct worker *w, struct confinement *c)
 {
-	(void)w;
+	static const char *const system[] = {"/etc", "/usr", "/lib", "/lib32", "/lib64",
+		"/libx32", "/nix/store", "/gnu/store", "/etc/resolv.conf",
+		"/run/NetworkManager", "/run/connman", "/run/netconfig",
+		"/run/resolvconf", "/run/systemd/resolve"};
+	size_t count = sizeof(system) / sizeof(system[0]);
+
 	c->uses_network = true;
-	c->read_only[0] = "/";
 	c->read_write[0] = "/dev/null";
+	memcpy(c->read_only, system, sizeof(system));
+	count += trusted_system_paths(&c->read_only[count]);
+	if (w->settings->prompts_dir[0])
+		c->read_only[count] = w->settings->prompts_dir;
 }
 
 static const struct worker_spec spec = {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define PROMPT_MAX_BYTES 65536
 #define PLACEHOLDER "{dreyfus_stage}"
@@ -59,7 +60,9 @@ static void read_one(struct prompts *p, const char *dir, enum call_kind kind)
 	if (!f) {
 		if (errno != ENOENT)
 			log_warn("prompt not readable, the one compiled in is used",
-				"path", "%s", path, "error", "%s", strerror(errno), NULL);
+				"path", "%s", path, "error", "%s", strerror(errno),
+				"hint", "%s",
+				"paigectl restart llm, when the directory is new", NULL);
 		return;
 	}
 	text = malloc(PROMPT_MAX_BYTES);
@@ -84,6 +87,9 @@ struct prompts *prompts_read(const char *dir)
 
 	if (!p)
 		abort();
+	if (*dir && access(dir, R_OK | X_OK) != 0)
+		log_warn("directory of prompts cannot be used, those compiled in are",
+			"path", "%s", dir, "error", "%s", strerror(errno), NULL);
 	for (int kind = 0; *dir && kind < CALL_KINDS; kind++)
 		read_one(p, dir, (enum call_kind)kind);
 	return p;

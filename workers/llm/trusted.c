@@ -67,6 +67,18 @@ void trusted_apply(const struct trusted *t, CURL *easy)
 		curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
 }
 
+size_t trusted_system_paths(const char *paths[TRUSTED_SYSTEM_PATHS])
+{
+	const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
+	size_t count = 0;
+
+	if (curl->cainfo)
+		paths[count++] = curl->cainfo;
+	if (curl->capath)
+		paths[count++] = curl->capath;
+	return count;
+}
+
 void trusted_fini(struct trusted *t)
 {
 	buf_free(&t->certificates);

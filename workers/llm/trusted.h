@@ -19,5 +19,9 @@ void trusted_read(struct trusted *t);
 /* `t` must live as long as the transfer. */
 void trusted_apply(const struct trusted *t, CURL *easy);
 void trusted_fini(struct trusted *t);
+/* Where libcurl looks for those of the system: at most TRUSTED_SYSTEM_PATHS, static text.
+ * Returns how many. */
+#define TRUSTED_SYSTEM_PATHS 2
+size_t trusted_system_paths(const char *paths[TRUSTED_SYSTEM_PATHS]);
 
 #endif
