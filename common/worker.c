@@ -4,8 +4,10 @@
  * worker acknowledged is on disk before it is told to stop.
  */
 #include "common/log.h"
+#include "common/turns.h"
 #include "common/worker_private.h"
 #include "paige-config.h"
+#include "proto/messages.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -261,13 +263,26 @@ static void on_heard(void *arg)
 	worker_ready(arg);
 }
 
+static void serve_turns(void *arg, struct bus_request *request, const void *message)
+{
+	struct turns now;
+
+	(void)arg;
+	(void)message;
+	turns_get(&now);
+	bus_answer_message(request, &now);
+}
+
 static int start(struct worker *w)
 {
 	sigset_t all, before;
 	int code = w->spec->init ? w->spec->init(w) : 0;
+	int turns = turns_method(w->spec->id);
 
 	if (code != 0)
 		return code;
+	if (turns >= 0)
+		bus_serve(w->bus, (enum method)turns, serve_turns, w);
 	confine(w);
 	if (w->spec->begin)
 		w->spec->begin(w);
@@ -311,6 +326,7 @@ int worker_main(const struct worker_spec *spec, int argc, char **argv)
 		code = start(&w);
 	if (code != 0)
 		leave((enum worker_exit)code);
+	turns_start();
 	event_base_dispatch(w.base);
 	log_error("the loop ended", NULL);
 	leave(WORKER_EXIT_INTERNAL);

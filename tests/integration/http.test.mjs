@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
+import { WORKERS } from './lib/daemon.mjs';
+import { signal } from './lib/processes.mjs';
 import { exchange, request } from './lib/raw-http.mjs';
 import { closeFrame, RawWebSocket } from './lib/raw-websocket.mjs';
 import { scenario } from './lib/scenario.mjs';
@@ -182,6 +184,39 @@ scenario('requests that are never completed hold a bounded amount of memory toge
   const memory = Number(fs.readFileSync(`/proc/${daemon.worker('gateway').pid}/status`, 'utf8').match(/^VmRSS:\s*(\d+)/m)[1]);
   assert.ok(memory < 250 * 1024 || process.env.ASAN_OPTIONS, `${memory} KB`);
   for (const socket of sockets) socket.destroy();
+});
+
+/** What /metrics says of the turns of the loops: by worker {buckets: [[limit, count]], count, sum, longest, cpu}. */
+async function turns(daemon) {
+  const { text } = await daemon.get('/metrics');
+  const values = (name) => [...text.matchAll(new RegExp(`^${name}\\{worker="([a-z-]+)"(?:,le="([^"]+)")?\\} (\\S+)$`, 'gm'))].map(([, worker, limit, value]) => [worker, Number(value), limit]);
+  const of = Object.fromEntries(values('paige_loop_turn_seconds_count').map(([worker, count]) => [worker, { count, buckets: [] }]));
+  for (const [worker, count, limit] of values('paige_loop_turn_seconds_bucket')) of[worker].buckets.push([limit === '+Inf' ? Infinity : Number(limit), count]);
+  for (const [name, key] of [['seconds_sum', 'sum'], ['longest_seconds', 'longest'], ['longest_cpu_seconds', 'cpu']]) for (const [worker, value] of values(`paige_loop_turn_${name}`)) of[worker][key] = value;
+  return of;
+}
+
+scenario('/metrics shows how long the turns of every loop took; a worker that does not answer is left out', async (t) => {
+  const daemon = await t.daemon();
+  const before = await turns(daemon);
+  await daemon.get('/health');
+  const after = await turns(daemon);
+  assert.deepEqual(Object.keys(after).sort(), [...WORKERS].sort());
+  for (const [worker, { buckets, count, sum, longest, cpu }] of Object.entries(after)) {
+    const counts = buckets.map(([, n]) => n), limits = buckets.map(([limit]) => limit);
+    assert.deepEqual(counts, counts.toSorted((a, b) => a - b), worker);
+    assert.deepEqual(limits, limits.toSorted((a, b) => a - b), worker);
+    assert.equal(counts.at(-1), count, `${worker}: every turn is in the last bucket`);
+    assert.ok(count > before[worker].count, `${worker}: asking it was a turn`);
+    assert.ok(longest > 0 && longest <= sum && longest * count >= sum, `${worker}: ${longest} of ${sum} in ${count}`);
+    assert.ok(cpu > 0 && cpu <= sum + 0.001, worker);
+    const fits = buckets.filter(([limit]) => limit >= longest);
+    assert.ok(fits.every(([, n]) => n === count), `${worker}: no turn is longer than the longest`);
+  }
+  const victim = daemon.worker('observer');
+  signal(victim, 'SIGSTOP');
+  assert.deepEqual(Object.keys(await turns(daemon)).sort(), WORKERS.filter((name) => name !== 'observer').sort());
+  signal(victim, 'SIGCONT');
 });
 
 /** Milliseconds of the processor that the loop of a process takes within `ms`. */

@@ -1,8 +1,11 @@
 /* metrics.c - see metrics.h. */
 #include "workers/gateway/metrics.h"
+#include "common/turns.h"
+#include "proto/messages.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/http.h"
 #include <inttypes.h>
+#include <stdlib.h>
 
 static void put(struct buf *out, const char *name, const char *kind, const char *help,
 	uint64_t value)
@@ -49,8 +52,54 @@ static void put_bus(struct buf *out, const struct bus *bus)
 	put(out, "paige_bus_in_flight", "gauge", "Calls being waited for.", s.in_flight);
 }
 
-void metrics_answer(struct gateway *g, struct http_request *request)
+/* ---- turns of the loops ---- */
+
+/* A request whose answer waits for the workers. */
+struct scrape {
+	struct gateway *gateway;
+	struct evhttp_request *ev;
+	unsigned waiting;
+	struct buf histograms, longest, longest_cpu;
+};
+
+/* What asks one of them. */
+struct question {
+	struct scrape *scrape;
+	enum worker_id worker;
+};
+
+static void put_gauge(struct buf *out, const char *name, const char *worker, int64_t us)
 {
+	buf_printf(out, "%s{worker=\"%s\"} %.6f\n", name, worker, (double)us / 1e6);
+}
+
+static void put_turns(struct scrape *s, enum worker_id id, const struct turns *t)
+{
+	const char *worker = worker_infos[id].name;
+	struct buf *out = &s->histograms;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < t->buckets.count; i++) {
+		count += t->buckets.items[i].count;
+		buf_printf(out,
+			"paige_loop_turn_seconds_bucket{worker=\"%s\",le=\"%g\"} "
+			"%" PRId64 "\n",
+			worker, (double)t->buckets.items[i].limit_us / 1e6, count);
+	}
+	buf_printf(out,
+		"paige_loop_turn_seconds_bucket{worker=\"%s\",le=\"+Inf\"} %" PRId64 "\n",
+		worker, t->count);
+	put_gauge(out, "paige_loop_turn_seconds_sum", worker, t->total_us);
+	buf_printf(out, "paige_loop_turn_seconds_count{worker=\"%s\"} %" PRId64 "\n",
+		worker, t->count);
+	put_gauge(&s->longest, "paige_loop_turn_longest_seconds", worker, t->longest_us);
+	put_gauge(&s->longest_cpu, "paige_loop_turn_longest_cpu_seconds", worker,
+		t->longest_cpu_us);
+}
+
+static void answer(struct scrape *s)
+{
+	struct gateway *g = s->gateway;
 	struct buf out = {0};
 	int64_t up_ms = fleet_view_uptime_ms(&g->fleet, clock_mono());
 
@@ -61,7 +110,77 @@ void metrics_answer(struct gateway *g, struct http_request *request)
 #undef METRIC
 	put_workers(&out, &g->fleet);
 	put_bus(&out, g->bus);
-	http_reply(
-		request, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&out));
+	buf_add_str(
+		&out, STR_LIT("# HELP paige_loop_turn_seconds How long the turns of a "
+			      "worker's loop took.\n"
+			      "# TYPE paige_loop_turn_seconds histogram\n"));
+	buf_add_str(&out, buf_str(&s->histograms));
+	buf_add_str(
+		&out, STR_LIT("# HELP paige_loop_turn_longest_seconds The longest turn "
+			      "since the worker was started.\n"
+			      "# TYPE paige_loop_turn_longest_seconds gauge\n"));
+	buf_add_str(&out, buf_str(&s->longest));
+	buf_add_str(
+		&out, STR_LIT("# HELP paige_loop_turn_longest_cpu_seconds The most "
+			      "processor time of a turn since the worker was started.\n"
+			      "# TYPE paige_loop_turn_longest_cpu_seconds gauge\n"));
+	buf_add_str(&out, buf_str(&s->longest_cpu));
+	http_reply_later(
+		s->ev, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&out));
 	buf_free(&out);
+}
+
+static void have_one(struct scrape *s)
+{
+	if (--s->waiting > 0)
+		return;
+	answer(s);
+	buf_free(&s->histograms);
+	buf_free(&s->longest);
+	buf_free(&s->longest_cpu);
+	free(s);
+}
+
+static void on_turns(void *arg, const struct bus_reply *reply)
+{
+	struct question *q = arg;
+	struct arena arena = {0};
+	struct turns turns;
+	struct proto_error error;
+
+	/* A worker that does not answer is left out. */
+	if (reply->status == BUS_OK && bus_reply_decode(turns_method(q->worker), reply,
+					       &arena, &turns, &error) == 0)
+		put_turns(q->scrape, q->worker, &turns);
+	arena_free(&arena);
+	have_one(q->scrape);
+	free(q);
+}
+
+static void ask(struct scrape *s, enum worker_id worker)
+{
+	struct question *q = malloc(sizeof(*q));
+
+	if (!q)
+		abort();
+	*q = (struct question){s, worker};
+	s->waiting++;
+	bus_call(s->gateway->bus, turns_method(worker), (struct str){NULL, 0},
+		STR_LIT("{}"), 0, on_turns, q);
+}
+
+void metrics_answer(struct gateway *g, struct http_request *request)
+{
+	struct scrape *s = calloc(1, sizeof(*s));
+	struct turns own;
+
+	if (!s)
+		abort();
+	*s = (struct scrape){.gateway = g, .ev = request->ev, .waiting = 1};
+	turns_get(&own);
+	put_turns(s, WORKER_GATEWAY, &own);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (g->fleet.workers[i].up && turns_method(i) >= 0)
+			ask(s, i);
+	have_one(s);
 }

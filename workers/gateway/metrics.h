@@ -2,7 +2,8 @@
  * metrics.h - what the gateway counts, and GET /metrics in Prometheus text format.
  *
  * Counters are plain fields that the parts increase. The table METRICS is the one list of
- * them.
+ * them. The turns of the loops (common/turns.h) are asked of each worker that is up; the
+ * answer waits for them for a second at most.
  */
 #ifndef PAIGE_GATEWAY_METRICS_H
 #define PAIGE_GATEWAY_METRICS_H

@@ -1,0 +1,156 @@
+// turns.mjs - the longest turn of each worker's loop, and what another window waits for a pong, while one client asks for
+// the worst there is. Each line is a daemon of its own. Wall time counts what the machine did besides, so the processor
+// time of the longest turn stands beside it. `PAIGED=... node tests/bench/turns.mjs [NAME...]`
+import { Daemon, WORKERS } from '../integration/lib/daemon.mjs';
+import { Editor } from '../integration/lib/editor.mjs';
+import { Mcp } from '../integration/lib/mcp.mjs';
+import { Pinger } from '../integration/lib/pinger.mjs';
+import { scratch, smallProject } from '../integration/lib/project.mjs';
+import { until } from '../integration/lib/wait.mjs';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const MB = 1024 * 1024;
+const ROUNDS = 3;
+
+/** Lines of `bytes` bytes altogether. */
+const lines = (bytes) => 'export const value = someText + 1;\n'.repeat(Math.ceil(bytes / 35)).slice(0, bytes);
+
+/** A tree of `count` files in directories of 100. */
+function manyFiles(count) {
+  const dir = scratch('project');
+  for (let i = 0; i < count; i += 1) {
+    if (i % 100 === 0) fs.mkdirSync(path.join(dir, `package-${i / 100}`));
+    fs.writeFileSync(path.join(dir, `package-${Math.floor(i / 100)}`, `module-${i}.ts`), '');
+  }
+  return dir;
+}
+
+const big = lines(5 * MB);
+const oneByte = `${big.slice(0, -2)}#\n`;
+
+/** name: project (a directory to be made), before (of the figures), run (what is asked). */
+const CASES = {
+  'nothing but pings': { run: () => sleep(1000) },
+  'buffer:update of 5 MB': {
+    run: async ({ editor, mcp }) => {
+      editor.send('buffer:update', { path: 'src/big.ts', content: big });
+      await until('the buffer', async () => (await mcp.ok('paige_get_buffer', { path: 'src/big.ts' }))?.dirty);
+    },
+  },
+  'file:save of 9.6 MB': {
+    run: ({ editor }) => editor.ask('file:save', { path: 'src/big.ts', content: lines(9.6 * MB) }, ['fs:save_ack', 'fs:save_error', 'connection:error']),
+  },
+  'file:open of 5 MB': {
+    project: () => smallProject({ 'src/big.ts': big }),
+    run: ({ editor }) => editor.ask('file:open', { path: 'src/big.ts' }, 'fs:content'),
+  },
+  'diff of 5 MB': {
+    project: () => smallProject({ 'src/big.ts': big }),
+    before: async ({ editor, mcp }) => {
+      editor.send('buffer:update', { path: 'src/big.ts', content: oneByte });
+      await until('the buffer', async () => (await mcp.ok('paige_get_buffer', { path: 'src/big.ts' }))?.dirty);
+    },
+    fresh: 'fswatch',
+    run: ({ mcp }) => mcp.ok('paige_get_diff', { path: 'src/big.ts' }),
+  },
+  'tree of 100,000 files': {
+    project: () => manyFiles(100_000),
+    before: async ({ editor }) => editor.next('fs:tree', { ms: 60_000 }),
+    run: async ({ daemon }) => {
+      const other = await Editor.connect(daemon);
+      await other.next('fs:tree', { ms: 60_000 });
+      other.close();
+    },
+  },
+  'checkout of 5,000 files': {
+    project: () => manyFiles(5000),
+    before: async ({ editor }) => editor.next('fs:tree'),
+    run: async ({ dir }) => {
+      execFileSync('sh', ['-c', 'for d in package-*; do mv "$d" "new-$d"; cp -r "new-$d" "$d"; done'], { cwd: dir });
+      await sleep(1500);
+    },
+  },
+  'state of 40 buffers of 250 kB': {
+    before: async ({ editor, mcp }) => {
+      for (let i = 0; i < 40; i += 1) editor.send('buffer:update', { path: `src/f${i}.ts`, content: lines(250_000) });
+      await until('the buffers', async () => (await mcp.ok('paige_get_buffer', { path: 'src/f39.ts' }))?.dirty);
+    },
+    fresh: 'fswatch',
+    run: async ({ mcp }) => {
+      await mcp.ok('paige_get_session_state', { include: ['buffers'] }).catch(() => {});
+      await mcp.ok('paige_get_diff', {});
+    },
+  },
+  'backup of 60 MB': {
+    data: (dir) => execFileSync('sqlite3', [path.join(dir, 'paige.db'), 'CREATE TABLE ballast (x); WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i < 60000) INSERT INTO ballast SELECT randomblob(1000) FROM c;']),
+    run: ({ daemon }) => fetch(`${daemon.url}/backup`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }).then((answer) => answer.text()),
+  },
+};
+
+async function figures(daemon) {
+  const { text } = await daemon.get('/metrics', { ms: 20_000 });
+  const of = (name) => Object.fromEntries([...text.matchAll(new RegExp(`^${name}\\{worker="([a-z-]+)"\\} (\\S+)`, 'gm'))].map(([, worker, s]) => [worker, s * 1000]));
+  return { wall: of('paige_loop_turn_longest_seconds'), cpu: of('paige_loop_turn_longest_cpu_seconds') };
+}
+
+async function measure(name, { project, data, before, run, fresh }) {
+  const dir = project ? project() : smallProject();
+  const dataDir = scratch('data');
+  const daemon = new Daemon({ projectDir: dir, dataDir });
+  let times = [];
+  try {
+    await daemon.start();
+    if (data) {
+      data(dataDir);
+      const victim = await daemon.kill9('store');
+      await daemon.replaced('store', victim);
+    }
+    const editor = await Editor.connect(daemon);
+    const mcp = await Mcp.connect(daemon);
+    editor.send('session:start', {});
+    await before?.({ daemon, editor, mcp, dir });
+    // What came before does not count: workers that remember everything are started anew.
+    for (const worker of [fresh, 'gateway'].filter(Boolean)) {
+      const victim = await daemon.kill9(worker);
+      await daemon.replaced(worker, victim);
+    }
+    await until('the window is back', () => editor.connected);
+    await mcp.ok('paige_get_open_files');
+    const pings = await Pinger.start(daemon);
+    const begin = performance.now();
+    await run({ daemon, editor, mcp, dir });
+    const took = performance.now() - begin;
+    await sleep(300);
+    times = await pings.stop();
+    const { wall, cpu } = await figures(daemon);
+    editor.close();
+    await mcp.close?.();
+    await daemon.stop();
+    return { wall, cpu, took, p99: times[Math.floor((times.length - 1) * 0.99)], most: times.at(-1) };
+  } finally {
+    daemon.endNow();
+    daemon.removeScratch();
+    for (const directory of [dir, dataDir]) fs.rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const wanted = process.argv.slice(2);
+const shown = WORKERS.filter((name) => ['gateway', 'fswatch', 'store'].includes(name));
+console.log(`milliseconds, least of ${ROUNDS} rounds: longest turn (processor time of the longest)`);
+console.log(['input'.padEnd(30), ...shown.map((name) => name.padStart(16)), 'ping p99'.padStart(10), 'most'.padStart(8), 'took'.padStart(9)].join(''));
+for (const [name, what] of Object.entries(CASES)) {
+  if (wanted.length && !wanted.some((word) => name.includes(word))) continue;
+  const rounds = [];
+  for (let i = 0; i < ROUNDS; i += 1) rounds.push(await measure(name, what));
+  const least = (of) => Math.min(...rounds.map(of).map((n) => n ?? Infinity)).toFixed(1);
+  console.log([
+    name.padEnd(30),
+    ...shown.map((worker) => `${least((r) => r.wall[worker])} (${least((r) => r.cpu[worker])})`.padStart(16)),
+    least((r) => r.p99).padStart(10),
+    least((r) => r.most).padStart(8),
+    least((r) => r.took).padStart(9),
+  ].join(''));
+}
