@@ -20,7 +20,8 @@ char *buf_reserve(struct buf *b, size_t more) __attribute__((returns_nonnull));
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_add_str(struct buf *b, struct str s);
 void buf_add_char(struct buf *b, char c);
-void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_printf(struct buf *b, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Appends s as a quoted JSON string. Invalid UTF-8 becomes U+FFFD, so the result is always valid JSON. */
 void buf_add_json_string(struct buf *b, struct str s);
 struct str buf_str(const struct buf *b);

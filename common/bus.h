@@ -35,7 +35,8 @@ struct bus;
 
 /* Nothing is connected yet; serve and subscribe may be called, calls wait. NULL with errno on failure
  * (ENAMETOOLONG when runtime_dir leaves no room for the sockets in it). */
-struct bus *bus_open(struct event_base *base, enum worker_id self, const char *runtime_dir, uint64_t epoch);
+struct bus *bus_open(struct event_base *base, enum worker_id self,
+	const char *runtime_dir, uint64_t epoch);
 /* What proves who calls whom; without it every key is 0. Before bus_start. */
 void bus_set_keys(struct bus *bus, const struct bus_keys *keys);
 /* `self` listens at RUNTIME_DIR/<name>/rep and pub and dials whoever it calls or is subscribed to. The
@@ -58,7 +59,7 @@ enum bus_status {
 	BUS_OK,
 	BUS_ERROR,   /* the owner answered with an error: code, message, context */
 	BUS_TIMEOUT, /* no answer before the deadline */
-	BUS_RESET,   /* the owner went away before answering, and the call may not be repeated */
+	BUS_RESET, /* the owner went away before answering, and the call may not be repeated */
 	BUS_REFUSED, /* BUS_MAX_CALLS or BUS_MAX_BYTES are in flight to the owner */
 	BUS_TOO_BIG, /* request or answer over BUS_BODY_MAX, or the owner says TOO_BIG */
 };
@@ -71,8 +72,8 @@ enum bus_status {
  * owner's own, or a fixed text that names the owner ("The file worker did not answer in time"). */
 struct bus_reply {
 	enum bus_status status;
-	struct str body;    /* JSON, on BUS_OK */
-	struct str code;    /* enum error_code name, "FILE_ERROR" */
+	struct str body; /* JSON, on BUS_OK */
+	struct str code; /* enum error_code name, "FILE_ERROR" */
 	struct str message;
 	struct str context; /* JSON object or absent */
 };
@@ -84,18 +85,19 @@ typedef void bus_reply_fn(void *arg, const struct bus_reply *reply);
  * caller, absent otherwise. `deadline_ms` 0 takes the method's. on_reply may be NULL for METHOD_KEYED
  * and METHOD_ONCE. The callback never runs inside this call.
  */
-void bus_call(struct bus *bus, enum method method, struct str key, struct str body, int64_t deadline_ms,
-	bus_reply_fn *on_reply, void *arg);
-/* The same, encoding the method's request type. */
-void bus_call_message(struct bus *bus, enum method method, struct str key, const void *request,
+void bus_call(struct bus *bus, enum method method, struct str key, struct str body,
 	int64_t deadline_ms, bus_reply_fn *on_reply, void *arg);
+/* The same, encoding the method's request type. */
+void bus_call_message(struct bus *bus, enum method method, struct str key,
+	const void *request, int64_t deadline_ms, bus_reply_fn *on_reply, void *arg);
 /* From another thread of the same process (llm's flows): blocks; the result is in the arena. */
-struct bus_reply bus_call_wait(struct bus *bus, enum method method, struct str key, const void *request,
-	int64_t deadline_ms, struct arena *arena);
+struct bus_reply bus_call_wait(struct bus *bus, enum method method, struct str key,
+	const void *request, int64_t deadline_ms, struct arena *arena);
 /* Decodes a reply body by the method's reply type. 0, or -EINVAL with *error. The document is kept in
  * the arena's keeping (freed with it). */
-int bus_reply_decode(enum method method, const struct bus_reply *reply, struct arena *arena, void *out,
-	struct proto_error *error) __attribute__((warn_unused_result));
+int bus_reply_decode(enum method method, const struct bus_reply *reply,
+	struct arena *arena, void *out, struct proto_error *error)
+	__attribute__((warn_unused_result));
 
 /*
  * Calls to one owner are answered in the order in which they were made where both are METHOD_BATCH, also
@@ -106,7 +108,8 @@ int bus_reply_decode(enum method method, const struct bus_reply *reply, struct a
 #define BUS_CONGESTED_CALLS 1024
 #define BUS_CONGESTED_BYTES (16u * 1024 * 1024)
 bool bus_congested(const struct bus *bus, enum worker_id owner);
-void bus_on_relief(struct bus *bus, void (*on_relief)(void *arg, enum worker_id owner), void *arg);
+void bus_on_relief(
+	struct bus *bus, void (*on_relief)(void *arg, enum worker_id owner), void *arg);
 
 /* ---- serving ---- */
 
@@ -114,7 +117,7 @@ void bus_on_relief(struct bus *bus, void (*on_relief)(void *arg, enum worker_id 
  * bus_answer_… must follow, at once or later. */
 struct bus_request {
 	enum method method;
-	struct str key;       /* absent unless METHOD_KEYED */
+	struct str key;	      /* absent unless METHOD_KEYED */
 	struct str body;      /* JSON as received */
 	yyjson_val *json;     /* the body, parsed */
 	struct mono deadline; /* an answer after it is thrown away */
@@ -145,14 +148,15 @@ struct bus_event {
 	struct str topic;
 	struct str body;
 	uint64_t epoch; /* of the publisher's process: new after each start */
-	uint64_t seq;   /* from 1 within it */
+	uint64_t seq;	/* from 1 within it */
 };
 
 typedef void bus_event_fn(void *arg, const struct bus_event *event);
 typedef void bus_gap_fn(void *arg, enum worker_id from, uint64_t missed);
 
 /* All topics of `from` that begin with `prefix`. Call during init, before the loop runs. */
-void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix, bus_event_fn *fn, void *arg);
+void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix,
+	bus_event_fn *fn, void *arg);
 /* Told when events of `from` were missed (`missed` of them), and with `missed` 0 whenever a connection to
  * it has come up, also the first: what was published before is lost, from now on nothing is lost
  * untold. Ask it for a snapshot. */
@@ -165,7 +169,8 @@ void bus_when_heard(struct bus *bus, int limit_ms, void (*fn)(void *arg), void *
 /* ---- looking ---- */
 
 struct bus_stats {
-	uint64_t calls, replies, timeouts, resets, repeats, published, received, gaps, deaf_relistens;
+	uint64_t calls, replies, timeouts, resets, repeats, published, received, gaps,
+		deaf_relistens;
 	size_t in_flight;
 };
 /* Writes a line of JSON (type tapped) to a pipe for each message that this worker answers, is asked,

@@ -8,10 +8,10 @@
  * workers takes less than half the time, and of the processors, when
  *
  * - the threads of all workers of a daemon share one processor, so that handing on is a
- * switch and not an interrupt (the loops run where they like, or there: bus_near.c);
+ *   switch and not an interrupt (the loops run where they like, or there: bus_near.c);
  * - one task thread works and the others sleep;
  * - that one is a batch thread (SCHED_BATCH): nng wakes it while holding the locks that
- * it needs, and it only runs into them when it gets the processor at once.
+ *   it needs, and it only runs into them when it gets the processor at once.
  *
  * Nothing in nng's paths that we use waits inside a task for another task, so one is
  * enough; should it ever stand still, the watch wakes the others for good.

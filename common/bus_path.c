@@ -202,8 +202,8 @@ static bool gathers(struct bus_path *path, struct mono now)
 
 	if (!bus_near_to(path->bus, path->owner))
 		return false;
-	verdict = bus_gather_judge(&path->gather, path->waiting.count,
-		path->next_seq != path->base, now);
+	verdict = bus_gather_judge(
+		&path->gather, path->waiting.count, path->next_seq != path->base, now);
 	if (verdict == BUS_GATHER_TURN)
 		bus_call_ask_turn(path->bus);
 	return verdict != BUS_GATHER_SEND;

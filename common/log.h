@@ -1,8 +1,7 @@
 /*
  * log.h - one line per event, in logfmt, to stderr.
  *
- *   ts=2026-11-27T12:00:00.000Z level=info worker=store msg="database opened"
- * path=/x/paige.db ms=12
+ *   ts=2026-11-27T12:00:00.000Z level=info worker=store msg="database opened" path=/x/paige.db
  *
  * The supervisor reads every worker's stderr and files it. Values are quoted when needed,
  * what would act on a terminal is escaped (utf8_shown), a line is at most LOG_LINE_MAX

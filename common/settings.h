@@ -26,8 +26,8 @@ enum setting_flags {
 	SETTING_SECRET = 2, /* masked wherever it is shown, kept from workers that do not
 			       need it */
 	SETTING_RELOAD = 4, /* applied by SIGHUP without a restart of workers */
-	SETTING_URL = 8,    /* http or https, of a host and perhaps a path; slashes at its end
-			       are taken off */
+	/* http or https, of a host and perhaps a path; slashes at its end are taken off */
+	SETTING_URL = 8,
 	/* Decides where the key or what the learner writes goes, or which program runs:
 	 * logged at the start with where it came from. */
 	SETTING_RISKY = 16,

@@ -62,7 +62,8 @@ void worker_ready(struct worker *w);
 void worker_stopped(struct worker *w);
 /* Shown in /health and status. `reason` is copied, NULL when fine. WORKER_FAILING of the store makes
  * /health 503. */
-void worker_set_condition(struct worker *w, enum worker_condition condition, const char *reason);
+void worker_set_condition(
+	struct worker *w, enum worker_condition condition, const char *reason);
 /* A JSON object for `paigectl status` (the store: {"session": id or null}). Copied. */
 void worker_set_detail(struct worker *w, struct str json_object);
 /* Ends the process with an exit code after logging; for errors after init. */

@@ -83,10 +83,13 @@ struct field {
 			      null pointer instead */
 	double min, max;   /* value of numbers, bytes of strings, items of arrays; min >
 			      max: no bound */
-	const struct type *(*type)(void);		/* OBJECT, OBJECTS; JSON: for readers, or NULL */
-	const struct enumeration *(*enumeration)(void); /* ENUM, LEVEL; STRINGS: of names, or NULL */
-	enum json_shape shape;				/* JSON */
-	const char *schema; /* JSON: its keywords, where a shape is not enough; else NULL */
+	/* OBJECT, OBJECTS; JSON: for readers, or NULL */
+	const struct type *(*type)(void);
+	/* ENUM, LEVEL; STRINGS: of names, or NULL */
+	const struct enumeration *(*enumeration)(void);
+	/* JSON: its shape, and its keywords where a shape is not enough, else NULL */
+	enum json_shape shape;
+	const char *schema;
 	const char *doc;
 };
 

@@ -31,4 +31,5 @@ const struct enumeration *(*const message_enumerations[])(void) = {
 };
 
 const size_t message_type_count = sizeof(message_types) / sizeof(message_types[0]);
-const size_t message_enumeration_count = sizeof(message_enumerations) / sizeof(message_enumerations[0]);
+const size_t message_enumeration_count =
+	sizeof(message_enumerations) / sizeof(message_enumerations[0]);

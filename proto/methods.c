@@ -5,9 +5,16 @@
 #define NONE_type NULL
 
 const struct method_info method_infos[METHOD_COUNT] = {
-#define METHOD(symbol, name_, owner_, callers_, flags_, deadline, request_, reply_, doc_) \
-	[METHOD_##symbol] = {.name = name_, .owner = WORKER_##owner_, .callers = (callers_), .flags = flags_, \
-		.deadline_ms = deadline, .request = request_##_type, .reply = reply_##_type, .doc = doc_},
+#define METHOD(                                                                          \
+	symbol, name_, owner_, callers_, flags_, deadline, request_, reply_, doc_)       \
+	[METHOD_##symbol] = {.name = name_,                                              \
+		.owner = WORKER_##owner_,                                                \
+		.callers = (callers_),                                                   \
+		.flags = flags_,                                                         \
+		.deadline_ms = deadline,                                                 \
+		.request = request_##_type,                                              \
+		.reply = reply_##_type,                                                  \
+		.doc = doc_},
 #include "proto/methods.def"
 #undef METHOD
 };

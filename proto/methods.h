@@ -20,7 +20,8 @@ enum method_flags {
 	METHOD_READ = 1 << 0,
 	METHOD_KEYED = 1 << 1,
 	METHOD_ONCE = 1 << 2,
-	METHOD_BATCH = 1 << 3, /* answered quickly: may travel with others in one message */
+	/* answered quickly: may travel with others in one message */
+	METHOD_BATCH = 1 << 3,
 };
 
 enum method_callers {

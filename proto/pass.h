@@ -1,4 +1,6 @@
 /* pass.h - the macros of one reading of the .def files (see define.h). No include guard: read per pass. */
+/* A macro a line, so that the passes can be compared. */
+/* clang-format off */
 #define REQUIRED FIELD_REQUIRED
 #define OPTIONAL FIELD_OPTIONAL
 #define NULLABLE FIELD_NULLABLE
@@ -176,3 +178,4 @@
 #else
 #error "one PASS_... must be defined"
 #endif
+/* clang-format on */

@@ -251,8 +251,9 @@ static void add_callers(struct buf *out, unsigned callers)
 
 static void add_method_table(struct buf *out, struct type_set *set, enum worker_id owner)
 {
-	buf_add_str(out, STR_LIT("| method | request | reply | asked by | repeated | deadline | "
-				 "|\n|---|---|---|---|---|---|---|\n"));
+	buf_add_str(out,
+		STR_LIT("| method | request | reply | asked by | repeated | deadline | "
+			"|\n|---|---|---|---|---|---|---|\n"));
 	for (int i = 0; i < METHOD_COUNT; i++) {
 		const struct method_info *m = &method_infos[i];
 

@@ -39,16 +39,24 @@
 /* Packets on fd 3. Numbers are never reused. */
 enum worker_packet_type {
 	/* worker to supervisor */
-	WORKER_PACKET_READY = 1,     /* once, when it serves */
-	WORKER_PACKET_HEARTBEAT = 2, /* every WORKER_HEARTBEAT_MS from its main loop; no body */
-	WORKER_PACKET_STATUS = 3,    /* body: JSON of type worker_status, when it changes */
+	/* once, when it serves */
+	WORKER_PACKET_READY = 1,
+	/* every WORKER_HEARTBEAT_MS from its main loop; no body */
+	WORKER_PACKET_HEARTBEAT = 2,
+	/* body: JSON of type worker_status, when it changes */
+	WORKER_PACKET_STATUS = 3,
+
 	/* supervisor to worker */
-	WORKER_PACKET_STOP = 100,   /* finish and exit 0 */
-	WORKER_PACKET_RELOAD = 101, /* body: JSON object, every setting that may change while
-				       running and that the worker was given, with its value as text */
-	WORKER_PACKET_FLEET = 102,  /* the gateway only; body: JSON of type fleet, when it changes */
-	WORKER_PACKET_TAP = 103,    /* with a pipe (SCM_RIGHTS): write a line of type tapped to it
-				       for each bus message, until nobody reads it */
+	/* finish and exit 0 */
+	WORKER_PACKET_STOP = 100,
+	/* body: JSON object, every setting that may change while running and that the
+	 * worker was given, with its value as text */
+	WORKER_PACKET_RELOAD = 101,
+	/* the gateway only; body: JSON of type fleet, when it changes */
+	WORKER_PACKET_FLEET = 102,
+	/* with a pipe (SCM_RIGHTS): write a line of type tapped to it for each bus
+	 * message, until nobody reads it */
+	WORKER_PACKET_TAP = 103,
 };
 
 struct worker_packet_header {

@@ -12,13 +12,14 @@ enum worker_id {
 };
 
 struct worker_info {
-	const char *name;          /* "guard-engine"; the program is "paige-" and this */
-	int start_deadline_ms;     /* from exec to READY */
-	int stop_grace_ms;         /* from STOP to KILL */
+	const char *name;      /* "guard-engine"; the program is "paige-" and this */
+	int start_deadline_ms; /* from exec to READY */
+	int stop_grace_ms;     /* from STOP to KILL */
 	int stop_stage;
 	bool needs_api_key;
-	const char *needs_setting; /* runs only while this setting is not empty; NULL: always */
-	bool near;                 /* its loop runs on the processor of the bus's threads */
+	const char *
+		needs_setting; /* runs only while this setting is not empty; NULL: always */
+	bool near;	       /* its loop runs on the processor of the bus's threads */
 	const char *does;
 };
 

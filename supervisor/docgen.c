@@ -286,12 +286,13 @@ static void man_conf(void)
 		  "its rule keeps the daemon from starting, never becomes another one "
 		  "silently. "
 		  "`paigectl config` shows what holds and where it came from.");
-	paragraph("Files of the project that is coached on configure nothing, since "
-		  "whoever wrote it could choose where the key is sent or what is run: a "
-		  ".env or paige.conf that lies in PROJECT_DIR, whatever links lead there, "
-		  "is passed over, and said when it holds settings of Paige. Only a file "
-		  "named with --config is taken from anywhere. What decides where data "
-		  "goes or what runs is logged at the start with where it came from.");
+	paragraph(
+		"Files of the project that is coached on configure nothing, since "
+		"whoever wrote it could choose where the key is sent or what is run: a "
+		".env or paige.conf that lies in PROJECT_DIR, whatever links lead there, "
+		"is passed over, and said when it holds settings of Paige. Only a file "
+		"named with --config is taken from anywhere. What decides where data "
+		"goes or what runs is logged at the start with where it came from.");
 	section("SETTINGS");
 	for (int i = 0; i < SETTING_COUNT; i++)
 		setting_item(setting_info((enum setting_id)i));

@@ -8,8 +8,8 @@
  *
  *   DOWN --want up--> STARTING --READY--> READY --exit--> BACKOFF --time--> STARTING
  *
- *   any of STARTING, READY, HUNG --stop--> STOPPING --exit--> DOWN, or STARTING for a
- * restart READY, STARTING without a sign of life --> HUNG (aborting) --exit--> BACKOFF
+ *   STARTING, READY, HUNG --stop--> STOPPING --exit--> DOWN, or STARTING for a restart
+ *   STARTING, READY without a sign of life --> HUNG (aborting) --exit--> BACKOFF
  *   exit 64 or 78 --> PARKED until somebody wants it up again; no crash ever parks
  */
 #ifndef PAIGE_SUPERVISOR_POLICY_H
@@ -38,8 +38,8 @@
 /* What comes this much late means that the supervisor did not run: somebody stopped or
  * starved it. */
 #define POLICY_LATE_MS 1000
-#define POLICY_HURRY_MS 500			   /* what a hurried stop still leaves */
-#define POLICY_WINDOW_MS 60000			   /* of "restarts in the last minute" */
+#define POLICY_HURRY_MS 500    /* what a hurried stop still leaves */
+#define POLICY_WINDOW_MS 60000 /* of "restarts in the last minute" */
 #define POLICY_RING 16
 
 enum policy_state {

@@ -30,7 +30,7 @@ struct bench {
 	unsigned depth;
 	int pause_us;
 	struct mono end;
-	struct mono begun;  /* of the sequential call */
+	struct mono begun; /* of the sequential call */
 	uint64_t done, failed;
 	int64_t *samples; /* ns */
 	size_t count;
@@ -62,7 +62,8 @@ static void publish_some(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	for (int i = 0; i < 20; i++)
-		bus_publish(arg, "ui/fs:tree_update", STR_LIT("{\"path\":\"src/main.c\"}"));
+		bus_publish(
+			arg, "ui/fs:tree_update", STR_LIT("{\"path\":\"src/main.c\"}"));
 }
 
 static void run_server(bool events)
@@ -141,7 +142,7 @@ static double cpu_seconds(int who)
 
 	getrusage(who, &u);
 	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-		(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
 static void measure(struct bench *b, const char *name, enum method method, unsigned depth,

@@ -20,6 +20,9 @@
 	"createMessage\",\"params\":{\"messages\":[{\"role\":\"user\",\"content\":"      \
 	"{\"type\":\"text\",\"text\":\"" text "\"}}],\"maxTokens\":100}}"
 #define ROOTS "{\"method\":\"roots/list\",\"params\":{}}"
+#define NAME_ASKED "\"user_name\":" ASK("What is your name?", "name", "string")
+#define GREETING_ASKED "\"greeting\":" SAMPLE("Generate a greeting")
+#define ROOTS_ASKED "\"client_roots\":" ROOTS
 
 static yyjson_val *response(struct mcp_call *call, const char *name)
 {
@@ -96,9 +99,7 @@ static void elicitation(struct mcp_call *call, struct fixture *f, yyjson_val *ar
 	if (yyjson_is_str(name))
 		fixture_text(call, "Hello, %s!", yyjson_get_str(name));
 	else
-		require(call,
-			"\"user_name\":" ASK("What is your name?", "name", "string"),
-			(struct str){NULL, 0});
+		require(call, NAME_ASKED, (struct str){NULL, 0});
 }
 
 static void sampling(struct mcp_call *call, struct fixture *f, yyjson_val *arguments)
@@ -159,19 +160,7 @@ static void multiple_inputs(
 				"Hello"),
 			yyjson_arr_size(yyjson_obj_get(roots, "roots")));
 	else
-		require(call,
-			"\"user_name\":" ASK("What is your name?",
-				"name", "string") ",\"greeting\":" SAMPLE("Generate a "
-									  "greeting") ","
-										      "\""
-										      "cl"
-										      "ie"
-										      "nt"
-										      "_r"
-										      "oo"
-										      "ts"
-										      "\""
-										      ":" ROOTS,
+		require(call, NAME_ASKED "," GREETING_ASKED "," ROOTS_ASKED,
 			sign(call, "multiple-inputs"));
 }
 

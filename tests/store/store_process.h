@@ -22,8 +22,8 @@ struct store_process {
 	struct event_base *base;
 	struct bus *bus;
 	struct bus *llm; /* what only llm may ask */
-	pid_t pid;   /* 0: not running */
-	int control; /* our end of fd 3 */
+	pid_t pid;	 /* 0: not running */
+	int control;	 /* our end of fd 3 */
 	struct event *control_event;
 	bool ready;
 	unsigned heartbeats;

@@ -301,12 +301,12 @@ static int64_t least_time(int pause_ms)
 		usleep((useconds_t)pause_ms * 1000);
 		wall_iso(clock_wall(), at);
 		snprintf(body, sizeof(body),
-			"{\"actions\":[{\"id\":\"%s\",\"type\":\"idle_end\",\"createdAt\":"
+			"{\"actions\":[{\"id\":\"%s\",\"type\":\"idle_end\","
+			"\"createdAt\":"
 			"\"%s\"}]}",
 			new_key(id), at);
 		began = clock_mono().us;
-		must(store_call(
-			&p, METHOD_ACTION_APPEND, new_key(key), body, &arena));
+		must(store_call(&p, METHOD_ACTION_APPEND, new_key(key), body, &arena));
 		if (clock_mono().us - began < least)
 			least = clock_mono().us - began;
 	}
@@ -326,8 +326,8 @@ START_TEST(only_rows_that_nobody_waits_for_rest)
 	ck_assert_int_ge(clock_mono().us - began,
 		(int64_t)(RESTS - 1) * (SERVE_REST_MS - 1) * 1000);
 	/* As quick as when nothing has been written for a while. */
-	ck_assert_int_lt(least_time(0),
-		least_time(2 * SERVE_REST_MS) + SERVE_REST_MS * 1000 / 2);
+	ck_assert_int_lt(
+		least_time(0), least_time(2 * SERVE_REST_MS) + SERVE_REST_MS * 1000 / 2);
 }
 END_TEST
 
@@ -427,8 +427,8 @@ START_TEST(writing_that_fails_is_told_and_recovers)
 		ck_assert_ptr_nonnull(strstr(buf_str(&p.reason).ptr, p.database));
 		/* Reading goes on, and nothing is half there. */
 		must(store_call(&p, METHOD_SESSION_ACTIVE, NULL, "{}", &arena));
-		reply = store_call(&p, METHOD_SESSION_END,
-			new_key((char[UUID_SIZE]){0}), "{}", &arena);
+		reply = store_call(&p, METHOD_SESSION_END, new_key((char[UUID_SIZE]){0}),
+			"{}", &arena);
 		ck_assert_int_eq(reply.status, BUS_ERROR);
 		ck_assert(str_is(reply.code, "STORAGE_FAILED"));
 		ck_assert_ptr_nonnull(strstr(reply.message.ptr, p.database));
@@ -436,8 +436,7 @@ START_TEST(writing_that_fails_is_told_and_recovers)
 			store_count(&p, "SELECT count(*) FROM action_log"), rows);
 		turn_switch(kinds[i].fault, false);
 		/* By itself, without any call. */
-		ck_assert_msg(
-			wait_condition("fine", 4 * SECOND), "%s", kinds[i].fault);
+		ck_assert_msg(wait_condition("fine", 4 * SECOND), "%s", kinds[i].fault);
 		must(store_call(&p, METHOD_SESSION_ACTIVE, NULL, "{}", &arena));
 		ck_assert_int_eq(store_count(&p, "SELECT count(*) FROM action_log"),
 			rows + kinds[i].kept);

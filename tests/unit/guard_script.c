@@ -288,8 +288,8 @@ static void assert_same(const struct buf *a, const struct buf *b, const char *wh
 }
 
 /* Folds rows from..count; returns how often a step was taken. */
-static void fold_rest(struct stream *stream, const struct stream_row *rows,
-	size_t from, size_t count)
+static void fold_rest(
+	struct stream *stream, const struct stream_row *rows, size_t from, size_t count)
 {
 	struct stream_result r = {0};
 	struct arena arena = {0};
@@ -308,9 +308,8 @@ static void fold_rest(struct stream *stream, const struct stream_row *rows,
 }
 
 /* A snapshot after row `at`, read back, must go on like the original. */
-static void check_snapshot(const struct stream *original,
-	const struct stream_row *rows, size_t at, size_t count,
-	const struct buf *end)
+static void check_snapshot(const struct stream *original, const struct stream_row *rows,
+	size_t at, size_t count, const struct buf *end)
 {
 	struct stream copy = {.machine = original->machine,
 		.state = calloc(1, original->machine->state_size)};

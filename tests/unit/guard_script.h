@@ -5,10 +5,10 @@
  *
  *   kind {config}             the first: makes the instance at time 0
  *   > ms {event}              an event of a client, ms after the creation
- *   ! ms {event}              an event of the engine; "requestSeq" in it goes into its
- * facts > ms                      time goes on, nothing else happens > ms wall=ms ... the
- * wall clock shows something else, ms after the creation # ...                     a
- * remark
+ *   ! ms {event}              an event of the engine; "requestSeq" in it goes into its facts
+ *   > ms                      time goes on, nothing else happens
+ *   > ms wall=ms ...          the wall clock shows something else, ms after the creation
+ *   # ...                     a remark
  *
  * Ticks that are due come by themselves. What happens is written below each line of the
  * script, indented.

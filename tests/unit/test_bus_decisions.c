@@ -79,9 +79,9 @@ START_TEST(calls_gather)
 	ck_assert_int_eq(
 		bus_gather_judge(&g, 0, gatherings[_i].under_way, now), BUS_GATHER_SEND);
 	for (size_t i = 0; gatherings[_i].waiting[i] > 0; i++)
-		ck_assert_msg(
-			bus_gather_judge(&g, gatherings[_i].waiting[i],
-				gatherings[_i].under_way, now) == gatherings[_i].verdicts[i],
+		ck_assert_msg(bus_gather_judge(&g, gatherings[_i].waiting[i],
+				      gatherings[_i].under_way,
+				      now) == gatherings[_i].verdicts[i],
 			"%s: turn %zu", gatherings[_i].what, i);
 }
 END_TEST

@@ -650,7 +650,8 @@ START_TEST(a_project_is_one_folder_of_many)
 	setenv("PROJECT_DIR", "project/../../..", 1);
 	problems = load(NULL, &s, &result);
 	ck_assert_int_eq(result, -EINVAL);
-	ck_assert_ptr_nonnull(strstr(problems, "PROJECT_DIR: / is the whole file system"));
+	ck_assert_ptr_nonnull(
+		strstr(problems, "PROJECT_DIR: / is the whole file system"));
 	free(problems);
 	settings_fini(&s);
 

@@ -263,9 +263,9 @@ START_TEST(wrap_up_figures_are_those_of_the_newest_plan)
 			->outcome.answer.ptr;
 
 	/* Two phases done, three hints, one phase done without any. */
-	ck_assert_str_eq(
-		part(answer, "recentSession"), "{\"phases_completed\":2,\"hints_used\":3,"
-					       "\"independent_completions\":1}");
+	ck_assert_str_eq(part(answer, "recentSession"),
+		"{\"phases_completed\":2,\"hints_used\":3,"
+		"\"independent_completions\":1}");
 	ck_assert_str_eq(part(answer, "completedPhases"),
 		"[{\"title\":\"A\",\"description\":\"do "
 		"a\"},{\"title\":\"B\",\"description\":\"do b\"}]");

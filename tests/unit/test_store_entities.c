@@ -169,9 +169,9 @@ END_TEST
 
 START_TEST(changes_are_laid_over_the_row)
 {
-	const char *id = create(
-		"dreyfus_assessment", "{\"skillArea\":\"css\",\"stage\":\"novice\","
-				      "\"confidence\":0.5,\"evidence\":\"e\"}");
+	const char *id = create("dreyfus_assessment",
+		"{\"skillArea\":\"css\",\"stage\":\"novice\","
+		"\"confidence\":0.5,\"evidence\":\"e\"}");
 	static const struct {
 		const char *set;
 		int error; /* -1: none */

@@ -102,7 +102,8 @@ START_TEST(a_refused_call_that_is_alone_leaves_nothing)
 {
 	const char *half = arena_printf(&fixture_arena,
 		"{\"actions\":[{\"id\":\"%s\",\"type\":\"idle_end\",\"createdAt\":\"%s\"}"
-		",{\"id\":\"%s\",\"type\":\"idle_end\",\"createdAt\":\"2026-02-31T00:00:00.000Z\"}]}",
+		",{\"id\":\"%s\",\"type\":\"idle_end\",\"createdAt\":\"2026-02-31T00:00:"
+		"00.000Z\"}]}",
 		new_key(), now_iso(), new_key())
 				   .ptr;
 	struct call *bad;

@@ -6,7 +6,7 @@
  * true now, and tells the difference once things have settled:
  *
  *   - A first change is told at once; further ones of the same file within
- * COALESCE_GAP_US are told together at its end.
+ *     COALESCE_GAP_US are told together at its end.
  *   - A new file is told when its writer has closed it, or after COALESCE_OPEN_US.
  *   - What disappears is told only after COALESCE_HOLD_US, because it may be a save that
  *     goes through a temporary file or a backup: then it is one `change` (R01, R02).

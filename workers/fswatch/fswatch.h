@@ -2,16 +2,15 @@
  * fswatch.h - the state of the file worker, shared by the files that serve its methods.
  *
  *   main.c           start, confinement, stop
- *   turn.c           the end of each turn of the loop: what was done is written, then
- * told serve_files.c    fs.open, fs.show, fs.save, fs.close, fs.open_files
+ *   turn.c           the end of each turn of the loop: what was done is written, then told
+ *   serve_files.c    fs.open, fs.show, fs.save, fs.close, fs.open_files
  *   serve_buffers.c  fs.buffer_update, fs.diff, fs.excerpt, fs.state
  *   diffs.c          diffs of unsaved edits, beside the loop
  *   serve_tools.c    fs.buffer, fs.places
  *   follow.c         saved buffers follow the disk, unsaved ones over a changed file are
  *                    conflicts
  *   serve_tree.c     fs.tree, and what the watcher sees
- *   session.c        what the coaching session means for files, and the timer of
- * summaries
+ *   session.c        what the coaching session means for files, and the timer of summaries
  */
 #ifndef PAIGE_FSWATCH_FSWATCH_H
 #define PAIGE_FSWATCH_FSWATCH_H

@@ -5,8 +5,7 @@
  * logs; then it goes to the store, many in one call, and leaves the journal when the
  * store has it. Whoever is killed in between: it is sent again with the same id, so it is
  * in the log once. A row that the store refuses is found by halves and dropped alone.
- * Whether a session is active is for the store to say, when it has the
- * row.
+ * Whether a session is active is for the store to say, when it has the row.
  */
 #ifndef PAIGE_FSWATCH_OUTBOX_H
 #define PAIGE_FSWATCH_OUTBOX_H

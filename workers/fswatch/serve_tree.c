@@ -43,8 +43,8 @@ static void publish_too_big(struct fswatch *fs)
 	struct arena arena = {0};
 	struct connection_error error = {
 		.code = str_of(error_code_infos[ERROR_TOO_BIG].name),
-		.message = arena_printf(
-			&arena, TOO_BIG, watch_tree(fs->watch)->file_count),
+		.message =
+			arena_printf(&arena, TOO_BIG, watch_tree(fs->watch)->file_count),
 	};
 	struct buf json = {.data = NULL};
 
@@ -130,8 +130,9 @@ void serve_tree_init(struct fswatch *fs)
 		on_update, on_ready, on_limited, on_replaced, fs};
 
 	char data_key[PATH_KEY_SIZE];
-	bool inside = paths_key(&fs->project.roots, str_of(fs->worker->settings->data_dir),
-			      data_key) == PATH_OK;
+	bool inside =
+		paths_key(&fs->project.roots, str_of(fs->worker->settings->data_dir),
+			data_key) == PATH_OK;
 
 	fs->watch = watch_new(fs->worker->base, &fs->project, &calls,
 		&(struct watch_options){.hidden = inside ? data_key : NULL});

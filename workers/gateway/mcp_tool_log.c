@@ -51,8 +51,8 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 	pending_log.flushed_at = clock_mono();
 	buf_add_str(&body, STR_LIT("{\"actions\":["));
 	buf_add_str(&body, buf_str(&pending_log.rows));
-	buf_add_str(&body, pending_log.waiters ? STR_LIT("]}")
-					       : STR_LIT("],\"patient\":true}"));
+	buf_add_str(&body,
+		pending_log.waiters ? STR_LIT("]}") : STR_LIT("],\"patient\":true}"));
 	buf_clear(&pending_log.rows);
 	uuid7(clock_wall(), key);
 	bus_call(g->bus, METHOD_ACTION_APPEND, str_of(key), buf_str(&body), 0, on_written,
@@ -118,7 +118,8 @@ void mcp_tool_log(struct gateway *g, const char *tool, struct str session_id,
 		buf_add_char(rows, ',');
 	buf_add_str(rows, STR_LIT("{\"id\":\""));
 	buf_add_str(rows, str_of(id));
-	buf_add_str(rows, STR_LIT("\",\"type\":\"mcp_tool_call\",\"data\":{\"toolName\":\""));
+	buf_add_str(
+		rows, STR_LIT("\",\"type\":\"mcp_tool_call\",\"data\":{\"toolName\":\""));
 	buf_add_str(rows, str_of(tool));
 	buf_add_str(rows, STR_LIT("\",\"sessionId\":"));
 	if (session_id.ptr)

@@ -2,8 +2,7 @@
  * sockdiag.h - asks the kernel who owns the other end of a loopback connection.
  *
  * NETLINK_SOCK_DIAG with an exact lookup of one socket: needs no file, so it works in a
- * process that may open none. Called by http_conn.c when a connection is
- * accepted.
+ * process that may open none. Called by http_conn.c when a connection is accepted.
  */
 #ifndef PAIGE_GATEWAY_SOCKDIAG_H
 #define PAIGE_GATEWAY_SOCKDIAG_H

@@ -42,7 +42,7 @@ struct call_result {
 	struct str text;      /* the sentence for people, without success */
 	struct str model;
 	int64_t latency_ms; /* -1 without success */
-	int64_t asked_ms;   /* the API asks for so long a pause that nobody waits for it; 0:
+	int64_t asked_ms; /* the API asks for so long a pause that nobody waits for it; 0:
 			       it does not */
 };
 

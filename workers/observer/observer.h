@@ -15,7 +15,7 @@ struct observer {
 	struct worker *worker;
 	bool active;
 	char session_id[64];
-	bool wrapping_up; /* session_id is active still, and not watched any more */
+	bool wrapping_up;    /* session_id is active still, and not watched any more */
 	uint64_t generation; /* of the session's Observer: late answers of an earlier one
 				are thrown away */
 	struct policy policy;

@@ -12,8 +12,8 @@
 typedef float lanes __attribute__((vector_size(16), aligned(1), may_alias));
 
 #define LANES 4
-#define STRIDE (4 * LANES) /* four sums at once, so that one need not wait for another   \
-			    */
+/* Four sums at once, so that one need not wait for another. */
+#define STRIDE (4 * LANES)
 
 static float sum_of(lanes v)
 {

@@ -164,7 +164,9 @@ void mcp_handle(struct gateway *g, struct http_request *request)
 	struct mcp_server *server = g->mcp;
 
 	if (server->stopping)
-		http_reply_error(request, 503, "Paige is being restarted or stopped: call again in a few seconds");
+		http_reply_error(request, 503,
+			"Paige is being restarted or stopped: call again in a few "
+			"seconds");
 	else if (request->method == EVHTTP_REQ_POST)
 		handle_post(server, request);
 	else if (request->method == EVHTTP_REQ_GET)
