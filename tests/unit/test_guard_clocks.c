@@ -1,8 +1,10 @@
 /* Tests of the guards' clocks: the timeline of a stream, and which of many alarms is
  * next. */
 #include "workers/guard-engine/alarms.h"
+#include "workers/guard-engine/engine.h"
 #include "workers/guard-engine/timeline.h"
 #include <check.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #define MIN INT64_C(60000)
@@ -119,6 +121,20 @@ START_TEST(test_alarms)
 }
 END_TEST
 
+/* ---- pauses before a store that failed is asked again ---- */
+
+START_TEST(test_pauses)
+{
+	const int wanted[] = {5000, 10000, 20000, 40000, 60000, 60000};
+
+	for (int i = 0; i < (int)(sizeof(wanted) / sizeof(wanted[0])); i++)
+		ck_assert_int_eq(engine_pause_ms(ENGINE_STREAMS_AWAY_MS,
+					 ENGINE_STREAMS_AWAY_MAX_MS, i + 1),
+			wanted[i]);
+	ck_assert_int_eq(engine_pause_ms(500, 4000, INT_MAX), 4000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("guard-clocks");
@@ -129,6 +145,7 @@ int main(void)
 	tcase_add_test(tcase, test_wall_clock_is_not_followed);
 	tcase_add_loop_test(tcase, test_resume, 0, sizeof(resumes) / sizeof(resumes[0]));
 	tcase_add_test(tcase, test_alarms);
+	tcase_add_test(tcase, test_pauses);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -33,8 +33,10 @@
 /* Pause before a store that failed is asked again; it doubles up to the second. */
 #define ENGINE_RETRY_MS 500
 #define ENGINE_RETRY_MAX_MS 4000
-/* The same at the start, when the store is there and its streams are not. */
+/* The same at the start, when the store is there and its streams are not. A damaged
+ * guard.db stays damaged until somebody replaces it. */
 #define ENGINE_STREAMS_AWAY_MS 5000
+#define ENGINE_STREAMS_AWAY_MAX_MS 60000
 
 struct engine;
 struct instance;
@@ -107,9 +109,21 @@ struct engine {
 	size_t to_load_count, to_load_room;
 	size_t appending;
 	bool stopping;
-	int64_t waiting_after; /* at the start: which waiting streams are known */
+	int64_t waiting_after;	     /* at the start: which waiting streams are known */
+	struct event *waiting_again; /* pending while the store's next answer is hoped
+					for */
+	int waiting_refusals;	     /* in a row */
 	char waiting_problem[512];
 };
+
+/* The pause after so many failures in a row: `first` ms, doubled by each further one up
+ * to `max`. */
+static inline int engine_pause_ms(int first, int max, int failures)
+{
+	while (--failures > 0 && first < max)
+		first *= 2;
+	return first < max ? first : max;
+}
 
 /* ---- instances.c: which there are in memory ---- */
 
@@ -191,8 +205,10 @@ void requests_forget(struct instance *i, const struct machine_request *request);
 
 /* Learns from the store which streams wait for a timer or a model, and sets their alarms;
  * then the worker is ready. It is ready too, and degraded, while the store has no streams
- * to give. */
+ * to give: then it asks again, more and more seldom. */
 void waiting_ask(struct engine *e);
+/* The store has given a stream: what it refused before is asked for at once. */
+void waiting_store_answers(struct engine *e);
 
 /* ---- serve.c ---- */
 

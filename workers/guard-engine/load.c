@@ -59,20 +59,11 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 		load_start(i);
 }
 
-/* Doubles with each failure, up to a bound. */
-static int pause_after(int failures)
-{
-	int pause_ms = ENGINE_RETRY_MS;
-
-	while (--failures > 0 && pause_ms < ENGINE_RETRY_MAX_MS)
-		pause_ms *= 2;
-	return pause_ms < ENGINE_RETRY_MAX_MS ? pause_ms : ENGINE_RETRY_MAX_MS;
-}
-
 /* Timers and models try again; for anybody else it need not stay in memory. */
 static void postpone(struct instance *i, const char *problem)
 {
-	int pause_ms = pause_after(++i->failures);
+	int pause_ms =
+		engine_pause_ms(ENGINE_RETRY_MS, ENGINE_RETRY_MAX_MS, ++i->failures);
 	struct timeval pause = {pause_ms / 1000, pause_ms % 1000 * 1000};
 
 	if (pause_ms < ENGINE_RETRY_MAX_MS)
@@ -192,6 +183,7 @@ static void on_loaded(void *arg, const struct bus_reply *reply)
 			postpone(i, message);
 		next_turn(e);
 	} else {
+		waiting_store_answers(e);
 		f = fold_new(e, i->kind, str_of(i->id), on_folded);
 		f->arg = i;
 		snprintf(i->timeline.boot_id, sizeof(i->timeline.boot_id), "%.*s",

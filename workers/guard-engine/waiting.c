@@ -1,6 +1,7 @@
 /* waiting.c - which streams wait for a timer or a model (engine.h). */
 #include "common/log.h"
 #include "workers/guard-engine/engine.h"
+#include "workers/guard-engine/folds.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,13 +36,22 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
 	ask(arg);
 }
 
+static void again_in(struct engine *e, int pause_ms)
+{
+	struct timeval pause = {pause_ms / 1000, pause_ms % 1000 * 1000};
+
+	if (!e->waiting_again)
+		e->waiting_again = event_new(e->worker->base, -1, 0, on_again, e);
+	if (!e->waiting_again || event_add(e->waiting_again, &pause) < 0)
+		abort();
+}
+
 /* A store that is not there yet is waited for. One that cannot give the streams does not
  * keep the worker from being ready: every event is answered with what ails it. */
 static void try_later(struct engine *e, const struct bus_reply *reply)
 {
-	bool there = reply->status == BUS_ERROR && !str_is(reply->code, "UNAVAILABLE");
-	int pause_ms = there ? ENGINE_STREAMS_AWAY_MS : ENGINE_RETRY_MS;
-	struct timeval pause = {pause_ms / 1000, pause_ms % 1000 * 1000};
+	bool there = folds_is_final(reply) ||
+		     (reply->status == BUS_ERROR && !str_is(reply->code, "UNAVAILABLE"));
 	char reason[512];
 
 	snprintf(reason, sizeof(reason), "%.*s", STR_ARG(reply->message));
@@ -53,8 +63,12 @@ static void try_later(struct engine *e, const struct bus_reply *reply)
 	if (there) {
 		worker_set_condition(e->worker, WORKER_DEGRADED, reason);
 		worker_ready(e->worker);
+		again_in(e, engine_pause_ms(ENGINE_STREAMS_AWAY_MS,
+				    ENGINE_STREAMS_AWAY_MAX_MS, ++e->waiting_refusals));
+	} else {
+		e->waiting_refusals = 0;
+		again_in(e, ENGINE_RETRY_MS);
 	}
-	event_base_once(e->worker->base, -1, EV_TIMEOUT, on_again, e, &pause);
 }
 
 static void on_page(void *arg, const struct bus_reply *reply)
@@ -92,6 +106,12 @@ static void ask(struct engine *e)
 
 	bus_call_message(
 		e->bus, METHOD_STREAM_LIST, (struct str){0}, &query, 0, on_page, e);
+}
+
+void waiting_store_answers(struct engine *e)
+{
+	if (e->waiting_again && evtimer_pending(e->waiting_again, NULL))
+		again_in(e, 0);
 }
 
 void waiting_ask(struct engine *e)
