@@ -2,7 +2,7 @@
 #include "supervisor/discovery.h"
 
 #include "proto/messages.h"
-#include "supervisor/private_file.h"
+#include "common/private_file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "supervisor/token.h"
 
 #include "common/ids.h"
-#include "supervisor/private_file.h"
+#include "common/private_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

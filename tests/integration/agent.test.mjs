@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import WebSocket from 'ws';
 import { AgentClient } from './lib/agent-client.mjs';
 import { AgentPerson } from './lib/agent-person.mjs';
 import { alive, descendants } from './lib/processes.mjs';
@@ -340,6 +341,55 @@ scenario('AGENT_ENV_FILE is the environment of agents alone', async (context) =>
   assert.ok(JSON.parse(await client.prompt('where')).names.includes('AGENT_SPECIAL'));
   for (const worker of ['agent', 'gateway', 'llm'])
     assert.ok(!fs.readFileSync(`/proc/${daemon.worker(worker).pid}/environ`, 'utf8').includes('AGENT_SPECIAL'), worker);
+});
+
+/** An agent in folder one, and what came of its call of one of Paige's tools. */
+async function callTools(context, daemon, options) {
+  const client = await connect(context, daemon, options);
+  await client.join('one');
+  const told = JSON.parse(await client.prompt('tools'));
+  return { client, told, lines: agents(daemon).map(({ pid }) => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')) };
+}
+
+scenario("an agent has Paige's tools, also where a token is asked for; the token is seen nowhere", async (context) => {
+  const daemon = await daemonWithAgent(context, { HOST: '127.0.0.1' });
+  const headers = { authorization: `Bearer ${daemon.token()}` };
+  assert.equal((await daemon.get('/sessions')).status, 403, 'without it nobody is let in');
+  const socket = new WebSocket(`ws://127.0.0.1:${daemon.port}/ws`, { headers });
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  socket.send(JSON.stringify({ type: 'session:start', payload: { issueNumber: 77 } }));
+  await until('a session', async () => (await daemon.sql('SELECT 1 FROM sessions')).length === 1);
+  socket.close();
+  const { client, told, lines } = await callTools(context, daemon, { token: true });
+  assert.equal(told.status, 200, told.text);
+  assert.match(told.text, /\\?"issueNumber\\?":77/);
+  assert.equal(told.mode, '600');
+  assert.ok(!told.file.startsWith(daemon.dataDir), told.file);
+  assert.ok(lines.length > 0 && !lines.some((line) => line.includes(daemon.token())), 'not in the arguments');
+  assert.ok(!daemon.everythingWritten().includes(daemon.token()) && !log(daemon).includes(daemon.token()), 'not in a log');
+
+  const old = daemon.token();
+  assert.equal((await daemon.ctl('token', '--rotate')).code, 0);
+  await until('the client is cut', () => client.closed !== null);
+  const again = await connect(context, daemon, { token: true });
+  await again.join('one');
+  again.send({ type: 'prompt', text: 'crash' });
+  await again.next('processExit');
+  const next = JSON.parse(await again.prompt('tools'));
+  assert.equal(next.status, 200, 'the next program has the new token');
+  assert.equal(next.token, `Bearer ${daemon.token()}`);
+  assert.notEqual(daemon.token(), old);
+});
+
+scenario("agents have not Paige's tools when a setting says so, nor when the command names servers itself", async (context) => {
+  const none = await daemonWithAgent(context, { AGENT_MCP: 'none' });
+  assert.deepEqual((await callTools(context, none)).told, { file: null });
+  const file = path.join(context.directory('mcp'), 'own.json');
+  const own = await daemonWithAgent(context, { AGENT_COMMAND: `${process.execPath} ${FAKE} --mcp-config ${file}` });
+  fs.writeFileSync(file, JSON.stringify({ mcpServers: { paige: { type: 'http', url: `${own.url}/mcp`, headers: {} } } }));
+  const { told, lines } = await callTools(context, own);
+  assert.deepEqual([told.file, told.status], [file, 200]);
+  assert.ok(lines.every((line) => line.split('\0').filter((word) => word.startsWith('--mcp-config')).length <= 1));
 });
 
 scenario('kill -9 of the worker, of a keeper, and of the supervisor leave no process', async (context) => {

@@ -71,7 +71,8 @@ START_TEST(puts_the_session_last)
 	size_t n;
 
 	for (int resume = 0; resume < 2; resume++) {
-		argv = command_for_session(base, ID, resume, &arena);
+		argv = command_for_session(base,
+			&(struct command_session){.id = ID, .resume = resume}, &arena);
 		for (n = 0; argv[n]; n++)
 			;
 		ck_assert_str_eq(argv[0], "claude");
@@ -79,6 +80,43 @@ START_TEST(puts_the_session_last)
 		ck_assert_str_eq(argv[n - 2], resume ? "--resume" : "--session-id");
 		ck_assert_str_eq(argv[n - 1], ID);
 	}
+	arena_free(&arena);
+}
+END_TEST
+
+static const struct {
+	const char *base[3];
+	const char *mcp;
+	const char *named; /* what stands behind --mcp-config */
+	int count;	   /* how often that stands there */
+} mcp_cases[] = {
+	{{"claude"}, "/run/mcp.json", "/run/mcp.json", 1},
+	{{"claude"}, NULL, NULL, 0},
+	{{"claude", "--mcp-config", "own"}, "/run/mcp.json", "own", 1},
+	{{"claude", "--mcp-config=own"}, "/run/mcp.json", NULL, 0},
+	{{"claude", "--mcp-configuration"}, "/run/mcp.json", "/run/mcp.json", 1},
+};
+
+START_TEST(names_mcp_servers_once)
+{
+	char *base[4] = {NULL};
+	struct arena arena = {0};
+	const char *named = NULL;
+	char **argv;
+	int count = 0;
+
+	for (int i = 0; i < 3 && mcp_cases[_i].base[i]; i++)
+		base[i] = arena_cstr(&arena, str_of(mcp_cases[_i].base[i]));
+	argv = command_for_session(base,
+		&(struct command_session){.id = ID, .mcp = mcp_cases[_i].mcp}, &arena);
+	for (; *argv; argv++) {
+		if (strcmp(*argv, "--mcp-config") != 0)
+			continue;
+		count++;
+		named = argv[1];
+	}
+	ck_assert_int_eq(count, mcp_cases[_i].count);
+	ck_assert_pstr_eq(named, mcp_cases[_i].named);
 	arena_free(&arena);
 }
 END_TEST
@@ -566,6 +604,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, splits_commands, 0, COUNT(commands));
 	tcase_add_test(tests, puts_the_session_last);
+	tcase_add_loop_test(tests, names_mcp_servers_once, 0, COUNT(mcp_cases));
 	tcase_add_test(tests, keeps_what_is_paiges_from_agents);
 	tcase_add_test(tests, a_file_adds_to_the_environment);
 	tcase_add_test(tests, prompts_are_kept_until_their_turn_has_ended);

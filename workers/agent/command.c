@@ -55,30 +55,45 @@ int command_split(const char *text, struct arena *arena, char ***argv)
 	return 0;
 }
 
+bool command_names(char *const *argv, const char *flag)
+{
+	size_t len = strlen(flag);
+
+	for (; *argv; argv++)
+		if (strncmp(*argv, flag, len) == 0 &&
+			((*argv)[len] == '\0' || (*argv)[len] == '='))
+			return true;
+	return false;
+}
+
 char **command_for_session(
-	char *const *base, const char *session_id, bool resume, struct arena *arena)
+	char *const *base, const struct command_session *session, struct arena *arena)
 {
 	static const char *const flags[] = {"--print", "--verbose", "--input-format",
 		"stream-json", "--output-format", "stream-json",
 		"--include-partial-messages", "--replay-user-messages"};
-	static const char ask_flag[] = "--permission-prompt-tool";
+	static const char ask_flag[] = "--permission-prompt-tool",
+			  mcp_flag[] = "--mcp-config";
 	const size_t flag_count = sizeof(flags) / sizeof(flags[0]);
-	bool asks = true; /* us, unless the command names somebody else */
 	size_t n = 0;
 	char **argv;
 
-	for (; base[n]; n++)
-		if (strncmp(base[n], ask_flag, sizeof(ask_flag) - 1) == 0)
-			asks = false;
-	argv = arena_array(arena, n + flag_count + 5, sizeof(*argv));
+	while (base[n])
+		n++;
+	argv = arena_array(arena, n + flag_count + 7, sizeof(*argv));
 	memcpy(argv, base, n * sizeof(*argv));
 	for (size_t i = 0; i < flag_count; i++)
 		argv[n++] = arena_cstr(arena, str_of(flags[i]));
-	if (asks) {
+	if (!command_names(base, ask_flag)) {
 		argv[n++] = arena_cstr(arena, str_of(ask_flag));
 		argv[n++] = arena_cstr(arena, STR_LIT("stdio"));
 	}
-	argv[n++] = arena_cstr(arena, str_of(resume ? "--resume" : "--session-id"));
-	argv[n] = arena_cstr(arena, str_of(session_id));
+	if (session->mcp && !command_names(base, mcp_flag)) {
+		argv[n++] = arena_cstr(arena, str_of(mcp_flag));
+		argv[n++] = arena_cstr(arena, str_of(session->mcp));
+	}
+	argv[n++] =
+		arena_cstr(arena, str_of(session->resume ? "--resume" : "--session-id"));
+	argv[n] = arena_cstr(arena, str_of(session->id));
 	return argv;
 }

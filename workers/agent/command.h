@@ -17,9 +17,20 @@
 int command_split(const char *text, struct arena *arena, char ***argv)
 	__attribute__((warn_unused_result));
 
-/* `base` with print mode, stream-json in both directions and requests for permissions put
- * to us, and the session behind all others: its id is given (fresh) or resumed. */
+/* True when the command names this flag, with or without a value behind "=". */
+bool command_names(char *const *argv, const char *flag);
+
+/* What a session adds to the command. */
+struct command_session {
+	const char *id;
+	bool resume;	 /* the program knows the session; else it is given the id */
+	const char *mcp; /* a file of MCP servers; NULL for none */
+};
+
+/* `base` with print mode, stream-json in both directions, requests for permissions put to
+ * us and the MCP servers, unless it says itself whom to ask and what servers there are;
+ * the session behind all others. */
 char **command_for_session(
-	char *const *base, const char *session_id, bool resume, struct arena *arena);
+	char *const *base, const struct command_session *session, struct arena *arena);
 
 #endif

@@ -3,6 +3,7 @@
 #include "proto/messages.h"
 #include "workers/agent/agents.h"
 #include "workers/agent/command.h"
+#include "workers/agent/paige_tools.h"
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
@@ -430,6 +431,23 @@ static void on_end(void *arg, const struct process_end *end)
 		worker_stopped(a->worker);
 }
 
+/* The file with Paige's MCP server, or NULL: an agent without it is better than none. */
+static const char *give_tools(const struct agents *a, char path[PATH_MAX])
+{
+	const struct settings *settings = a->worker->settings;
+	int r;
+
+	if (settings->agent_mcp == AGENT_MCP_NONE)
+		return NULL;
+	r = paige_tools_write(settings->data_dir, a->worker->runtime_dir, path);
+	if (r == 0)
+		return path;
+	log_warn("the agent is started without Paige's tools: their address and token "
+		 "could not be written",
+		"path", "%s", path, "error", "%s", strerror(-r), NULL);
+	return NULL;
+}
+
 const char *session_start(struct agent_session *s)
 {
 	struct agents *a = s->agents;
@@ -440,11 +458,14 @@ const char *session_start(struct agent_session *s)
 	const bool resume = s->state.known ||
 			    folder_keeps_session(a->claude_dir, s->folder.path, s->id);
 	struct arena arena = {0};
+	char mcp[PATH_MAX];
+	const struct command_session session = {
+		.id = s->id, .resume = resume, .mcp = give_tools(a, mcp)};
 
 	session_note(s, RECORD_START, (struct str){NULL, 0});
 	s->aborted = false;
 	s->process = process_new(a->worker->base,
-		command_for_session(a->command, s->id, resume, &arena), a->environment,
+		command_for_session(a->command, &session, &arena), a->environment,
 		s->folder.fd, a->lock_fd, events);
 	arena_free(&arena);
 	if (!s->process) {

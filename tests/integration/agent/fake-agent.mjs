@@ -7,6 +7,7 @@
 //   deaf             ignores INT and TERM from now on     crash MS  works so long, then ends with 3 and a word on stderr
 //   flood N          that many events at once       large BYTES  an event of that size
 //   where            answers its directory, arguments and the names in its environment
+//   tools            calls paige_get_session_state of the MCP server "paige", if it was given one, and answers what came
 //   recall           answers what it was told before in this session, and what it answered
 //   old              does not read control messages from now on: only a signal interrupts it
 //   ask TOOL         asks for permission to use it, and answers what it was told
@@ -17,6 +18,7 @@
 //
 // Strict: a flag that is missing, or a message of another shape, ends it with 64; so does another one in the same session.
 import { spawn } from 'node:child_process';
+import fs from 'node:fs';
 import readline from 'node:readline';
 import { Conversation } from './conversation.mjs';
 
@@ -100,6 +102,21 @@ function takeControl(message) {
   }
 }
 
+/** As Claude Code: a file of servers, by --mcp-config. */
+async function callPaige() {
+  const file = args[args.indexOf('--mcp-config') + 1];
+  if (!args.includes('--mcp-config')) return { file: null };
+  const { url, headers } = JSON.parse(fs.readFileSync(file, 'utf8')).mcpServers.paige;
+  const VERSION = '2026-07-28';
+  const name = 'paige_get_session_state';
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call', 'mcp-name': name },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { include: ['session'] }, _meta: { 'io.modelcontextprotocol/protocolVersion': VERSION, 'io.modelcontextprotocol/clientCapabilities': {}, 'io.modelcontextprotocol/clientInfo': { name: 'fake-agent', version: '1' } } } }),
+  });
+  return { file, mode: (fs.statSync(file).mode & 0o777).toString(8), token: headers.Authorization, status: answer.status, text: await answer.text() };
+}
+
 const QUESTION = { questions: [{ question: 'Which?', header: 'Pick', options: [{ label: 'A', description: 'a' }, { label: 'B', description: 'b' }], multiSelect: false }] };
 
 const until = { work: (ms) => sleep(Number(ms)), silence: () => sleep(3600_000) };
@@ -145,6 +162,8 @@ async function turn(text) {
     result('large');
   } else if (word === 'where') {
     result(JSON.stringify({ cwd: process.cwd(), args, names: Object.keys(process.env) }));
+  } else if (word === 'tools') {
+    result(JSON.stringify(await callPaige()));
   } else if (word === 'recall') {
     result(JSON.stringify(conversation.answered()));
   } else {

@@ -3,18 +3,18 @@ import WebSocket from 'ws';
 import { until } from './wait.mjs';
 
 export class AgentClient {
-  /** Connects, to the lobby or to a session. */
-  static async connect(daemon, { session } = {}) {
+  /** Connects, to the lobby or to a session; `token`: with the daemon's token. */
+  static async connect(daemon, { session, token = false } = {}) {
     const client = new AgentClient();
-    await until('a connection to /agent', () => client.#dial(daemon, session), { every: 50 });
+    await until('a connection to /agent', () => client.#dial(daemon, session, token), { every: 50 });
     return client;
   }
 
-  async #dial(daemon, session) {
+  async #dial(daemon, session, token) {
     this.messages = [];
     this.closed = null; // the close code
     const query = session === undefined ? '' : `?session=${session}`;
-    const socket = new WebSocket(`ws://127.0.0.1:${daemon.port}/agent${query}`, { maxPayload: 64 * 1024 * 1024 });
+    const socket = new WebSocket(`ws://127.0.0.1:${daemon.port}/agent${query}`, { maxPayload: 64 * 1024 * 1024, headers: token ? { authorization: `Bearer ${daemon.token()}` } : {} });
     socket.on('message', (data) => this.messages.push(JSON.parse(data.toString('utf8'))));
     socket.on('close', (code) => (this.closed = code));
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));

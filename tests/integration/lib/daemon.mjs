@@ -88,6 +88,11 @@ export class Daemon {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  /** The token as it is now. */
+  token() {
+    return fs.readFileSync(path.join(this.dataDir, 'token'), 'utf8').trim();
+  }
+
   /** {status, text, json} of a GET. */
   async get(target, { ms = 5000 } = {}) {
     const answer = await fetch(this.url + target, { signal: AbortSignal.timeout(ms) });

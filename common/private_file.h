@@ -1,8 +1,8 @@
 /*
- * private_file.h - small files of DATA_DIR that only this user may read.
+ * private_file.h - small files that only this user may read.
  */
-#ifndef PAIGE_SUPERVISOR_PRIVATE_FILE_H
-#define PAIGE_SUPERVISOR_PRIVATE_FILE_H
+#ifndef PAIGE_COMMON_PRIVATE_FILE_H
+#define PAIGE_COMMON_PRIVATE_FILE_H
 
 #include "common/str.h"
 

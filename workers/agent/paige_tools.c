@@ -1,0 +1,67 @@
+/* paige_tools.c - see paige_tools.h. */
+#include "workers/agent/paige_tools.h"
+#include "common/bus.h"
+#include "common/file_io.h"
+#include "common/private_file.h"
+#include "proto/messages.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define FILE_NAME "mcp.json"
+#define DISCOVERY_MAX_BYTES 65536
+
+static void describe(const struct discovery_file *daemon, struct buf *out)
+{
+	struct arena arena = {0};
+
+	buf_add_str(
+		out, STR_LIT("{\"mcpServers\":{\"paige\":{\"type\":\"http\",\"url\":"));
+	buf_add_json_string(out, arena_printf(&arena, "%.*s/mcp", STR_ARG(daemon->url)));
+	buf_add_str(out, STR_LIT(",\"headers\":{\"Authorization\":"));
+	buf_add_json_string(
+		out, arena_printf(&arena, "Bearer %.*s", STR_ARG(daemon->token)));
+	buf_add_str(out, STR_LIT("}}}}\n"));
+	arena_free(&arena);
+}
+
+int paige_tools_describe(struct str discovery, struct buf *out)
+{
+	struct discovery_file daemon;
+	struct proto_error error;
+	struct arena arena = {0};
+	yyjson_doc *doc = proto_parse(discovery, &error);
+	int result = doc ? proto_decode(discovery_file_type(), yyjson_doc_get_root(doc),
+				   "paiged.json", DECODE_LENIENT, &arena, &daemon, &error)
+			 : -EINVAL;
+
+	if (result == 0)
+		describe(&daemon, out);
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+	return result < 0 ? -EINVAL : 0;
+}
+
+int paige_tools_write(const char *data_dir, const char *runtime_dir, char path[PATH_MAX])
+{
+	struct buf discovery = {0}, text = {0};
+	char folder[108];
+	int fd, n = snprintf(path, PATH_MAX, "%s/paiged.json", data_dir), result;
+
+	if (n >= PATH_MAX)
+		return -ENAMETOOLONG;
+	fd = file_open_regular(AT_FDCWD, path, O_RDONLY);
+	result = fd < 0 ? fd : file_read_all(fd, DISCOVERY_MAX_BYTES, &discovery);
+	if (fd >= 0)
+		close(fd);
+	if (result == 0)
+		result = paige_tools_describe(buf_str(&discovery), &text);
+	bus_folder(runtime_dir, WORKER_AGENT, folder);
+	snprintf(path, PATH_MAX, "%s/" FILE_NAME, folder);
+	if (result == 0)
+		result = private_file_replace(path, buf_str(&text));
+	buf_free(&discovery);
+	buf_free(&text);
+	return result;
+}

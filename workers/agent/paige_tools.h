@@ -1,0 +1,26 @@
+/*
+ * paige_tools.h - the file by which an agent finds Paige's own MCP server (AGENT_MCP).
+ *
+ * Only the path of the file stands in the arguments of the program: the token that lets
+ * it in is in the file, which nobody but this user can read.
+ */
+#ifndef PAIGE_AGENT_PAIGE_TOOLS_H
+#define PAIGE_AGENT_PAIGE_TOOLS_H
+
+#include "common/buf.h"
+#include <limits.h>
+
+/* In the order of the setting's choices. */
+enum agent_mcp { AGENT_MCP_PAIGE, AGENT_MCP_NONE };
+
+/* Appends the configuration for a daemon whose DATA_DIR/paiged.json (proto/ctl.def) holds
+ * `discovery`. 0, or -EINVAL when that is not what it should be. */
+int paige_tools_describe(struct str discovery, struct buf *out)
+	__attribute__((warn_unused_result));
+/* Writes the configuration of the daemon with this DATA_DIR into a file of the worker's
+ * own in `runtime_dir`, anew each time since the token may be another one. 0 with the
+ * path of the file, or -errno. */
+int paige_tools_write(const char *data_dir, const char *runtime_dir, char path[PATH_MAX])
+	__attribute__((warn_unused_result));
+
+#endif
