@@ -121,15 +121,13 @@ failed:
 static void allow_all(const struct rules *r, const struct confinement *c,
 	const struct confine_sockets *sockets)
 {
-	uint64_t exec = c->may_exec ? EXECUTE : 0;
-
 	allow(r, sockets->own, TO_LISTEN);
 	for (int i = 0; i < CONFINE_MAX_PATHS && sockets->others[i]; i++)
 		allow(r, sockets->others[i], RESOLVE_UNIX);
 	for (int i = 0; i < CONFINE_MAX_PATHS && c->read_write[i]; i++)
-		allow(r, c->read_write[i], TO_WRITE | exec);
+		allow(r, c->read_write[i], TO_WRITE);
 	for (int i = 0; i < CONFINE_MAX_PATHS && c->read_only[i]; i++)
-		allow(r, c->read_only[i], TO_READ | exec);
+		allow(r, c->read_only[i], TO_READ);
 }
 
 static bool apply_landlock(

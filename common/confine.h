@@ -18,12 +18,12 @@
 
 #define CONFINE_MAX_PATHS 24
 
+/* Nobody starts programs: fork and exec fail with EPERM. */
 struct confinement {
 	/* Directories and files, borrowed; the lists end with NULL. Read-write implies
 	 * read. What is not there is left out. */
 	const char *read_write[CONFINE_MAX_PATHS];
 	const char *read_only[CONFINE_MAX_PATHS];
-	bool may_exec;	   /* start programs; else fork and exec fail with EPERM */
 	bool uses_network; /* make sockets of IP and connect them to anything */
 	bool keeps_files;  /* set mode, owner and attributes of files that it has open */
 };

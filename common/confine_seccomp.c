@@ -120,7 +120,7 @@ static void refuse_listed(struct filter *f, const struct confinement *c)
 }
 
 /* A thread is made with clone, and signals go to this process alone. */
-static void refuse_processes(struct filter *f, const struct confinement *c)
+static void refuse_processes(struct filter *f)
 {
 	pid_t self = getpid();
 
@@ -142,8 +142,6 @@ static void refuse_processes(struct filter *f, const struct confinement *c)
 	refuse_int(f, SCMP_SYS(ioctl), 1, SIOCSPGRP_);
 	refuse_int(f, SCMP_SYS(ioctl), 1, TIOCSTI_);
 	refuse_int(f, SCMP_SYS(ioctl), 1, TIOCLINUX_);
-	if (c->may_exec)
-		return;
 	refuse_bits(f, SCMP_SYS(clone), 0, CLONE_THREAD, 0);
 	refuse_other(f, SCMP_SYS(kill), 0, (uint64_t)self);
 	refuse_other(f, SCMP_SYS(tgkill), 0, (uint64_t)self);
@@ -174,8 +172,6 @@ static void refuse_sockets(struct filter *f, const struct confinement *c)
 /* What Landlock of an old kernel does not see. */
 static void refuse_files(struct filter *f, const struct confinement *c)
 {
-	if (c->may_exec)
-		return;
 	/* Empties a file that may only be read. */
 	refuse_bits(f, SCMP_SYS(open), 1, O_ACCMODE | O_TRUNC, O_RDONLY | O_TRUNC);
 	refuse_bits(f, SCMP_SYS(openat), 2, O_ACCMODE | O_TRUNC, O_RDONLY | O_TRUNC);
@@ -195,7 +191,7 @@ bool confine_system_calls(const struct confinement *c)
 	if (seccomp_attr_set(f.context, SCMP_FLTATR_CTL_TSYNC, 1) != 0)
 		f.failed = true;
 	refuse_listed(&f, c);
-	refuse_processes(&f, c);
+	refuse_processes(&f);
 	refuse_sockets(&f, c);
 	refuse_files(&f, c);
 	if (!f.failed && seccomp_load(f.context) != 0)

@@ -185,7 +185,7 @@ static int init(struct worker *w)
 static void confine(struct worker *w, struct confinement *c)
 {
 	(void)w;
-	c->may_exec = false;
+	(void)c;
 }
 
 static void on_agent_clients_gone(void *arg)

@@ -283,11 +283,6 @@ void flows_on_end(struct flows *flows,
 	flows->on_end_arg = arg;
 }
 
-unsigned flows_count(const struct flows *flows)
-{
-	return flows->count;
-}
-
 /* ---- stopping ---- */
 
 static void on_stop_check(evutil_socket_t fd, short events, void *arg)

@@ -65,8 +65,6 @@ void flows_on_end(struct flows *flows,
 	void (*fn)(
 		void *arg, const struct bus_request *request, const struct flow_end *end),
 	void *arg);
-/* How many run or wait. */
-unsigned flows_count(const struct flows *flows);
 
 /* ---- on the flow's thread ---- */
 
