@@ -3,7 +3,6 @@
  * confine.c because the supervisor, which confines nobody, tells it in the status.
  */
 #include "common/confine.h"
-#include <limits.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,7 +21,7 @@ const char *confine_gap(int abi, size_t n)
 		int closed_by;
 		const char *what;
 	} gaps[] = {
-#define GAP(abi_, release, what_) {abi_, what_},
+#define GAP(abi_, release, what_, attacks) {abi_, what_},
 #include "common/confine_gaps.def"
 #undef GAP
 	};

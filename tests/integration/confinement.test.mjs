@@ -19,6 +19,12 @@ const NEWEST = 7;
 /** What the running kernel offers: landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION). */
 const ABI = Math.max(0, Number(execFileSync('python3', ['-c', 'import ctypes; print(ctypes.CDLL(None).syscall(444, None, 0, 1))'], { encoding: 'utf8' })));
 
+/** What common/confine_gaps.def says is left open: [{abi that closes it, what, attacks that show it}]. */
+const GAPS = [...fs.readFileSync(new URL('../../common/confine_gaps.def', import.meta.url), 'utf8').matchAll(/^GAP\((\d+), "[^"]*", "([^"]*)",\s*((?:"[^"]*"\s*)+)\)/gm)]
+  .map(([, abi, what, attacks]) => ({ abi: Number(abi), what, attacks: attacks.replaceAll('"', '').split(/\s+/).filter(Boolean) }));
+/** What is no gap, because the worker is there to do it. */
+const NEEDED = { store: ['read-the-token', 'read-data-of-the-store'], fswatch: ['read-the-project'], llm: ['connect-tcp', 'socket-udp'] };
+
 /** A copy of the programs whose workers are started with the library in them. */
 function trojan(root) {
   const workers = path.join(path.dirname(PAIGED), '..', 'workers');
@@ -128,6 +134,27 @@ test('workers can do what the page says, and nothing else', { skip: !process.env
   assert.equal(page(outcomes), older);
 });
 
+test('what the page shows to be open is what the list of gaps says', () => {
+  const [names, , ...rows] = fs.readFileSync(PAGE, 'utf8').split('\n').filter((line) => line.startsWith('|')).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+  assert.deepEqual(names.slice(1), WORKERS);
+  const shown = new Set();
+  for (const [attack, ...cells] of rows) {
+    for (const [i, cell] of cells.entries()) {
+      const told = GAPS.filter((gap) => gap.attacks.includes(attack));
+      const closed = cell.match(/^refused from ABI (\d+)$/);
+      if (cell === '-' || NEEDED[WORKERS[i]]?.includes(attack)) {
+        assert.equal(cell, cell === '-' ? '-' : 'done', `${WORKERS[i]} needs ${attack}`);
+        continue;
+      }
+      assert.ok(closed || cell === 'done', `${attack}: ${cell}`);
+      assert.equal(told.length, 1, `${WORKERS[i]}, ${attack}: ${cell}; told by ${told.length} gaps`);
+      assert.ok(closed ? told[0].abi === Number(closed[1]) : told[0].abi > NEWEST, `${WORKERS[i]}, ${attack}: ${cell}; the gap is closed by ABI ${told[0].abi}`);
+      shown.add(attack);
+    }
+  }
+  for (const attack of GAPS.flatMap((gap) => gap.attacks)) assert.ok(shown.has(attack), `${attack} is told as a gap, and refused everywhere`);
+});
+
 test('status tells what the running kernel leaves open', { timeout: 60000 }, async (t) => {
   const daemon = new Daemon({ projectDir: smallProject(), dataDir: scratch('data') });
   t.after(() => {
@@ -136,9 +163,8 @@ test('status tells what the running kernel leaves open', { timeout: 60000 }, asy
     daemon.removeScratch();
   });
   await daemon.start();
-  const table = fs.readFileSync(new URL('../../common/confine_gaps.def', import.meta.url), 'utf8');
-  const gaps = [...table.matchAll(/^GAP\((\d+|INT_MAX), "[^"]*", "([^"]*)"\)$/gm)].filter((row) => row[1] === 'INT_MAX' || Number(row[1]) > ABI).map((row) => row[2]);
-  assert.ok(gaps.length > 0);
+  const gaps = GAPS.filter((gap) => gap.abi > ABI).map((gap) => gap.what);
+  assert.ok(GAPS.length > 0);
   const told = JSON.parse((await daemon.ctl('status', '--json')).stdout);
   assert.equal(told.landlock_abi, ABI);
   assert.deepEqual(told.confinement_gaps, gaps);
