@@ -113,6 +113,10 @@ void bus_on_relief(
 
 /* ---- serving ---- */
 
+/* A longer body is parsed and decoded on a thread, so that the loop goes on meanwhile; calls are still
+ * begun in their order. */
+#define BUS_READ_AT_ONCE_BYTES (256u * 1024)
+
 /* One call being served. The arena and everything decoded live until it is answered. Exactly one
  * bus_answer_… must follow, at once or later. */
 struct bus_request {

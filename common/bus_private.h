@@ -29,6 +29,7 @@
 #include "common/bus_post.h"
 #include "common/bus_seq.h"
 #include "common/bus_wire.h"
+#include "common/jobs.h"
 
 #define CONTAINER_OF(pointer, type, member)                                              \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
@@ -109,6 +110,7 @@ struct bus_batch {
 	struct bus_batch *next;	     /* in server.tired */
 	bool held;		     /* comes after one that has not come yet */
 	bool tired;	     /* its slice of the loop is over; goes on in the next turn */
+	bool reading; /* a large call of it is read on the thread; then it goes on */
 	bool running, begun; /* in its loop; every record was begun */
 	unsigned pending;    /* begun and not answered */
 	struct bus_answer *answers; /* of the calls begun, answered or not */
@@ -127,9 +129,14 @@ struct bus_peer {
 };
 
 struct bus_request_private {
+	struct bus_request *request;
 	struct bus_batch *batch;
 	size_t index; /* of its answer */
 	yyjson_doc *document;
+	void *message; /* decoded */
+	struct proto_error error;
+	bool understood; /* else `error` says why not */
+	struct job job;	 /* that reads it */
 };
 
 struct bus_method {
@@ -149,6 +156,7 @@ struct bus_server {
 	struct bus_batch *tired, *tired_last;
 	struct event *go_on;
 	struct event *hold; /* runs while batches are held */
+	struct jobs *readers; /* of large calls */
 };
 
 /* ---- events ---- */

@@ -37,6 +37,7 @@ static struct bus_request *request_new(
 
 	if (!request || !p)
 		abort();
+	p->request = request;
 	p->batch = batch;
 	p->index = bus_answer_expect(batch, record->id);
 	request->method = method;
@@ -50,36 +51,79 @@ static struct bus_request *request_new(
 	return request;
 }
 
+/* Parses and decodes the body. Touches nothing but the request: for any thread. */
+static void read_body(struct bus_request *request)
+{
+	const struct method_info *info = &method_infos[request->method];
+	const struct type *type = info->request ? info->request() : NULL;
+	struct bus_request_private *p = request->private_;
+
+	p->document = proto_parse(request->body, &p->error);
+	if (!p->document)
+		return;
+	request->json = yyjson_doc_get_root(p->document);
+	if (type)
+		p->message = arena_alloc(&request->arena, type->size);
+	p->understood =
+		!type || proto_decode(type, request->json, "payload", DECODE_LENIENT,
+				 &request->arena, p->message, &p->error) == 0;
+}
+
+static void hand_over(struct bus_request *request)
+{
+	struct bus_method *served = &request->bus->server.methods[request->method];
+	struct bus_request_private *p = request->private_;
+
+	if (p->understood)
+		served->fn(served->arg, request, p->message);
+	else
+		bus_answer_error(request, "INVALID_MESSAGE", (struct str){NULL, 0}, "%s",
+			p->error.text);
+}
+
+static void run_read(struct job *job)
+{
+	struct bus_request_private *p =
+		CONTAINER_OF(job, struct bus_request_private, job);
+
+	read_body(p->request);
+}
+
+/* The rest of the batch comes after it, as if it had been read at once. */
+static void done_read(struct job *job)
+{
+	struct bus_request_private *p =
+		CONTAINER_OF(job, struct bus_request_private, job);
+	struct bus_batch *batch = p->batch;
+
+	batch->reading = false;
+	batch->running = true;
+	/* The caller is another process by now, whose calls may have been done. */
+	if (!batch->peer && batch->head.seq != 0)
+		bus_answer_late(p->request);
+	else
+		hand_over(p->request);
+	batch->running = false;
+	bus_batch_run(batch);
+}
+
 static void serve(struct bus_request *request)
 {
 	const struct method_info *info = &method_infos[request->method];
-	struct bus_method *served = &request->bus->server.methods[request->method];
-	struct proto_error error;
-	void *message = NULL;
+	struct bus_request_private *p = request->private_;
 
-	if (!served->fn) {
+	if (!request->bus->server.methods[request->method].fn) {
 		bus_answer_error(request, "NOT_IMPLEMENTED", (struct str){NULL, 0},
 			"%s is not served by the %s worker", info->name,
 			worker_infos[request->bus->self].name);
-		return;
+	} else if (request->body.len > BUS_READ_AT_ONCE_BYTES) {
+		p->batch->reading = true;
+		p->job = (struct job){run_read, done_read, NULL};
+		jobs_add(request->bus->server.readers, &p->job);
+	} else {
+		read_body(request);
+		hand_over(request);
 	}
-	request->private_->document = proto_parse(request->body, &error);
-	if (!request->private_->document)
-		goto invalid;
-	request->json = yyjson_doc_get_root(request->private_->document);
-	if (info->request) {
-		const struct type *type = info->request();
-
-		message = arena_alloc(&request->arena, type->size);
-		if (proto_decode(type, request->json, "payload", DECODE_LENIENT,
-			    &request->arena, message, &error) < 0)
-			goto invalid;
-	}
-	served->fn(served->arg, request, message);
-	return;
-invalid:
-	bus_answer_error(
-		request, "INVALID_MESSAGE", (struct str){NULL, 0}, "%s", error.text);
 }
 
 static void begin(struct bus_batch *batch, const struct bus_call_record *record)
@@ -150,6 +194,8 @@ static void begin_calls(struct bus_batch *batch)
 		r = bus_call_parse(&batch->rest, &record);
 		if (r == 1) {
 			begin(batch, &record);
+			if (batch->reading)
+				return;
 			if (clock_mono().us >= end.us && batch->rest.len > 0) {
 				tire(batch);
 				return;
@@ -167,7 +213,7 @@ void bus_batch_run(struct bus_batch *batch)
 	struct bus_peer *peer = batch->peer;
 	bool was_begun = batch->begun;
 
-	if (batch->tired)
+	if (batch->tired || batch->reading)
 		return;
 	batch->held = false;
 	batch->running = true;
@@ -379,7 +425,9 @@ int bus_serve_open(struct bus *bus)
 		bus->server.go_on = evtimer_new(bus->base, on_go_on, bus);
 	if (!bus->server.hold)
 		bus->server.hold = evtimer_new(bus->base, on_hold, bus);
-	if (!bus->server.go_on || !bus->server.hold)
+	if (!bus->server.readers)
+		bus->server.readers = jobs_new(bus->base);
+	if (!bus->server.go_on || !bus->server.hold || !bus->server.readers)
 		return -ENOMEM;
 	bus_socket_path(bus, bus->self, "rep", path);
 	return bus_listener_open(

@@ -8,6 +8,7 @@
 #include "workers/gateway/ws_server.h"
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -248,7 +249,7 @@ START_TEST(stops_reading_while_a_worker_has_too_much_to_do)
 	struct window w = open_window();
 	size_t sent = 0, taken;
 
-	while (!w.client->reading_paused && sent < STUB_MAX_CALLS) {
+	while (!w.client->pauses && sent < STUB_MAX_CALLS) {
 		say(&w, "{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\","
 			"\"content\":\"b\"}}");
 		sent++;
@@ -271,6 +272,170 @@ START_TEST(stops_reading_while_a_worker_has_too_much_to_do)
 }
 END_TEST
 
+/* A frame of any length; as much of it as the socket takes, with turns of the loop. */
+static void say_large(struct window *w, struct str text)
+{
+	const unsigned char head[] = {0x81, 0x80 | 127, 0, 0, 0, 0,
+		(unsigned char)(text.len >> 24), (unsigned char)(text.len >> 16),
+		(unsigned char)(text.len >> 8), (unsigned char)text.len, 0, 0, 0, 0};
+
+	ck_assert_int_eq(write(w->fd, head, sizeof(head)), sizeof(head));
+	while (text.len > 0) {
+		ssize_t n = write(w->fd, text.ptr, text.len);
+
+		if (n > 0) {
+			text.ptr += n;
+			text.len -= (size_t)n;
+		}
+		event_base_loop(gateway.base, EVLOOP_NONBLOCK);
+	}
+	/* Everything is received, and then the loop has begun no more than a job. */
+	for (int i = 0; !w->client->pauses && i < 1000; i++)
+		event_base_loop(gateway.base, EVLOOP_NONBLOCK | EVLOOP_ONCE);
+}
+
+static void put_large(
+	struct buf *out, const char *before, size_t bytes, const char *after)
+{
+	buf_clear(out);
+	buf_add_str(out, str_of(before));
+	memset(buf_reserve(out, bytes), 'x', bytes);
+	out->len += bytes;
+	buf_add_str(out, str_of(after));
+}
+
+/* Keeps the thread busy until it is opened. */
+struct gate {
+	struct job job;
+	pthread_mutex_t closed;
+};
+
+static void run_gate(struct job *job)
+{
+	struct gate *gate = (struct gate *)job;
+
+	pthread_mutex_lock(&gate->closed);
+	pthread_mutex_unlock(&gate->closed);
+}
+
+static void done_gate(struct job *job)
+{
+	(void)job;
+}
+
+static void gate_close(struct gate *gate)
+{
+	*gate = (struct gate){
+		.job = {run_gate, done_gate, NULL}, .closed = PTHREAD_MUTEX_INITIALIZER};
+	pthread_mutex_lock(&gate->closed);
+	jobs_add(gateway.ws->parsers, &gate->job);
+}
+
+static void gate_open(struct gate *gate)
+{
+	pthread_mutex_unlock(&gate->closed);
+	jobs_drain(gateway.ws->parsers);
+}
+
+/* A thread parses it: the loop only takes what comes out, in the order of the messages.
+ */
+START_TEST(parses_large_messages_beside_the_loop)
+{
+	struct window w = open_window(), other = open_window();
+	struct buf text = {0};
+
+	put_large(&text,
+		"{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\",\"content\":\"",
+		WS_PARSE_AT_ONCE_BYTES, "\"}}");
+	for (int round = 0; round < 3; round++) {
+		struct gate gate;
+
+		gate_close(&gate);
+		say_large(&w, buf_str(&text));
+		ck_assert_uint_eq(w.client->pauses, 1u << WS_PAUSED_FOR_PARSING);
+		ck_assert_uint_eq(stub_count, 0);
+		/* What the window says next waits, what another says does not. */
+		ck_assert_int_eq(write(w.fd, "\x89\x80\0\0\0\0", 6), 6);
+		say(&other, "{\"type\":\"file:close\",\"payload\":{\"path\":\"b\"}}");
+		ck_assert_uint_eq(stub_count, 1);
+		gate_open(&gate);
+		ck_assert_uint_eq(w.client->pauses, 0);
+		ck_assert_uint_eq(stub_count, 2);
+		ck_assert_int_eq(next_frame(&w).len, 0); /* the pong */
+		stub_answer(true);
+	}
+	buf_free(&text);
+	close_window(&w);
+	close_window(&other);
+}
+END_TEST
+
+START_TEST(refuses_large_messages_like_small_ones)
+{
+	static const struct {
+		const char *before, *after, *message;
+	} cases[] = {
+		{"{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\",\"content\":\"",
+			"\"}", "not valid JSON: "},
+		{"{\"type\":\"buffer:update\",\"payload\":{\"path\":7,\"content\":\"",
+			"\"}}", "payload.path: expected a string"},
+		{"{\"type\":7,\"payload\":{\"content\":\"", "\"}}",
+			"type: expected a string"},
+		{"{\"type\":\"file:open\",\"payload\":[\"", "\"]}",
+			"payload: expected an object"},
+	};
+	struct window w = open_window();
+	struct buf text = {0};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const size_t sizes[] = {10, WS_PARSE_AT_ONCE_BYTES};
+
+		for (int j = 0; j < 2; j++) {
+			struct str frame;
+
+			put_large(&text, cases[i].before, sizes[j], cases[i].after);
+			if (j)
+				say_large(&w, buf_str(&text));
+			else
+				say(&w, (buf_add_char(&text, '\0'), text.data));
+			jobs_drain(gateway.ws->parsers);
+			frame = next_frame(&w);
+			ck_assert_msg(memmem(frame.ptr, frame.len, cases[i].message,
+					      strlen(cases[i].message)),
+				"%s not in %.*s", cases[i].message, STR_ARG(frame));
+		}
+	}
+	ck_assert_uint_eq(stub_count, 0);
+	ck_assert_uint_eq(w.client->pauses, 0);
+	buf_free(&text);
+	close_window(&w);
+}
+END_TEST
+
+/* The message is received: it counts, whoever sent it. */
+START_TEST(hands_on_a_large_message_of_a_window_that_has_gone)
+{
+	struct window w = open_window();
+	struct buf text = {0};
+	struct gate gate;
+
+	gate_close(&gate);
+	put_large(&text,
+		"{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\",\"content\":\"",
+		WS_PARSE_AT_ONCE_BYTES, "\"}}");
+	say_large(&w, buf_str(&text));
+	ws_client_end(w.client);
+	turn();
+	gate_open(&gate);
+	ck_assert_uint_eq(stub_count, 1);
+	stub_answer(true);
+	turn();
+	ck_assert_uint_eq(gateway.ws->count, 0);
+	buf_free(&text);
+	close_window(&w);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("gateway_window");
@@ -286,6 +451,9 @@ int main(void)
 	tcase_add_test(tc, forgets_a_window_that_goes_before_its_answer);
 	tcase_add_test(tc, closes_a_window_that_does_not_read);
 	tcase_add_test(tc, stops_reading_while_a_worker_has_too_much_to_do);
+	tcase_add_test(tc, parses_large_messages_beside_the_loop);
+	tcase_add_test(tc, refuses_large_messages_like_small_ones);
+	tcase_add_test(tc, hands_on_a_large_message_of_a_window_that_has_gone);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

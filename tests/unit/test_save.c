@@ -3,7 +3,7 @@
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/disk.h"
 #include "workers/fswatch/fault.h"
-#include "workers/fswatch/jobs.h"
+#include "common/jobs.h"
 #include "workers/fswatch/language.h"
 #include "workers/fswatch/names.h"
 #include "workers/fswatch/read.h"

@@ -15,9 +15,9 @@
 #ifndef PAIGE_FSWATCH_FSWATCH_H
 #define PAIGE_FSWATCH_FSWATCH_H
 
+#include "common/jobs.h"
 #include "common/worker.h"
 #include "workers/fswatch/buffers.h"
-#include "workers/fswatch/jobs.h"
 #include "workers/fswatch/journal.h"
 #include "workers/fswatch/open_files.h"
 #include "workers/fswatch/outbox.h"

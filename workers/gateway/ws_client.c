@@ -166,7 +166,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 		ws_client_end(client);
 		return;
 	}
-	if (client->reading_paused)
+	if (client->pauses)
 		ws_liveness_heard(
 			&client->liveness); /* its answer cannot have been read */
 	switch (ws_liveness_judge(&client->liveness, now)) {
@@ -184,7 +184,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	arm_timer(client, mono_diff_ms(client->liveness.due, now));
 }
 
-static void go_on(struct ws_client *client);
+static void unpause(struct ws_client *client, unsigned reasons);
 
 void ws_client_close(struct ws_client *client, uint16_t code, const char *reason)
 {
@@ -206,7 +206,7 @@ void ws_client_close(struct ws_client *client, uint16_t code, const char *reason
 			(struct str){data, 2 + (size_t)n});
 	}
 	arm_timer(client, WS_CLOSE_DEADLINE_MS);
-	go_on(client); /* whatever was paused is now thrown away */
+	unpause(client, ~0u); /* whatever was paused is now thrown away */
 }
 
 void ws_client_end(struct ws_client *client)
@@ -266,7 +266,7 @@ static void take_items(struct ws_client *client)
 {
 	struct ws_item item;
 
-	while (!client->gone && !client->reading_paused) {
+	while (!client->gone && !client->pauses) {
 		switch (ws_reader_next(&client->reader, &item)) {
 		case WS_NEED_DATA:
 			return;
@@ -295,7 +295,7 @@ static void take_input(struct ws_client *client, const void *data, size_t len)
 {
 	ws_reader_feed(&client->reader, data, len);
 	take_items(client);
-	if (client->gone || !client->reading_paused)
+	if (client->gone || !client->pauses)
 		return;
 	len = ws_reader_unread(&client->reader);
 	if (len > 0)
@@ -320,22 +320,19 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	take_input(client, memory, (size_t)n);
 }
 
-void ws_client_pause(struct ws_client *client, enum worker_id owner)
+void ws_client_pause(struct ws_client *client, unsigned reason)
 {
-	if (client->gone || client->reading_paused || client->state != WS_CLIENT_OPEN)
+	if (client->gone || client->state != WS_CLIENT_OPEN)
 		return;
-	client->reading_paused = true;
-	client->paused_on = owner;
+	client->pauses |= 1u << reason;
 	event_del(client->read_event);
 }
 
+/* What was received before a pause is looked at, and more is read. */
 static void go_on(struct ws_client *client)
 {
 	struct buf rest = client->rest;
 
-	if (client->gone || !client->reading_paused)
-		return;
-	client->reading_paused = false;
 	client->rest = (struct buf){0};
 	event_add(client->read_event, NULL);
 	if (client->state == WS_CLIENT_OPEN)
@@ -343,10 +340,18 @@ static void go_on(struct ws_client *client)
 	buf_free(&rest);
 }
 
-void ws_client_relieve(struct ws_client *client, enum worker_id owner)
+static void unpause(struct ws_client *client, unsigned reasons)
 {
-	if (client->reading_paused && client->paused_on == owner)
+	if (client->gone || !(client->pauses & reasons))
+		return;
+	client->pauses &= ~reasons;
+	if (!client->pauses)
 		go_on(client);
+}
+
+void ws_client_relieve(struct ws_client *client, unsigned reason)
+{
+	unpause(client, 1u << reason);
 }
 
 /* ---- life ---- */

@@ -47,8 +47,7 @@ struct ws_client {
 	bool close_received;
 	bool flush_wanted; /* in the server's list to_flush */
 	bool dead_listed;  /* in the server's list dead */
-	bool reading_paused;
-	enum worker_id paused_on; /* as told to ws_client_pause */
+	unsigned pauses;	  /* of reading: a bit for each reason of ws_client_pause */
 	bool greeted;		  /* connection:init was sent */
 	bool wants_progress;	  /* as its hello said */
 	unsigned pending_calls;	  /* calls that will answer this window */
@@ -95,11 +94,12 @@ void ws_client_send_text(struct ws_client *client, struct str text);
  */
 void ws_client_close(struct ws_client *client, uint16_t code, const char *reason);
 
-/* Stops reading until ws_client_relieve for the same: `owner` has more to do than it can,
- * or what comes next depends on an answer. */
-#define WS_PAUSED_FOR_ANSWER WORKER_COUNT
-void ws_client_pause(struct ws_client *client, enum worker_id owner);
-void ws_client_relieve(struct ws_client *client, enum worker_id owner);
+/* Stops reading until ws_client_relieve for the same reason: a worker has more to do than
+ * it can (its id), what comes next depends on an answer, or a large message is being
+ * parsed beside the loop. */
+enum ws_pause { WS_PAUSED_FOR_ANSWER = WORKER_COUNT, WS_PAUSED_FOR_PARSING };
+void ws_client_pause(struct ws_client *client, unsigned reason);
+void ws_client_relieve(struct ws_client *client, unsigned reason);
 
 /* A call that will be answered to this window is under way / has ended. The window's
  * memory stays until the last one has ended. */

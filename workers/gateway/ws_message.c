@@ -140,51 +140,114 @@ static void ignore_unknown(const struct ws_message *m)
 		"type", "%.*s", STR_ARG(type), NULL);
 }
 
-static void take_parsed(struct ws_message *m, struct str text, yyjson_val *root)
+/* Checks everything that the gateway checks, and nothing else: for any thread. NULL with
+ * the route of the message, or NULL for an unknown type; else what is wrong. The document
+ * is the message's. */
+static const char *understand(struct ws_message *m, struct str text,
+	const struct route **route, struct proto_error *error)
 {
-	struct proto_error error;
-	const char *wrong = read_envelope(m, text, root);
-	const struct route *route = wrong ? NULL : route_of(m->type);
+	yyjson_val *root;
 	const struct type *type;
+	const char *wrong;
 	void *decoded;
 
-	if (wrong) {
-		refuse(m, wrong);
-		return;
-	}
-	if (!route) {
-		ignore_unknown(m);
-		return;
-	}
-	if (!yyjson_is_obj(m->json)) {
-		refuse(m, "payload: expected an object");
-		return;
-	}
+	*route = NULL;
+	m->document = proto_parse(text, error);
+	if (!m->document)
+		return error->text;
+	root = yyjson_doc_get_root(m->document);
+	wrong = read_envelope(m, text, root);
+	if (wrong)
+		return wrong;
+	*route = route_of(m->type);
+	if (!*route)
+		return NULL;
+	if (!yyjson_is_obj(m->json))
+		return "payload: expected an object";
 	if (!m->payload.ptr)
 		rewrite_payload(m);
 	type = ws_client_infos[ws_client_by_name(m->type)].payload();
 	decoded = arena_alloc(m->arena, type->size);
 	if (proto_decode(type, m->json, "payload", DECODE_LENIENT, m->arena, decoded,
-		    &error) < 0) {
-		refuse(m, error.text);
-		return;
-	}
+		    error) < 0)
+		return error->text;
 	m->decoded = decoded;
-	route_message(route, m);
+	return NULL;
+}
+
+static void act(const struct ws_message *m, const struct route *route, const char *wrong)
+{
+	m->client->server->metrics->ws_received++;
+	if (wrong)
+		refuse(m, wrong);
+	else if (!route)
+		ignore_unknown(m);
+	else
+		route_message(route, m);
+}
+
+/* ---- large messages ---- */
+
+/* One that is parsed beside the loop; its window says nothing more meanwhile. */
+struct parsing {
+	struct job job;
+	struct buf text;
+	struct arena arena;
+	struct ws_message message;
+	const struct route *route;
+	const char *wrong;
+	struct proto_error error;
+};
+
+static void run_parsing(struct job *job)
+{
+	struct parsing *p = (struct parsing *)job;
+
+	p->wrong = understand(&p->message, buf_str(&p->text), &p->route, &p->error);
+}
+
+static void done_parsing(struct job *job)
+{
+	struct parsing *p = (struct parsing *)job;
+	struct ws_client *client = p->message.client;
+
+	act(&p->message, p->route, p->wrong);
+	yyjson_doc_free(p->message.document);
+	arena_free(&p->arena);
+	buf_free(&p->text);
+	free(p);
+	ws_client_relieve(client, WS_PAUSED_FOR_PARSING);
+	ws_client_release(client);
+}
+
+static void parse_beside(struct ws_client *client)
+{
+	struct parsing *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		abort();
+	p->job = (struct job){run_parsing, done_parsing, NULL};
+	p->text = ws_reader_take_message(&client->reader);
+	p->message = (struct ws_message){.client = client, .arena = &p->arena};
+	ws_client_hold(client);
+	ws_client_pause(client, WS_PAUSED_FOR_PARSING);
+	jobs_add(client->server->parsers, &p->job);
 }
 
 void ws_message_take(struct ws_client *client, struct str text)
 {
 	static struct arena arena; /* reset, not freed: one message at a time */
 	struct ws_message m = {.client = client, .arena = &arena};
+	const struct route *route;
 	struct proto_error error;
-	yyjson_doc *doc = proto_parse(text, &error);
+	const char *wrong;
 
-	client->server->metrics->ws_received++;
-	if (doc)
-		take_parsed(&m, text, yyjson_doc_get_root(doc));
-	else
-		refuse(&m, error.text);
-	yyjson_doc_free(doc);
+	if (text.len > WS_PARSE_AT_ONCE_BYTES) {
+		parse_beside(client);
+		return;
+	}
+	wrong = understand(&m, text, &route, &error);
+	act(&m, route, wrong);
+	yyjson_doc_free(m.document);
 	arena_reset(&arena);
 }

@@ -15,6 +15,9 @@
 
 /* Longer ids are refused: they are sent back. */
 #define WS_MAX_ID_BYTES 256
+/* A longer message is parsed on a thread (common/jobs.h), and its window is read on when
+ * that is done: no other window waits for it. */
+#define WS_PARSE_AT_ONCE_BYTES (256u * 1024)
 
 /* Borrowed until the handler returns. */
 struct ws_message {
@@ -25,8 +28,10 @@ struct ws_message {
 	yyjson_val *json;   /* the payload */
 	const void *decoded;
 	struct arena *arena;
+	yyjson_doc *document;
 };
 
+/* `text` is what the client's reader has just given. */
 void ws_message_take(struct ws_client *client, struct str text);
 
 /* Answers connection:error to one window; `context` is JSON or absent. */

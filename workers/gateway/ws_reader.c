@@ -162,6 +162,14 @@ static bool take_payload(struct ws_reader *r, const struct wslay_frame_iocb *fra
 	return true;
 }
 
+struct buf ws_reader_take_message(struct ws_reader *r)
+{
+	struct buf message = r->message;
+
+	r->message = (struct buf){0};
+	return message;
+}
+
 enum ws_event ws_reader_next(struct ws_reader *r, struct ws_item *item)
 {
 	if (!r->in_message && r->message.cap > KEEP_BYTES)

@@ -67,6 +67,10 @@ void ws_reader_feed(struct ws_reader *r, const void *data, size_t len);
 /* Bytes given and not looked at yet, for a caller that wants to go on later. */
 size_t ws_reader_unread(const struct ws_reader *r);
 
+/* The buffer of the message that ws_reader_next has just given, to be kept: the caller's
+ * now. */
+struct buf ws_reader_take_message(struct ws_reader *r);
+
 enum ws_event ws_reader_next(struct ws_reader *r, struct ws_item *item);
 
 /* Whether a peer may send this close code (RFC 6455 section 7.4 and the IANA registry).

@@ -8,6 +8,7 @@
 #ifndef PAIGE_GATEWAY_WS_SERVER_H
 #define PAIGE_GATEWAY_WS_SERVER_H
 
+#include "common/jobs.h"
 #include "workers/gateway/metrics.h"
 #include "workers/gateway/replay.h"
 #include "workers/gateway/ws_client.h"
@@ -22,6 +23,7 @@ struct ws_server {
 	TAILQ_HEAD(, ws_client) to_flush;
 	TAILQ_HEAD(, ws_client) dead; /* freed at the end of the turn */
 	struct event *flush;
+	struct jobs *parsers; /* of large messages (ws_message.c) */
 	size_t count;
 	struct replay replay;
 	bool stopping;

@@ -1,5 +1,5 @@
 /* jobs.c - see jobs.h. */
-#include "workers/fswatch/jobs.h"
+#include "common/jobs.h"
 #include "common/bus.h"
 #include "common/log.h"
 #include <errno.h>

@@ -1,12 +1,12 @@
 /*
- * jobs.h - a thread beside the loop, for what blocks on the disk or takes long.
+ * jobs.h - a thread beside a worker's loop, for what blocks on the disk or takes long.
  *
  * Jobs run one after the other in the order in which they were given; when one is done
  * its `done` is called on the loop. The thread is started with the first job, after the
  * process was confined, so that it is confined too.
  */
-#ifndef PAIGE_FSWATCH_JOBS_H
-#define PAIGE_FSWATCH_JOBS_H
+#ifndef PAIGE_COMMON_JOBS_H
+#define PAIGE_COMMON_JOBS_H
 
 #include <event2/event.h>
 
