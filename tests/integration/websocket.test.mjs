@@ -1,4 +1,4 @@
-// The WebSocket as bytes: what a library's client would never send, or hides (contract section 4; R25 to R30).
+// The WebSocket as bytes: what a library's client would never send, or hides (contract section 4; R25 to R27, R29, R30).
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -73,6 +73,33 @@ scenario('what is sound is taken: fragments, control frames between them, any cu
   for (const f of raw.frames) assert.deepEqual([f.fin, f.rsv, f.masked], [true, 0, false], 'what the daemon sends is whole and not masked');
   raw.write(closeFrame(3000, 'done'));
   assert.equal(await raw.closed(), 3000, 'the code comes back');
+});
+
+scenario('what is no message is answered with connection:error, and the connection goes on', async (t) => {
+  const daemon = await t.daemon();
+  const raw = await RawWebSocket.open(daemon);
+  const refused = [
+    ['{"type":', /./],
+    ['[]', /./],
+    ['{"payload":{}}', /type/],
+    ['{"type":"file:open"}', /payload/],
+    ['{"type":"file:open","payload":{"path":7},"id":"seven"}', /payload\.path.*string/],
+  ];
+  for (const [text, words] of refused) {
+    const before = raw.messages().length;
+    raw.write(frame(TEXT, text));
+    await until(`an answer to ${text}`, () => raw.messages().length > before);
+    const { type, payload } = raw.messages().at(-1);
+    assert.deepEqual([type, payload.code], ['connection:error', 'INVALID_MESSAGE'], text);
+    assert.match(payload.message, words);
+  }
+  const before = raw.messages().length;
+  raw.message('galaxy:explode', {});
+  raw.message('file:open', { path: 'README.md' });
+  assert.equal((await raw.next('fs:content')).payload.path, 'README.md');
+  assert.equal(raw.messages().length, before + 1, 'an unknown type is not answered');
+  assert.match(daemon.log('gateway'), /galaxy:explode/);
+  raw.destroy();
 });
 
 scenario('a close without a code, and a client that just goes', async (t) => {

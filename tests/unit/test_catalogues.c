@@ -150,6 +150,15 @@ static yyjson_doc *schema_of(const struct type *type, enum decode_mode mode)
 	return doc;
 }
 
+/* FR-026, FR-081: what a model asks for never saves a file. */
+START_TEST(no_tool_saves_a_file)
+{
+	for (int i = 0; i < MCP_TOOL_COUNT; i++)
+		ck_assert_msg(mcp_tool_infos[i].method != METHOD_FS_SAVE, "%s",
+			mcp_tool_infos[i].name);
+}
+END_TEST
+
 START_TEST(tools_have_portable_schemas)
 {
 	const struct mcp_tool_info *tool = &mcp_tool_infos[_i];
@@ -289,6 +298,7 @@ int main(void)
 	tcase_add_test(tc, methods_name_their_callers);
 	tcase_add_test(tc, topics_have_owners);
 	tcase_add_test(tc, tools_fit_their_methods);
+	tcase_add_test(tc, no_tool_saves_a_file);
 	tcase_add_loop_test(tc, tools_have_portable_schemas, 0, MCP_TOOL_COUNT);
 	tcase_add_test(tc, schemas_say_what_the_decoder_checks);
 	tcase_add_test(tc, lengths_in_schemas_are_not_stricter);
