@@ -1458,7 +1458,7 @@ export interface SessionGuardTraits {
 	reasoning: SessionGuardTrait;
 }
 
-/** State of a session guard: all that the debug panel shows (FR-005). */
+/** State of a session guard: all that the debug panel shows (SG-FR-005). */
 export interface SessionGuardView {
 	/** Where the interview is. */
 	phase: SessionGuardPhase;

@@ -50,7 +50,7 @@ static bool gate_open(const struct session_guard *s)
 	return scorer_gate(s->traits, SESSION_GUARD_TRAITS, s->c, s->tau, s->min_samples);
 }
 
-/* The criteria that hold at a moment (FR-004). All of them stay true once they are. */
+/* The criteria that hold at a moment (SG-FR-004). All of them stay true once they are. */
 static unsigned criteria(const struct session_guard *s, int64_t at_ms)
 {
 	unsigned held = 0;

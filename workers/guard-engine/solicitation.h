@@ -1,6 +1,6 @@
 /*
  * solicitation.h - does a message of the interviewer ask for code, offer it or hint at it
- * (seed 000, FR-001)?
+ * (SG-FR-001)?
  *
  * Pure, over the table config/solicitation.def. Talk about code that was written in the
  * past passes. The verdict is kept with the message in the stream, so the table may grow
