@@ -50,7 +50,7 @@ static int load(struct settings *settings, const char *config_file)
 	}
 	/* Told in any case: what is missing may stand in a line that was ignored. */
 	if (settings->warnings.len > 0) {
-		fprintf(stderr, "%spaiged: parts of the configuration are ignored:\n",
+		fprintf(stderr, "%spaiged: warnings about the configuration:\n",
 			journal_prefix(LOG_LEVEL_WARN));
 		print_indented(LOG_LEVEL_WARN, &settings->warnings);
 	}
