@@ -9,6 +9,7 @@
 #include "common/bus_private.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -55,11 +56,6 @@ static int make_folders(const char *runtime_dir)
 		}
 	}
 	return 0;
-}
-
-struct timeval bus_timeval(int64_t ms)
-{
-	return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 }
 
 static int check_paths(const char *runtime_dir)
@@ -183,7 +179,6 @@ bool bus_may_complain(struct bus *bus, unsigned *more)
 
 int bus_start(struct bus *bus)
 {
-	struct timeval every = bus_timeval(BUS_TICK_MS);
 	int r;
 
 	if (bus->started)
@@ -197,7 +192,7 @@ int bus_start(struct bus *bus)
 	if (r < 0)
 		return r;
 	bus->started = true;
-	event_add(bus->tick, &every);
+	event_add_ms(bus->tick, BUS_TICK_MS);
 	bus_call_ask_flush(bus);
 	return 0;
 }
@@ -227,14 +222,12 @@ static void on_drain(evutil_socket_t fd, short what, void *arg)
 
 void bus_drain(struct bus *bus, void (*done)(void *arg), void *arg)
 {
-	struct timeval look = bus_timeval(DRAIN_LOOK_MS);
-
 	bus_publish_flush(bus);
 	bus->server.draining = true;
 	bus->drain.done = done;
 	bus->drain.arg = arg;
 	bus->drain.end = mono_add_ms(clock_mono(), DRAIN_MOST_MS);
-	event_add(bus->drain.event, &look);
+	event_add_ms(bus->drain.event, DRAIN_LOOK_MS);
 	event_active(bus->drain.event, EV_TIMEOUT, 0); /* most often it is over at once */
 }
 

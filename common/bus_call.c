@@ -5,6 +5,7 @@
 #include "common/bus_private.h"
 #include "common/bus_retry.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/errors.h"
 #include <stdlib.h>
 
@@ -79,12 +80,10 @@ void bus_call_ask_flush(struct bus *bus)
 
 void bus_call_ask_turn(struct bus *bus)
 {
-	const struct timeval now = {0, 0};
-
 	if (bus->flush_asked)
 		return;
 	bus->flush_asked = true;
-	event_add(bus->flush, &now);
+	event_add_ms(bus->flush, 0);
 }
 
 void bus_call(struct bus *bus, enum method method, struct str key, struct str body,

@@ -10,6 +10,7 @@
  */
 #include "common/bus_private.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -50,7 +51,6 @@ static int greet(struct bus_canary *c)
 {
 	const unsigned char greeting[8] = {
 		0, 'S', 'P', 0, 0, (unsigned char)c->proto, 0, 0};
-	struct timeval wait = bus_timeval(CANARY_WAIT_MS);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	bus_socket_path(c->bus, c->bus->self, c->suffix, address.sun_path);
@@ -66,7 +66,7 @@ static int greet(struct bus_canary *c)
 		leave(c);
 		return r;
 	}
-	event_add(c->timer, &wait);
+	event_add_ms(c->timer, CANARY_WAIT_MS);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "common/bus_private.h"
 #include "common/bus_retry.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,8 +24,6 @@
 static void arm(struct bus_path *path, struct mono now)
 {
 	int64_t at = path->next_deadline.us;
-	struct timeval tv;
-
 	if (path->resume.us > now.us && path->resume.us < at && path->calls > 0)
 		at = path->resume.us;
 	if (path->gather.end.us > now.us && path->gather.end.us < at &&
@@ -35,8 +34,7 @@ static void arm(struct bus_path *path, struct mono now)
 		return;
 	}
 	/* Rounded up, so that the timer is not early. */
-	tv = bus_timeval(at > now.us ? (at - now.us) / 1000 + 1 : 0);
-	event_add(path->timer, &tv);
+	event_add_ms(path->timer, at > now.us ? (at - now.us) / 1000 + 1 : 0);
 }
 
 static void expire_list(struct bus_path *path, struct bus_calls *list, struct mono now,

@@ -15,8 +15,8 @@
  *   bus_tap.c        copies for whoever wants to look
  *   bus_near.c       on which processor the loop runs
  *
- * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), bus_post.c (threads to the
- * loop), and the pure bus_gather.c, bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
+ * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), bus_post.c (threads to
+ * the loop), and the pure bus_gather.c, bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
  */
 #ifndef PAIGE_COMMON_BUS_PRIVATE_H
 #define PAIGE_COMMON_BUS_PRIVATE_H
@@ -253,7 +253,6 @@ struct bus {
 /* RUNTIME_DIR/<worker>/<suffix>; checked in bus_open, so it fits. */
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108]);
-struct timeval bus_timeval(int64_t ms);
 
 /* True when what a peer did wrong may be logged, at most once a second: a worker that was
  * taken over must not fill the logs of others. *more: how often it was not. */

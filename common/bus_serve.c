@@ -4,6 +4,7 @@
  */
 #include "common/bus_private.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -172,7 +173,6 @@ static void run_next(struct bus_peer *peer)
 static void tire(struct bus_batch *batch)
 {
 	struct bus_server *s = &batch->bus->server;
-	const struct timeval at_once = {0, 0};
 
 	batch->tired = true;
 	batch->next = NULL;
@@ -181,7 +181,7 @@ static void tire(struct bus_batch *batch)
 	else
 		s->tired = batch;
 	s->tired_last = batch;
-	event_add(s->go_on, &at_once);
+	event_add_ms(s->go_on, 0);
 }
 
 static void begin_calls(struct bus_batch *batch)
@@ -234,7 +234,6 @@ static void on_go_on(evutil_socket_t fd, short what, void *arg)
 	struct bus *bus = arg;
 	struct bus_server *s = &bus->server;
 	struct bus_batch *batch = s->tired;
-	const struct timeval at_once = {0, 0};
 
 	(void)fd;
 	(void)what;
@@ -242,7 +241,7 @@ static void on_go_on(evutil_socket_t fd, short what, void *arg)
 		return;
 	s->tired = batch->next;
 	if (s->tired)
-		event_add(s->go_on, &at_once);
+		event_add_ms(s->go_on, 0);
 	else
 		s->tired_last = NULL;
 	batch->tired = false;
@@ -290,10 +289,8 @@ static void on_hold(evutil_socket_t fd, short what, void *arg)
 
 static void hold(struct bus_batch *batch)
 {
-	const struct timeval wait = {0, HOLD_MS * 1000};
-
 	batch->held = true;
-	event_add(batch->bus->server.hold, &wait);
+	event_add_ms(batch->bus->server.hold, HOLD_MS);
 }
 
 static struct bus_batch *batch_new(struct bus *bus, const struct bus_head *head,

@@ -4,6 +4,7 @@
  */
 #include "common/bus_private.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/topics.h"
 #include <assert.h>
 #include <errno.h>
@@ -55,11 +56,9 @@ static void on_heard_limit(evutil_socket_t fd, short what, void *arg)
 
 void bus_when_heard(struct bus *bus, int limit_ms, void (*fn)(void *arg), void *arg)
 {
-	struct timeval limit = bus_timeval(limit_ms);
-
 	assert(!bus->heard.limit);
 	bus->heard.limit = event_new(bus->base, -1, 0, on_heard_limit, bus);
-	if (!bus->heard.limit || event_add(bus->heard.limit, &limit) < 0)
+	if (!bus->heard.limit || event_add_ms(bus->heard.limit, limit_ms) < 0)
 		abort();
 	bus->heard.done = fn;
 	bus->heard.arg = arg;

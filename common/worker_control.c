@@ -4,6 +4,7 @@
  * dropped, and the status is sent again when there is room.
  */
 #include "common/log.h"
+#include "common/timer.h"
 #include "common/worker_private.h"
 #include "proto/messages.h"
 #include <errno.h>
@@ -216,9 +217,6 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 void worker_control_init(struct worker *w)
 {
 	struct worker_private *p = w->private_;
-	const struct timeval every = {
-		WORKER_HEARTBEAT_MS / 1000, WORKER_HEARTBEAT_MS % 1000 * 1000};
-
 	evutil_make_socket_nonblocking(WORKER_CONTROL_FD);
 	p->control = event_new(
 		w->base, WORKER_CONTROL_FD, EV_READ | EV_PERSIST, on_readable, w);
@@ -228,7 +226,7 @@ void worker_control_init(struct worker *w)
 	if (!p->control || !p->control_writable || !p->heartbeat)
 		abort();
 	event_add(p->control, NULL);
-	event_add(p->heartbeat, &every);
+	event_add_ms(p->heartbeat, WORKER_HEARTBEAT_MS);
 }
 
 /* ---- without a supervisor ---- */

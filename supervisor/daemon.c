@@ -1,5 +1,6 @@
 /* daemon.c - see daemon.h. */
 #include "supervisor/daemon.h"
+#include "common/timer.h"
 
 #include "common/ids.h"
 #include "common/log.h"
@@ -167,7 +168,6 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 static int add_events(struct daemon *d)
 {
-	const struct timeval tick = {.tv_sec = TICK_MS / 1000};
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -180,7 +180,7 @@ static int add_events(struct daemon *d)
 	d->signals = event_new(d->base, d->signal_fd, EV_READ | EV_PERSIST, on_signal, d);
 	d->tick = event_new(d->base, -1, EV_PERSIST, on_tick, d);
 	if (!d->signals || !d->tick || event_add(d->signals, NULL) != 0 ||
-		event_add(d->tick, &tick) != 0)
+		event_add_ms(d->tick, TICK_MS) != 0)
 		return -ENOMEM;
 	d->last_tick = clock_mono();
 	return 0;

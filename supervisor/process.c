@@ -1,5 +1,6 @@
 /* process.c - see process.h. */
 #include "supervisor/process.h"
+#include "common/timer.h"
 
 #include "common/ids.h"
 #include "common/log.h"
@@ -191,16 +192,12 @@ static void act(struct process *p, unsigned actions)
 static void arm_timer(struct process *p)
 {
 	int64_t us = p->policy.deadline.us - clock_mono().us;
-	struct timeval delay;
 
 	if (p->policy.deadline.us == 0) {
 		evtimer_del(p->timer);
 		return;
 	}
-	if (us < 0)
-		us = 0;
-	delay = (struct timeval){.tv_sec = us / 1000000, .tv_usec = us % 1000000};
-	evtimer_add(p->timer, &delay);
+	event_add_ms(p->timer, (us + 999) / 1000);
 }
 
 static void step(struct process *p, struct policy_event event)

@@ -7,6 +7,7 @@
  * AGENT_ANSWER_MS the answer is no. Control messages are not handed on to clients.
  */
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/messages.h"
 #include "workers/agent/agents.h"
 #include <stdlib.h>
@@ -150,7 +151,6 @@ static struct agent_ask *ask_new(
 	struct agent_session *s, struct str id, yyjson_val *input, bool question)
 {
 	const int64_t ms = s->agents->worker->settings->agent_answer_ms;
-	const struct timeval limit = {ms / 1000, ms % 1000 * 1000};
 	struct agent_ask *ask = calloc(1, sizeof(*ask));
 
 	if (!ask)
@@ -162,7 +162,7 @@ static struct agent_ask *ask_new(
 	ask->deadline = evtimer_new(s->agents->worker->base, on_deadline, ask);
 	if (!ask->id || !ask->input || !ask->deadline)
 		abort();
-	event_add(ask->deadline, &limit);
+	event_add_ms(ask->deadline, ms);
 	LIST_INSERT_HEAD(&s->asks, ask, link);
 	s->ask_count++;
 	return ask;

@@ -8,6 +8,7 @@
  */
 #include "common/file_io.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/messages.h"
 #include "workers/agent/agents.h"
 #include "workers/agent/command.h"
@@ -97,7 +98,6 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 /* What a killed keeper was to look after has become ours. */
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
-	const struct timeval pause = {.tv_usec = SWEEP_PAUSE_MS * 1000};
 	struct agents *a = arg;
 	const struct agent_session *s;
 	pid_t keepers[AGENTS_MAX_SESSIONS];
@@ -109,7 +109,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	if (s->process)
 		keepers[count++] = process_keeper(s->process);
 	if (family_end(keepers, count) > 0)
-		event_add(a->sweep, &pause);
+		event_add_ms(a->sweep, SWEEP_PAUSE_MS);
 }
 
 /* ---- life ---- */

@@ -1,6 +1,7 @@
 /* process.c - see process.h. */
 #include "workers/agent/process.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "workers/agent/line_reader.h"
 #include <errno.h>
 #include <event2/buffer.h>
@@ -153,9 +154,7 @@ int process_write(struct process *p, struct str line)
 
 static void arm(struct process *p, int64_t ms)
 {
-	const struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-
-	event_add(p->timer, &tv);
+	event_add_ms(p->timer, ms);
 }
 
 static void tell_keeper(const struct process *p, enum keeper_command command)

@@ -1,5 +1,6 @@
 /* sessions.c - agent sessions and their programs; see agents.h. */
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/messages.h"
 #include "workers/agent/agents.h"
 #include "workers/agent/command.h"
@@ -105,7 +106,6 @@ static void heed(struct agent_session *s, const struct turn_outcome *outcome)
 static void arm(struct agent_session *s)
 {
 	int64_t deadline = turn_deadline(&s->turn), left = deadline - now_ms();
-	struct timeval tv;
 
 	if (s->ending)
 		return;
@@ -113,10 +113,7 @@ static void arm(struct agent_session *s)
 		event_del(s->timer);
 		return;
 	}
-	if (left < 0)
-		left = 0;
-	tv = (struct timeval){.tv_sec = left / 1000, .tv_usec = left % 1000 * 1000};
-	event_add(s->timer, &tv);
+	event_add_ms(s->timer, left);
 }
 
 void session_happened(struct agent_session *s, int event)

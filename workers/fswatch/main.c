@@ -3,6 +3,7 @@
  * Its start, what it may still do, and its end.
  */
 #include "common/log.h"
+#include "common/timer.h"
 #include "common/worker.h"
 #include "workers/fswatch/fswatch.h"
 #include "workers/fswatch/in_place.h"
@@ -199,8 +200,6 @@ static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 static void stop(struct worker *w)
 {
 	struct fswatch *fs = w->state;
-	const struct timeval patience = {.tv_sec = STOP_PATIENCE_MS / 1000,
-		.tv_usec = STOP_PATIENCE_MS % 1000 * 1000};
 
 	event_del(fs->summary_timer);
 	watch_stop(fs->watch);
@@ -212,7 +211,7 @@ static void stop(struct worker *w)
 	if (fs->outbox.count == 0 || !fs->stop_timer)
 		worker_stopped(w);
 	else
-		event_add(fs->stop_timer, &patience);
+		event_add_ms(fs->stop_timer, STOP_PATIENCE_MS);
 }
 
 int main(int argc, char **argv)

@@ -2,6 +2,7 @@
 #include "workers/fswatch/outbox.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/errors.h"
 #include "proto/messages.h"
 #include <stdlib.h>
@@ -84,10 +85,7 @@ static void pause(struct outbox *o)
 	if (o->pause_ms > MAX_PAUSE_MS)
 		o->pause_ms = MAX_PAUSE_MS;
 
-	struct timeval tv = {
-		.tv_sec = o->pause_ms / 1000, .tv_usec = o->pause_ms % 1000 * 1000};
-
-	event_add(o->retry, &tv);
+	event_add_ms(o->retry, o->pause_ms);
 }
 
 /* The rows of the call are in the action log, or never will be. */
@@ -150,14 +148,13 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 void outbox_send(struct outbox *o)
 {
 	struct buf body = {.data = NULL};
-	const struct timeval rest = {0, ACTION_REST_MS * 1000};
 	char key[UUID_SIZE];
 	size_t count = 0, most = o->most ? o->most : CALL_MAX_ROWS;
 
 	if (o->sending > 0 || o->count == 0 || event_pending(o->retry, EV_TIMEOUT, NULL))
 		return;
 	if (o->count < most && mono_diff_ms(clock_mono(), o->sent_at) < ACTION_REST_MS) {
-		event_add(o->retry, &rest);
+		event_add_ms(o->retry, ACTION_REST_MS);
 		return;
 	}
 	o->sent_at = clock_mono();

@@ -9,6 +9,7 @@
  * outlive its end, the start of another, and a database that knows nothing of it (P6.21).
  */
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/messages.h"
 #include "workers/fswatch/fswatch.h"
 #include <stdlib.h>
@@ -51,9 +52,8 @@ static void on_summary_timer(evutil_socket_t fd, short what, void *arg)
 static void start_timer(struct fswatch *fs)
 {
 	int64_t ms = fs->worker->settings->buffer_summary_ms;
-	const struct timeval period = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 
-	event_add(fs->summary_timer, &period);
+	event_add_ms(fs->summary_timer, ms);
 }
 
 /* ---- beginning and end ---- */
@@ -126,14 +126,13 @@ static void on_active(void *arg, const struct bus_reply *reply)
 {
 	struct question *q = arg;
 	struct fswatch *fs = q->fs;
-	const struct timeval pause = {.tv_usec = ASK_AGAIN_MS * 1000};
 	struct arena arena = {.blocks = NULL};
 	struct proto_error error;
 	struct active_session active;
 
 	if (reply->status != BUS_OK || bus_reply_decode(METHOD_SESSION_ACTIVE, reply,
 					       &arena, &active, &error) < 0)
-		event_add(fs->ask_timer, &pause);
+		event_add_ms(fs->ask_timer, ASK_AGAIN_MS);
 	else if (q->changes == fs->session_changes &&
 		 set_session(
 			 fs, active.session_id.ptr ? active.session_id : STR_LIT("")) &&

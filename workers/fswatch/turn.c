@@ -1,6 +1,7 @@
 /* turn.c - see turn.h. */
 #include "workers/fswatch/turn.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "workers/fswatch/fswatch.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -62,10 +63,8 @@ static void run_sync(struct job *job)
 
 static void set_sync_timer(struct fswatch *fs)
 {
-	const struct timeval tv = {.tv_sec = SYNC_MS / 1000};
-
 	if (!fs->turn.syncing && !event_pending(fs->turn.sync_timer, EV_TIMEOUT, NULL))
-		event_add(fs->turn.sync_timer, &tv);
+		event_add_ms(fs->turn.sync_timer, SYNC_MS);
 }
 
 static void sync_more(struct fswatch *fs);
@@ -186,9 +185,7 @@ static void on_tidy(evutil_socket_t fd, short what, void *arg)
 
 void turn_tidy(struct fswatch *fs)
 {
-	const struct timeval pause = {.tv_usec = TIDY_MS * 1000};
-
-	event_add(fs->turn.tidy_timer, &pause);
+	event_add_ms(fs->turn.tidy_timer, TIDY_MS);
 }
 
 /* ---- the end of a turn ---- */

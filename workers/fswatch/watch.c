@@ -1,6 +1,7 @@
 /* watch.c - runs the watcher: starting, timers, telling. */
 #include "workers/fswatch/watch.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "workers/fswatch/watch_private.h"
 #include <errno.h>
 #include <stdio.h>
@@ -220,9 +221,6 @@ static void start_inotify(struct watch *w)
 
 static void start_timers(struct watch *w)
 {
-	const struct timeval period = {
-		.tv_sec = WATCH_POLL_MS / 1000, .tv_usec = WATCH_POLL_MS % 1000 * 1000};
-
 	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (w->timer_fd < 0) {
 		log_error("cannot make a timer", "error", "%s", strerror(errno), NULL);
@@ -232,7 +230,7 @@ static void start_timers(struct watch *w)
 		must(event_new(w->base, w->timer_fd, EV_READ | EV_PERSIST, on_timer, w));
 	event_add(w->timer, NULL);
 	w->poll = must(event_new(w->base, -1, EV_PERSIST, on_poll, w));
-	event_add(w->poll, &period);
+	event_add_ms(w->poll, WATCH_POLL_MS);
 	w->scan = must(event_new(w->base, -1, 0, on_scan, w));
 	event_active(w->scan, EV_TIMEOUT, 0);
 }

@@ -1,6 +1,7 @@
 /* http_conn.c - see http_conn.h. */
 #include "workers/gateway/http_conn.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "workers/gateway/sockdiag.h"
 #include <errno.h>
 #include <event2/buffer.h>
@@ -138,14 +139,12 @@ static void on_relief(evutil_socket_t fd, short what, void *arg)
 
 static void pause_accepting(struct http_conns *conns)
 {
-	const struct timeval tv = {.tv_usec = RELIEF_MS * 1000};
-
 	if (conns->paused)
 		return;
 	log_warn(
 		"too many connections; new ones wait", "limit", "%d", conns->limit, NULL);
 	set_paused(conns, true);
-	event_add(conns->relief, &tv);
+	event_add_ms(conns->relief, RELIEF_MS);
 }
 
 static void forget(struct http_conns *conns, struct http_conn *conn)
@@ -262,7 +261,6 @@ static void let_evhttp_see_the_end(struct http_conn *conn)
 /* Something came while a stream is being sent: more requests, or an end. */
 static void look_for_end(struct http_conns *conns, struct http_conn *conn)
 {
-	const struct timeval tv = {.tv_usec = HALF_CLOSED_MS * 1000};
 	char c;
 	ssize_t n = recv(conn->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT);
 
@@ -272,7 +270,7 @@ static void look_for_end(struct http_conns *conns, struct http_conn *conn)
 		event_add(conn->watch, NULL);
 	} else if (n == 0 && still_waits(conns, conn)) {
 		conn->half_closed = true;
-		event_add(conns->half_closed, &tv);
+		event_add_ms(conns->half_closed, HALF_CLOSED_MS);
 	} else {
 		let_evhttp_see_the_end(conn);
 	}
@@ -318,7 +316,6 @@ static void on_watched(evutil_socket_t fd, short what, void *arg)
 /* False when it is none of ours. */
 static bool attach(struct http_conns *conns, struct http_conn *conn)
 {
-	const struct timeval tv = {.tv_sec = SWEEP_SECONDS};
 	void *ev = NULL;
 
 	bufferevent_getcb(conn->arrived, NULL, NULL, NULL, &ev);
@@ -332,7 +329,7 @@ static bool attach(struct http_conns *conns, struct http_conn *conn)
 		abort();
 	evhttp_connection_set_closecb(ev, on_connection_closed, conns);
 	if (LIST_EMPTY(&conns->all))
-		event_add(conns->sweep, &tv);
+		event_add_ms(conns->sweep, SWEEP_SECONDS * 1000);
 	LIST_INSERT_HEAD(&conns->all, conn, link);
 	conns->by_fd[conn->fd] = conn;
 	++*conns->connections;

@@ -1,6 +1,7 @@
 /* http_refusals.c - see http_refusals.h. Static: there is one log in a process. */
 #include "workers/gateway/http_refusals.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "common/utf8.h"
 #include <event2/event.h>
 #include <stdint.h>
@@ -28,10 +29,8 @@ static struct str cut(struct str text)
 void refusals_note(struct event_base *base, const char *reason, struct str path,
 	struct str host, struct str origin, struct str visitor)
 {
-	const struct timeval second = {.tv_sec = 1};
-
 	if (shown == 0 && summed == 0)
-		event_base_once(base, -1, EV_TIMEOUT, on_second, NULL, &second);
+		event_once_ms(base, on_second, NULL, 1000);
 	if (shown == REFUSALS_SHOWN) {
 		summed++;
 		return;

@@ -7,6 +7,7 @@
  * any case.
  */
 #include "common/log.h"
+#include "common/timer.h"
 #include "common/worker.h"
 #include "workers/gateway/agents.h"
 #include "workers/gateway/events.h"
@@ -144,7 +145,6 @@ static void set_access(struct gateway *g)
 
 static int init(struct worker *w)
 {
-	const struct timeval wait = {.tv_usec = WAIT_MS * 1000};
 	struct gateway *g = &gateway;
 
 	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
@@ -177,7 +177,7 @@ static int init(struct worker *w)
 	bus_when_heard(g->bus, WAIT_MS, on_heard, g);
 	bus_on_relief(g->bus, on_relief, g);
 	mcp_sessions_fetch(g, on_key);
-	event_base_once(g->base, -1, EV_TIMEOUT, on_waited_enough, g, &wait);
+	event_once_ms(g->base, on_waited_enough, g, WAIT_MS);
 	return WORKER_EXIT_OK;
 }
 

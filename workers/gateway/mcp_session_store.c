@@ -2,6 +2,7 @@
 #include "workers/gateway/mcp_session_store.h"
 #include "common/bus.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/messages.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/mcp/mcp.h"
@@ -68,7 +69,6 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 static void ask_again(struct gateway *g, const struct bus_reply *reply)
 {
 	int pause_ms = RETRY_MS;
-	struct timeval later;
 
 	for (int i = 0; i < failures && pause_ms < RETRY_MAX_MS; i++)
 		pause_ms *= 2;
@@ -82,8 +82,7 @@ static void ask_again(struct gateway *g, const struct bus_reply *reply)
 		worker_set_condition(g->worker, WORKER_DEGRADED, reason);
 		told = true;
 	}
-	later = (struct timeval){pause_ms / 1000, pause_ms % 1000 * 1000};
-	event_base_once(g->base, -1, EV_TIMEOUT, on_retry, g, &later);
+	event_once_ms(g->base, on_retry, g, pause_ms);
 }
 
 static void on_reply(void *arg, const struct bus_reply *reply)

@@ -3,6 +3,7 @@
 #include "common/bus.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/actions.h"
 #include "workers/gateway/gateway.h"
 #include <stdlib.h>
@@ -72,7 +73,6 @@ static int64_t rest_ms(void)
 
 static void want_flush(struct gateway *g)
 {
-	struct timeval rest = {0, 0};
 	int64_t ms = rest_ms();
 
 	if (!pending_log.flush)
@@ -83,8 +83,7 @@ static void want_flush(struct gateway *g)
 		event_del(pending_log.flush);
 		event_active(pending_log.flush, EV_TIMEOUT, 0);
 	} else if (!event_pending(pending_log.flush, EV_TIMEOUT, NULL)) {
-		rest.tv_usec = ms * 1000;
-		event_add(pending_log.flush, &rest);
+		event_add_ms(pending_log.flush, ms);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* ws_client.c - see ws_client.h. */
 #include "workers/gateway/ws_client.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/codec.h"
 #include "workers/gateway/ws_server.h"
 #include <errno.h>
@@ -147,12 +148,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 static void arm_timer(struct ws_client *client, int64_t ms)
 {
-	struct timeval tv;
-
-	if (ms < 0)
-		ms = 0;
-	tv = (struct timeval){.tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000};
-	event_add(client->timer, &tv);
+	event_add_ms(client->timer, ms);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)

@@ -2,6 +2,7 @@
 #include "workers/gateway/ws_server.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/guard_watch.h"
 #include <stdlib.h>
@@ -188,8 +189,6 @@ static void on_drain_deadline(evutil_socket_t fd, short what, void *arg)
 
 void ws_server_stop(struct ws_server *server, void (*on_drained)(void *arg), void *arg)
 {
-	const struct timeval tv = {
-		.tv_sec = WS_DRAIN_MS / 1000, .tv_usec = WS_DRAIN_MS % 1000 * 1000};
 	struct ws_client *client, *next;
 
 	jobs_drain(server->parsers); /* what was received is handed on */
@@ -200,7 +199,7 @@ void ws_server_stop(struct ws_server *server, void (*on_drained)(void *arg), voi
 		report_drained(server);
 		return;
 	}
-	event_base_once(server->base, -1, EV_TIMEOUT, on_drain_deadline, server, &tv);
+	event_once_ms(server->base, on_drain_deadline, server, WS_DRAIN_MS);
 	FOREACH_CLIENT(client, next, server)
 	ws_client_close(client, WSLAY_CODE_GOING_AWAY, "the daemon stops");
 }

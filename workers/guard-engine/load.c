@@ -1,5 +1,6 @@
 /* load.c - instances from the store (engine.h). */
 #include "common/log.h"
+#include "common/timer.h"
 #include "workers/guard-engine/folds.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,6 @@ static void postpone(struct instance *i, const char *problem)
 {
 	int pause_ms =
 		engine_pause_ms(ENGINE_RETRY_MS, ENGINE_RETRY_MAX_MS, ++i->failures);
-	struct timeval pause = {pause_ms / 1000, pause_ms % 1000 * 1000};
 
 	if (pause_ms < ENGINE_RETRY_MAX_MS)
 		log_warn("a guard could not be read or written", "kind", "%s",
@@ -74,8 +74,7 @@ static void postpone(struct instance *i, const char *problem)
 	if (!i->wanted && !i->first && !i->alarm.place && i->asked_count == 0)
 		instances_drop(i);
 	else
-		event_base_once(
-			i->engine->worker->base, -1, EV_TIMEOUT, on_retry, i, &pause);
+		event_once_ms(i->engine->worker->base, on_retry, i, pause_ms);
 }
 
 void load_later(struct instance *i, const char *problem)

@@ -6,6 +6,7 @@
  * their states are read when they are needed.
  */
 #include "common/log.h"
+#include "common/timer.h"
 #include "workers/guard-engine/engine.h"
 #include <errno.h>
 #include <stddef.h>
@@ -93,12 +94,11 @@ static void reload(struct worker *w)
 static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct engine *e = arg;
-	struct timeval pause = {0, STOP_LOOK_MS * 1000};
 
 	(void)fd;
 	(void)what;
 	if (e->appending > 0 && clock_mono().us < stop_deadline.us)
-		event_add(stop_timer, &pause);
+		event_add_ms(stop_timer, STOP_LOOK_MS);
 	else
 		worker_stopped(e->worker);
 }
@@ -106,13 +106,12 @@ static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 static void stop(struct worker *w)
 {
 	struct engine *e = w->state;
-	struct timeval now = {0, 0};
 
 	e->stopping = true;
 	stop_deadline = mono_add_ms(clock_mono(), STOP_PATIENCE_MS);
 	stop_timer = evtimer_new(w->base, on_stop_timer, e);
 	if (stop_timer)
-		event_add(stop_timer, &now);
+		event_add_ms(stop_timer, 0);
 	else
 		worker_stopped(w);
 }

@@ -1,5 +1,6 @@
 /* waiting.c - which streams wait for a timer or a model (engine.h). */
 #include "common/log.h"
+#include "common/timer.h"
 #include "workers/guard-engine/engine.h"
 #include "workers/guard-engine/folds.h"
 #include <stdio.h>
@@ -38,11 +39,9 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
 
 static void again_in(struct engine *e, int pause_ms)
 {
-	struct timeval pause = {pause_ms / 1000, pause_ms % 1000 * 1000};
-
 	if (!e->waiting_again)
 		e->waiting_again = event_new(e->worker->base, -1, 0, on_again, e);
-	if (!e->waiting_again || event_add(e->waiting_again, &pause) < 0)
+	if (!e->waiting_again || event_add_ms(e->waiting_again, pause_ms) < 0)
 		abort();
 }
 

@@ -8,6 +8,7 @@
 #include "workers/llm/flow.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/errors.h"
 #include <errno.h>
 #include <pthread.h>
@@ -305,8 +306,6 @@ static void on_stop_check(evutil_socket_t fd, short events, void *arg)
 
 void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), void *arg)
 {
-	static const struct timeval every = {0, STOP_CHECK_MS * 1000};
-
 	pthread_mutex_lock(&flows->lock);
 	flows->stopping = true;
 	for (struct flow_private *p = flows->all; p; p = p->all_next)
@@ -319,7 +318,7 @@ void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), v
 	flows->done_arg = arg;
 	flows->check =
 		event_new(flows->worker->base, -1, EV_PERSIST, on_stop_check, flows);
-	if (!flows->check || event_add(flows->check, &every) < 0)
+	if (!flows->check || event_add_ms(flows->check, STOP_CHECK_MS) < 0)
 		abort();
 }
 

@@ -7,6 +7,7 @@
 #include "workers/llm/http.h"
 #include "common/log.h"
 #include "common/no_proxy.h"
+#include "common/timer.h"
 #include "workers/llm/trusted.h"
 #include <curl/curl.h>
 #include <pthread.h>
@@ -169,13 +170,12 @@ static void on_timer_event(evutil_socket_t fd, short events, void *arg)
 static int on_timer(CURLM *multi, long timeout_ms, void *arg)
 {
 	struct http *h = arg;
-	struct timeval wait = {timeout_ms / 1000, (timeout_ms % 1000) * 1000};
 
 	(void)multi;
 	if (timeout_ms < 0)
 		event_del(h->timer);
 	else
-		event_add(h->timer, &wait);
+		event_add_ms(h->timer, timeout_ms);
 	return 0;
 }
 
@@ -304,7 +304,6 @@ static void set_options(struct transfer *t)
 
 static void start(void *arg)
 {
-	static const struct timeval check = {0, CANCEL_CHECK_MS * 1000};
 	struct transfer *t = arg;
 	struct http *h = t->http;
 
@@ -313,7 +312,7 @@ static void start(void *arg)
 		abort();
 	set_options(t);
 	if (!h->transfers)
-		event_add(h->cancel, &check);
+		event_add_ms(h->cancel, CANCEL_CHECK_MS);
 	t->next = h->transfers;
 	t->link = &h->transfers;
 	if (t->next)

@@ -8,6 +8,7 @@
 #include "workers/observer/observer.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "proto/actions.h"
 #include "proto/messages.h"
 #include "workers/observer/snapshot.h"
@@ -331,8 +332,6 @@ void observer_start(struct observer *o, struct str session_id)
 		.idle_ms = s->observer_idle_ms,
 		.buffer_updates = s->observer_buffer_updates,
 		.min_confidence = s->observer_min_confidence};
-	const struct timeval every = {s->observer_idle_check_ms / 1000,
-		(s->observer_idle_check_ms % 1000) * 1000};
 
 	/* Known from the bus and asked at a gap: it may come twice. */
 	if (o->active && str_is(session_id, o->session_id))
@@ -345,7 +344,7 @@ void observer_start(struct observer *o, struct str session_id)
 	o->wrapping_up = false;
 	o->mute_told = false;
 	o->generation++;
-	event_add(o->idle_timer, &every);
+	event_add_ms(o->idle_timer, s->observer_idle_check_ms);
 	log_info("watching", "session", "%s", o->session_id, NULL);
 	ask_store(o, true);
 }

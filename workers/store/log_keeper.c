@@ -1,5 +1,6 @@
 /* log_keeper.c - keeps the write-ahead log of one open database short (log_keeper.h). */
 #include "workers/store/log_keeper.h"
+#include "common/timer.h"
 #include "workers/store/image.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -35,9 +36,8 @@ static void tend(struct log_keeper *k)
 	}
 	k->pinned = k->policy.pinned;
 	if (action == WAL_WAIT && wait_ms >= 0) {
-		struct timeval pause = {wait_ms / 1000, wait_ms % 1000 * 1000};
 
-		event_add(k->timer, &pause);
+		event_add_ms(k->timer, wait_ms);
 	}
 }
 

@@ -3,6 +3,7 @@
  * its end.
  */
 #include "common/log.h"
+#include "common/timer.h"
 #include "common/worker.h"
 #include "workers/store/backups.h"
 #include "workers/store/serve.h"
@@ -73,9 +74,7 @@ static int open_store(void)
 
 static void open_later(void)
 {
-	struct timeval pause = {0, OPEN_RETRY_MS * 1000};
-
-	event_add(open_timer, &pause);
+	event_add_ms(open_timer, OPEN_RETRY_MS);
 }
 
 static void on_open_timer(evutil_socket_t fd, short what, void *arg)
@@ -142,7 +141,6 @@ static void confine(struct worker *w, struct confinement *c)
 
 static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct timeval pause = {0, STOP_LOOK_MS * 1000};
 	size_t waiting = store.group.waiting + store.memory.queue.waiting +
 			 store.streams->group.waiting;
 
@@ -150,7 +148,7 @@ static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	(void)arg;
 	if (waiting > 0 && clock_mono().us < stop_deadline.us) {
-		event_add(stop_timer, &pause);
+		event_add_ms(stop_timer, STOP_LOOK_MS);
 		return;
 	}
 	if (waiting > 0)
@@ -169,13 +167,11 @@ static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 
 static void stop(struct worker *w)
 {
-	struct timeval now = {0, 0};
-
 	event_del(open_timer);
 	stop_deadline = mono_add_ms(clock_mono(), STOP_PATIENCE_MS);
 	stop_timer = evtimer_new(w->base, on_stop_timer, NULL);
 	if (stop_timer)
-		event_add(stop_timer, &now);
+		event_add_ms(stop_timer, 0);
 	else
 		worker_stopped(w);
 }

@@ -1,4 +1,5 @@
 /* memory_queue.c - calls to memory.db, one after the other, in slices (memory.h). */
+#include "common/timer.h"
 #include "common/worker.h"
 #include "workers/store/memory.h"
 #include "workers/store/serve.h"
@@ -8,9 +9,7 @@
 
 static void schedule(struct memory *m, int ms)
 {
-	struct timeval pause = {0, ms * 1000};
-
-	event_add(m->turn, &pause);
+	event_add_ms(m->turn, ms);
 }
 
 /* As a service. */

@@ -1,6 +1,7 @@
 /* serve.c - from the bus to handlers and back (serve.h). */
 #include "workers/store/serve.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "common/worker.h"
 #include "proto/messages.h"
 #include "workers/store/kept.h"
@@ -34,9 +35,7 @@ struct serve {
 
 static void schedule(struct serve *serve, int ms)
 {
-	struct timeval pause = {.tv_usec = ms * 1000};
-
-	event_add(serve->turn, &pause);
+	event_add_ms(serve->turn, ms);
 }
 
 /* Nobody waits for the answer of a log row, so that it failed is said here, now and then.

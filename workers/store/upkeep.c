@@ -1,6 +1,7 @@
 /* upkeep.c - what the store does beside calls (upkeep.h). */
 #include "workers/store/upkeep.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "common/worker.h"
 #include "workers/store/actions.h"
 #include "workers/store/inspect.h"
@@ -115,7 +116,6 @@ static void on_log_change(void *arg)
 static void on_probe_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct store *store = arg;
-	struct timeval pause = {UPKEEP_PROBE_MS / 1000, 0};
 
 	(void)fd;
 	(void)what;
@@ -123,7 +123,7 @@ static void on_probe_timer(evutil_socket_t fd, short what, void *arg)
 		database_probe(&store->db) == 0)
 		store->health.failing = false;
 	if (store->health.failing)
-		event_add(upkeep_of(store)->probe_timer, &pause);
+		event_add_ms(upkeep_of(store)->probe_timer, UPKEEP_PROBE_MS);
 	else
 		serve_wake(store);
 	upkeep_tell(store);
@@ -132,13 +132,12 @@ static void on_probe_timer(evutil_socket_t fd, short what, void *arg)
 void upkeep_after_group(struct store *store, int result)
 {
 	struct upkeep *u = upkeep_of(store);
-	struct timeval pause = {UPKEEP_PROBE_MS / 1000, 0};
 
 	if (result == -EUCLEAN) {
 		store->health.damaged = true;
 	} else if (result < 0) {
 		store->health.failing = true;
-		event_add(u->probe_timer, &pause);
+		event_add_ms(u->probe_timer, UPKEEP_PROBE_MS);
 	}
 	if (result < 0)
 		store->health.problem = store->group.problem;
@@ -206,7 +205,6 @@ void upkeep_start(struct store *store)
 {
 	struct event_base *base = store->worker->base;
 	struct upkeep *u = calloc(1, sizeof(*u));
-	struct timeval every = {UPKEEP_CHECK_MS / 1000, 0};
 
 	if (!u)
 		abort();
@@ -215,7 +213,7 @@ void upkeep_start(struct store *store)
 	u->check_timer = event_new(base, -1, EV_PERSIST, on_check_timer, store);
 	if (!u->probe_timer || !u->check_timer)
 		abort();
-	event_add(u->check_timer, &every);
+	event_add_ms(u->check_timer, UPKEEP_CHECK_MS);
 	u->file_changed = changed_at(store);
 	log_keeper_start(&u->log, base, &store->db, on_log_change, store);
 	upkeep_tell(store);

@@ -1,5 +1,6 @@
 /* server.c - an MCP server's making, ticking and stopping (see mcp.h and server.h). */
 #include "workers/gateway/mcp/server.h"
+#include "common/timer.h"
 #include "workers/gateway/mcp/listen.h"
 #include "workers/gateway/mcp/stream.h"
 #include <stdlib.h>
@@ -30,13 +31,10 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 void mcp_server_wake(struct mcp_server *server)
 {
-	const struct timeval tv = {
-		.tv_sec = MCP_TICK_MS / 1000, .tv_usec = MCP_TICK_MS % 1000 * 1000};
-
 	if (server->ticking)
 		return;
 	server->ticking = true;
-	event_add(server->tick, &tv);
+	event_add_ms(server->tick, MCP_TICK_MS);
 }
 
 struct mcp_server *mcp_server_new(struct event_base *base,
