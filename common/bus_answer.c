@@ -114,8 +114,7 @@ void bus_batch_flush(struct bus_batch *batch)
 		bus_batch_free(batch);
 		return;
 	}
-	bus_message_free(batch->message);
-	batch->message = NULL;
+	bus_batch_drop_message(batch);
 	bus_order_replied(&peer->order);
 	flush_next(peer);
 }
@@ -128,8 +127,7 @@ static void request_done(struct bus_request *request)
 	struct bus_batch *batch = request->private_->batch;
 
 	assert(batch->pending > 0);
-	batch->pending--;
-	batch->bus->server.open_requests--;
+	bus_batch_call_over(batch);
 	yyjson_doc_free(request->private_->document);
 	arena_free(&request->arena);
 	free(request->private_);

@@ -10,12 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A batch holds at most this many calls, and this many bytes unless one call is larger.
- */
-#define BATCH_CALLS 256
+/* A batch holds at most this many bytes unless one call is larger. */
 #define BATCH_BYTES (1024 * 1024)
-/* Lone calls under way to one owner; more wait. */
-#define ALONE_MAX 128
 /* Without a connection for this long while the owner's socket exists: dial anew. */
 #define REDIAL_MS 1000
 
@@ -173,7 +169,7 @@ static bool send_batch(struct bus_path *path, struct mono now)
 
 	if (!path->waiting.first || path->next_seq - path->base >= BUS_WINDOW)
 		return false;
-	for (struct bus_call *c = path->waiting.first; c && count < BATCH_CALLS;
+	for (struct bus_call *c = path->waiting.first; c && count < BUS_BATCH_CALLS;
 		c = c->next) {
 		if (count > 0 && bytes + c->body.len > BATCH_BYTES)
 			break;
@@ -236,7 +232,7 @@ void bus_path_send(struct bus_path *path)
 			resend(p, now);
 		while (!gathers(path, now) && send_batch(path, now))
 			;
-		while (path->waiting_alone.first && path->alone_count < ALONE_MAX)
+		while (path->waiting_alone.first && path->alone_count < BUS_ALONE_MAX)
 			send_alone(path, now);
 	}
 	arm(path, now);

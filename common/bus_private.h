@@ -36,6 +36,11 @@
 
 #define BUS_TICK_MS 1000
 
+/* What a caller keeps to, and an owner relies on: calls of a batch, and lone calls under
+ * way to one owner. */
+#define BUS_BATCH_CALLS 256
+#define BUS_ALONE_MAX 128
+
 /* ---- calling ---- */
 
 struct bus_call {
@@ -118,6 +123,7 @@ struct bus_batch {
 	struct buf bodies; /* of the answers, as they came */
 	size_t bytes_sent; /* of bodies */
 	struct buf sent;   /* the last part that was sent, with its head */
+	unsigned calls;	   /* begun so far */
 	uint32_t part;	   /* the next to be sent */
 	bool finished;	   /* the last part was sent */
 };
@@ -125,6 +131,9 @@ struct bus_batch {
 /* What is known of one caller. */
 struct bus_peer {
 	struct bus_order order;
+	/* Of all that it asked for and that is not over, also by an earlier process. */
+	size_t bytes;
+	unsigned calls, alone;
 	struct bus_batch *batches[BUS_WINDOW]; /* by seq modulo */
 };
 
@@ -307,6 +316,10 @@ void bus_serve_take(
  * reach. */
 void bus_batch_run(struct bus_batch *batch);
 void bus_batch_free(struct bus_batch *batch);
+/* The request is not needed any more. */
+void bus_batch_drop_message(struct bus_batch *batch);
+/* One of its calls was answered. */
+void bus_batch_call_over(struct bus_batch *batch);
 
 /* bus_answer.c */
 /* Room for the answer to one more call; its index. */

@@ -12,6 +12,11 @@
 #define PART_BYTES (8u * 1024 * 1024)
 /* Calls of a batch are begun for so long, then the loop has its turn. */
 #define SLICE_US 4000
+/* A caller keeps to BUS_MAX_CALLS, BUS_MAX_BYTES and BUS_ALONE_MAX; what a process before
+ * it had asked for may not be over yet. */
+#define SHARE 2
+/* Longer than any method may take. */
+#define DEADLINE_MAX_MS (24 * 3600 * 1000)
 /* How long a batch waits for the one before it, before the caller is asked to send it
  * again. */
 #define HOLD_MS 20
@@ -27,14 +32,57 @@ static void complain(struct bus *bus, const char *what, const struct bus_head *h
 			more, NULL);
 }
 
+/* ---- what a caller has asked for ---- */
+
+static struct bus_peer *caller_of(const struct bus_batch *batch)
+{
+	return &batch->bus->server.peers[batch->head.caller];
+}
+
+/* One that was taken over must not be able to fill our memory, or to take every place
+ * where requests arrive. */
+static bool has_share(
+	const struct bus_peer *caller, const struct bus_head *head, size_t bytes)
+{
+	return caller->bytes + bytes <= (size_t)SHARE * BUS_MAX_BYTES &&
+	       caller->calls < SHARE * BUS_MAX_CALLS &&
+	       (head->seq != 0 || caller->alone < SHARE * BUS_ALONE_MAX);
+}
+
+void bus_batch_drop_message(struct bus_batch *batch)
+{
+	if (!batch->message)
+		return;
+	caller_of(batch)->bytes -= bus_message_text(batch->message).len;
+	bus_message_free(batch->message);
+	batch->message = NULL;
+}
+
+void bus_batch_call_over(struct bus_batch *batch)
+{
+	batch->pending--;
+	batch->bus->server.open_requests--;
+	caller_of(batch)->calls--;
+}
+
 /* ---- one call ---- */
+
+/* The end of the time that the caller has, whatever he wrote. */
+static struct mono deadline_of(
+	const struct bus_batch *batch, const struct bus_call_record *record)
+{
+	struct mono sent = {batch->head.sent_us < 0 ? 0 : batch->head.sent_us};
+	int64_t left = record->deadline_ms;
+
+	left = left < 0 ? 0 : left > DEADLINE_MAX_MS ? DEADLINE_MAX_MS : left;
+	return mono_add_ms(sent, left);
+}
 
 static struct bus_request *request_new(
 	struct bus_batch *batch, enum method method, const struct bus_call_record *record)
 {
 	struct bus_request *request = calloc(1, sizeof(*request));
 	struct bus_request_private *p = calloc(1, sizeof(*p));
-	int64_t left_us = record->deadline_ms * 1000;
 
 	if (!request || !p)
 		abort();
@@ -44,11 +92,12 @@ static struct bus_request *request_new(
 	request->method = method;
 	request->key = record->key;
 	request->body = record->body;
-	request->deadline.us = batch->head.sent_us + left_us;
+	request->deadline = deadline_of(batch, record);
 	request->bus = batch->bus;
 	request->private_ = p;
 	batch->pending++;
 	batch->bus->server.open_requests++;
+	caller_of(batch)->calls++;
 	return request;
 }
 
@@ -155,7 +204,9 @@ static void begin(struct bus_batch *batch, const struct bus_call_record *record)
 
 void bus_batch_free(struct bus_batch *batch)
 {
-	bus_message_free(batch->message);
+	bus_batch_drop_message(batch);
+	if (batch->head.seq == 0)
+		caller_of(batch)->alone--;
 	buf_free(&batch->bodies);
 	free(batch->answers);
 	buf_free(&batch->sent);
@@ -192,6 +243,8 @@ static void begin_calls(struct bus_batch *batch)
 
 	while (!batch->begun && batch->bodies.len - batch->bytes_sent < PART_BYTES) {
 		r = bus_call_parse(&batch->rest, &record);
+		if (r == 1 && ++batch->calls > BUS_BATCH_CALLS)
+			r = -E2BIG;
 		if (r == 1) {
 			begin(batch, &record);
 			if (batch->reading)
@@ -203,7 +256,10 @@ static void begin_calls(struct bus_batch *batch)
 			continue;
 		}
 		if (r < 0)
-			complain(batch->bus, "request that cannot be read", &batch->head);
+			complain(batch->bus,
+				r == -E2BIG ? "request with too many calls"
+					    : "request that cannot be read",
+				&batch->head);
 		batch->begun = true;
 	}
 }
@@ -302,6 +358,9 @@ static struct bus_batch *batch_new(struct bus *bus, const struct bus_head *head,
 		abort();
 	batch->bus = bus;
 	batch->head = *head;
+	caller_of(batch)->bytes += bus_message_text(message).len;
+	if (head->seq == 0)
+		caller_of(batch)->alone++;
 	batch->message = message;
 	batch->rest = rest;
 	batch->place = place;
@@ -389,6 +448,10 @@ void bus_serve_take(struct bus *bus, struct nng_msg *message, struct bus_recepti
 	if (!bus_key_equal(&head.key, &bus->keys.from[head.caller])) {
 		complain(bus, "request whose key is not its caller's; it says it is from",
 			&head);
+		goto drop;
+	}
+	if (!has_share(&bus->server.peers[head.caller], &head, text.len)) {
+		complain(bus, "more requests than a caller may have under way", &head);
 		goto drop;
 	}
 	/* Never later than now: the caller's clock is ours. */

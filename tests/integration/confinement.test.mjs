@@ -9,8 +9,9 @@ import { constants as os } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Daemon, PAIGED, WORKERS } from './lib/daemon.mjs';
+import { Daemon, WORKERS } from './lib/daemon.mjs';
 import { scratch, smallProject } from './lib/project.mjs';
+import { trojan } from './lib/trojan.mjs';
 import { until } from './lib/wait.mjs';
 
 const PAGE = fileURLToPath(new URL('../../proto/docs/confinement.md', import.meta.url));
@@ -24,20 +25,6 @@ const GAPS = [...fs.readFileSync(new URL('../../common/confine_gaps.def', import
   .map(([, abi, what, attacks]) => ({ abi: Number(abi), what, attacks: attacks.replaceAll('"', '').split(/\s+/).filter(Boolean) }));
 /** What is no gap, because the worker is there to do it. */
 const NEEDED = { store: ['read-the-token', 'read-data-of-the-store'], fswatch: ['read-the-project'], llm: ['connect-tcp', 'socket-udp'] };
-
-/** A copy of the programs whose workers are started with the library in them. */
-function trojan(root) {
-  const workers = path.join(path.dirname(PAIGED), '..', 'workers');
-  fs.mkdirSync(path.join(root, 'supervisor'), { recursive: true });
-  fs.copyFileSync(PAIGED, path.join(root, 'supervisor', 'paiged'));
-  for (const name of [...WORKERS, 'agent']) {
-    const program = path.join(root, 'workers', name, `paige-${name}`);
-    fs.mkdirSync(path.dirname(program), { recursive: true });
-    const lines = ['#!/bin/sh', `. ${root}/environment`, `exec ${fs.realpathSync(path.join(workers, name, `paige-${name}`))} "$@"`];
-    fs.writeFileSync(program, lines.join('\n') + '\n', { mode: 0o755 });
-  }
-  return path.join(root, 'supervisor', 'paiged');
-}
 
 /** Everything that may be damaged. */
 function prey(dir) {
@@ -74,7 +61,8 @@ async function outcome(t, abi) {
     LD_PRELOAD: process.env.ATTACKS, ATTACK_DIR: preyDir, ATTACK_VICTIM: victim.pid, ATTACK_PORT: listeners[0].address().port,
     ATTACK_SOCKET: path.join(root, 'socket'), ATTACK_ABSTRACT: abstract, ATTACK_ABI: abi,
   }).map(([name, value]) => `export ${name}='${value}'\n`).join(''));
-  daemon.command = [trojan(root)];
+  // With the library in each of them.
+  daemon.command = [trojan(root, (name, program) => [`. ${root}/environment`, `exec ${program} "$@"`])];
   fs.mkdirSync(path.join(daemon.root, 'home', '.ssh'), { recursive: true });
   fs.writeFileSync(path.join(daemon.root, 'home', '.ssh', 'id'), 'key');
   fs.writeFileSync(path.join(daemon.dataDir, 'kept'), 'of the store');

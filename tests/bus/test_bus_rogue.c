@@ -1,0 +1,188 @@
+/*
+ * A caller that keeps to nothing, over the real bus: what it asks for is bounded, and
+ * others are served meanwhile. It plays llm, with frames of its own making.
+ */
+#include "common/bus_wire.h"
+#include "tests/bus/bus_rig.h"
+#include "tests/bus/rogue_wire.h"
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define CONNECTIONS 40
+
+static struct rig rig;
+static pid_t store;
+static struct wire way;
+static char path[64];
+
+static void set_up(void)
+{
+	rig_init(&rig);
+	store = rig_peer(&rig, "store", NULL);
+	snprintf(path, sizeof(path), "%s/store/rep", rig.directory);
+	ck_assert(wire_dial(&way, path, WIRE_REQ));
+}
+
+static void tear_down(void)
+{
+	wire_close(&way);
+	rig_kill(&store);
+	rig_fini(&rig);
+}
+
+/* The head of a message from llm, with nng's number. */
+static void begin(struct buf *out, uint32_t id)
+{
+	const char number[WIRE_ID_BYTES] = {(char)0x80, 0, (char)(id >> 8), (char)id};
+	struct bus_head head = {.epoch = 1,
+		.caller = WORKER_LLM,
+		.incarnation = 7,
+		.sent_us = clock_mono().us};
+	char line[BUS_LINE_MAX];
+
+	buf_clear(out);
+	buf_add(out, number, sizeof(number));
+	buf_add(out, line, bus_head_format(&head, line));
+}
+
+static void add_call(struct buf *out, enum method method, uint64_t id,
+	int64_t deadline_ms, const char *body)
+{
+	struct bus_call_record call = {.id = id,
+		.method = str_of(method_infos[method].name),
+		.deadline_ms = deadline_ms,
+		.body = str_of(body)};
+	char line[BUS_LINE_MAX];
+
+	buf_add(out, line, bus_call_format(&call, line));
+	buf_add_str(out, call.body);
+}
+
+/* The answers in the next reply; -1 when none comes within a second. */
+static int answers(void)
+{
+	struct bus_reply_head head;
+	struct bus_reply_record record;
+	struct str reply;
+	size_t at = 0;
+	int count = 0;
+
+	for (int i = 0; i < 10 && !wire_take(&way, &reply, &at); i++)
+		ck_assert(wire_read(&way, 100));
+	if (at == 0)
+		return -1;
+	reply = (struct str){reply.ptr + WIRE_ID_BYTES, reply.len - WIRE_ID_BYTES};
+	ck_assert_int_eq(bus_reply_head_parse(&reply, &head), 1);
+	while (bus_reply_parse(&reply, &record) == 1)
+		count++;
+	wire_taken(&way, at);
+	return count;
+}
+
+START_TEST(no_deadline_is_too_far_or_too_near)
+{
+	static const struct {
+		int64_t ms;
+		int answers;
+	} table[] = {{1000, 1}, {INT64_MAX, 1}, {INT64_MAX / 1000, 1}, {0, 0}, {-1, 0},
+		{-INT64_MAX, 0}};
+	struct buf out = {0};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		int got;
+
+		begin(&out, (uint32_t)i);
+		add_call(&out, METHOD_COACHING_CONTEXT, 1, table[i].ms, "{\"n\":1}");
+		ck_assert(wire_send(&way, buf_str(&out)));
+		got = answers();
+		ck_assert_msg(got == table[i].answers, "%" PRId64 " ms: %d answers",
+			table[i].ms, got);
+	}
+	buf_free(&out);
+}
+END_TEST
+
+START_TEST(a_message_holds_so_many_calls_and_no_more)
+{
+	struct buf out = {0};
+	int count = 0, n;
+
+	begin(&out, 1);
+	for (uint64_t i = 0; i < 300; i++)
+		add_call(&out, METHOD_COACHING_CONTEXT, i, 5000, "{\"n\":1}");
+	ck_assert(wire_send(&way, buf_str(&out)));
+	while ((n = answers()) >= 0)
+		count += n;
+	ck_assert_int_eq(count, 256);
+	buf_free(&out);
+}
+END_TEST
+
+/* There are 1024 places where requests arrive, for all callers together. */
+START_TEST(others_are_served_while_one_asks_for_everything)
+{
+	struct buf out = {0};
+
+	rig_start(&rig);
+	rig_call(&rig, METHOD_SESSION_RESTORED, 0, "{}");
+	ck_assert(rig_wait(&rig, 2000));
+	for (uint32_t i = 0; i < 1200; i++) {
+		begin(&out, i);
+		add_call(&out, METHOD_MEMORY_COUNT, 1, 9000, "{\"delay\":4000}");
+		ck_assert(wire_send(&way, buf_str(&out)));
+	}
+	/* What came first is under way by then. */
+	rig_turn(&rig, 300);
+	rig_call(&rig, METHOD_SESSION_RESTORED, 2000, "{}");
+	ck_assert(rig_wait(&rig, 2500));
+	rig_check_all_ok(&rig);
+	buf_free(&out);
+}
+END_TEST
+
+START_TEST(a_process_has_few_connections)
+{
+	struct wire more[CONNECTIONS];
+	int open = 0;
+
+	for (int i = 0; i < CONNECTIONS; i++)
+		(void)wire_dial(&more[i], path, WIRE_REQ);
+	usleep(200000);
+	for (int i = 0; i < CONNECTIONS; i++)
+		open += wire_read(&more[i], 0);
+	ck_assert_int_ge(open, 4);
+	ck_assert_int_le(open, 8);
+	/* Those that were there before go on, and a place that gets free is free. */
+	rig_start(&rig);
+	rig_call(&rig, METHOD_SESSION_RESTORED, 0, "{}");
+	for (int i = 0; i < CONNECTIONS; i++)
+		wire_close(&more[i]);
+	usleep(200000);
+	ck_assert(wire_dial(&more[0], path, WIRE_REQ));
+	usleep(200000);
+	ck_assert(wire_read(&more[0], 0));
+	wire_close(&more[0]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("bus_rogue");
+	TCase *tc = tcase_create("bus_rogue");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tc);
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, no_deadline_is_too_far_or_too_near);
+	tcase_add_test(tc, a_message_holds_so_many_calls_and_no_more);
+	tcase_add_test(tc, others_are_served_while_one_asks_for_everything);
+	tcase_add_test(tc, a_process_has_few_connections);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}

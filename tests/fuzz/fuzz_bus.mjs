@@ -1,0 +1,142 @@
+// fuzz_bus.mjs - one worker of a real daemon is a program that attacks the others over the bus (tests/bus/bus_rogue.c).
+//
+//   fuzz_bus.mjs [--seed N] [--seconds N] [--as WORKER[,WORKER...]] [--burst N] [--verbose]
+//
+// The seconds are shared by the workers, all of them unless told. After every burst each of the others must be the process that it was,
+// answer, hold a bounded amount of memory, and nothing may have been done in another's name. It prints each finding with the seed of
+// its burst, then executions and findings; the exit code is 1 when there are any. The same seed sends the same bursts.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { Editor } from '../integration/lib/editor.mjs';
+import { Rogue } from '../integration/lib/rogue.mjs';
+import { ALL_WORKERS } from '../integration/lib/trojan.mjs';
+import { brief } from '../integration/lib/wait.mjs';
+
+/** What a worker may hold, with what a sanitizer needs on top. */
+const MAX_RSS = (process.env.ASAN_OPTIONS ? 1600 : 400) * 1024 * 1024;
+/** After a burst a worker has a backlog of what it was sent. */
+const ANSWER_MS = 8000;
+
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: process.env.PAIGE_QUICK ? '14' : '60' },
+    as: { type: 'string', default: ALL_WORKERS.join(',') },
+    burst: { type: 'string', default: '400' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+
+/** Names and contents of all files below `dir`. */
+function snapshot(dir) {
+  return Object.fromEntries(fs.readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath?.includes('/.git') && !entry.path.includes('/.git'))
+    .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+    .map((file) => [file, fs.readFileSync(file, 'utf8')]));
+}
+
+/** What each worker may log of itself: the column of actions.def. */
+function loggable() {
+  const table = fs.readFileSync(new URL('../../proto/actions.def', import.meta.url), 'utf8');
+  return [...table.matchAll(/^ACTION\(\w+, "(\w+)", (BY_[A-Z_| ]+),/gm)].map(([, type, by]) => [type, by.split('|').map((name) => name.trim().slice(3).toLowerCase().replace('_', '-'))]);
+}
+
+class Stage {
+  /** A daemon whose worker `name` is the rogue. */
+  static async set(name) {
+    const stage = new Stage();
+    stage.name = name;
+    stage.rogue = await Rogue.in(name, { env: { AGENT_COMMAND: '/bin/false', LOG_LEVEL: 'error' } });
+    stage.daemon = stage.rogue.daemon;
+    if (!['gateway', 'store'].includes(name)) {
+      const editor = await Editor.connect(stage.daemon);
+      editor.send('session:start', { issueNumber: 1 });
+      await editor.next('session:started');
+      editor.close();
+    }
+    stage.others = (await stage.rogue.workers()).filter((worker) => worker.name !== name);
+    stage.files = snapshot(stage.daemon.projectDir);
+    stage.rows = await stage.#rows();
+    return stage;
+  }
+
+  async #rows() {
+    const rows = this.name === 'store' ? [] : await this.daemon.sql('SELECT action_type AS type, count(*) AS n FROM action_log GROUP BY 1');
+    return Object.fromEntries(rows.map((row) => [row.type, row.n]));
+  }
+
+  /** Throws with what is wrong. */
+  async check() {
+    for (const w of (await this.rogue.workers()).filter((w) => w.name !== this.name)) {
+      const before = this.others.find((o) => o.name === w.name);
+      assert.ok(w.pid === before.pid && w.state === 'ready', `${w.name} died: ${brief({ state: w.state, ...w.last_exit }, 1500)}`);
+      assert.ok(w.rss_bytes < MAX_RSS, `${w.name} holds ${Math.round(w.rss_bytes / 1048576)} MiB`);
+    }
+    for (const { name } of this.others) {
+      const [ms] = await this.rogue.ask(`probe ${name}`, 30000);
+      assert.ok(ms >= 0 && ms < ANSWER_MS, `${name} answers after ${ms} ms`);
+    }
+    if (this.name !== 'gateway') assert.equal((await this.daemon.get('/health', { ms: ANSWER_MS })).json.workers.store !== undefined, true, 'GET /health');
+    // A gateway saves what people type.
+    if (this.name !== 'gateway') assert.deepEqual(snapshot(this.daemon.projectDir), this.files, 'files of the project');
+    const rows = await this.#rows();
+    for (const [type, by] of loggable()) {
+      if (this.name !== 'gateway' && !by.includes(this.name)) assert.equal(rows[type] ?? 0, this.rows[type] ?? 0, `rows of ${type} in another's name`);
+    }
+    const report = this.daemon.everythingWritten().match(/^.*((ERROR|WARNING): \w+Sanitizer|runtime error: ).*$/m);
+    assert.ok(!report, `a sanitizer reported: ${report?.[0]}`);
+  }
+
+  close() {
+    return this.rogue.close();
+  }
+}
+
+/** {executions, findings} of one worker for so long. */
+async function fuzz(name, seed, ms) {
+  const told = { executions: 0, bytes: 0, bursts: 0, findings: [] };
+  const end = Date.now() + ms;
+  let stage = await Stage.set(name);
+  try {
+    do {
+      const burst = seed + told.bursts;
+      let trouble;
+      try {
+        const [messages, bytes] = await stage.rogue.ask(`burst ${burst} ${options.burst}`, 120000);
+        told.executions += messages;
+        told.bytes += bytes;
+        await stage.check();
+      } catch (error) {
+        trouble = error;
+      }
+      told.bursts += 1;
+      if (options.verbose) console.log(`${name}: burst ${burst}, ${told.executions} messages`);
+      if (trouble) {
+        told.findings.push(`${name}, burst ${burst}: ${trouble.message}`);
+        console.log(`FINDING ${told.findings.at(-1)}${options.verbose ? `\n${stage.daemon.tail()}` : ''}`);
+        await stage.close();
+        stage = await Stage.set(name);
+      }
+    } while (Date.now() < end);
+  } finally {
+    await stage.close();
+  }
+  return told;
+}
+
+const names = options.as.split(',');
+for (const name of names) if (!ALL_WORKERS.includes(name)) throw new Error(`--as ${name}: expected one of ${ALL_WORKERS.join(', ')}`);
+const all = { executions: 0, findings: 0 };
+const began = Date.now();
+for (const name of names) {
+  const start = Date.now();
+  const told = await fuzz(name, Number(options.seed) * 1000000, (Number(options.seconds) * 1000) / names.length);
+  const seconds = (Date.now() - start) / 1000;
+  console.log(`as ${name}: ${told.bursts} bursts, ${told.executions} messages (${Math.round(told.executions / seconds)}/s, ${Math.round(told.bytes / 1048576)} MiB), ${told.findings.length} findings`);
+  all.executions += told.executions;
+  all.findings += told.findings.length;
+}
+console.log(`${all.executions} messages in ${Math.round((Date.now() - began) / 1000)} s (${Math.round((all.executions * 1000) / (Date.now() - began))}/s), ${all.findings} findings`);
+process.exit(all.findings ? 1 : 0);
