@@ -111,6 +111,20 @@ scenario('what cannot be done is said, with the exit codes of the contract', asy
   assert.match(late.error, /no daemon is running/);
 });
 
+scenario('several copies at once are made one after the other', async (context) => {
+  const daemon = await context.daemon();
+  const work = await busy(context, daemon);
+  await until('some rows', () => work.sent() > 200);
+  const dir = context.directory('copies');
+  const old = daemon.worker('store');
+  const files = [1, 2, 3, 4].map((n) => path.join(dir, `${n}.db`));
+  for (const { code, error } of await Promise.all(files.map((file) => backup(daemon, file)))) assert.equal(code, 0, error);
+  for (const file of files) assert.equal((await run('sqlite3', [file, 'PRAGMA integrity_check'])).stdout.trim(), 'ok');
+  work.stop();
+  assert.equal(daemon.worker('store').pid, old.pid);
+  assert.deepEqual(copies(daemon), []);
+});
+
 scenario('POST /backup keeps the rules of access and takes nothing but JSON', async (context) => {
   const daemon = await context.daemon();
   assert.equal((await exchange(daemon, request(daemon, 'GET', '/backup'))).status, 405);

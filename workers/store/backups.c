@@ -135,7 +135,7 @@ static int begin_first(struct backups *b)
 
 static void begin_next(struct backups *b)
 {
-	while (b->first) {
+	while (b->first && !b->running) {
 		int result = begin_first(b);
 
 		/* From here on the result is the thread's. */
