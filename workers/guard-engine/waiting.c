@@ -47,13 +47,11 @@ static void again_in(struct engine *e, int pause_ms)
 
 /* A store that is not there yet is waited for. One that cannot give the streams does not
  * keep the worker from being ready: every event is answered with what ails it. */
-static void try_later(struct engine *e, const struct bus_reply *reply)
+static void try_later(struct engine *e, bool there, struct str problem)
 {
-	bool there = folds_is_final(reply) ||
-		     (reply->status == BUS_ERROR && !str_is(reply->code, "UNAVAILABLE"));
 	char reason[512];
 
-	snprintf(reason, sizeof(reason), "%.*s", STR_ARG(reply->message));
+	snprintf(reason, sizeof(reason), "%.*s", STR_ARG(problem));
 	if (strcmp(reason, e->waiting_problem) != 0) {
 		log_warn("the store did not tell which guards wait; asking again",
 			"problem", "%s", reason, NULL);
@@ -78,13 +76,17 @@ static void on_page(void *arg, const struct bus_reply *reply)
 	struct stream_list page;
 
 	if (reply->status != BUS_OK) {
-		try_later(e, reply);
+		try_later(e,
+			folds_is_final(reply) ||
+				(reply->status == BUS_ERROR &&
+					!str_is(reply->code, "UNAVAILABLE")),
+			reply->message);
 		return;
 	}
 	if (bus_reply_decode(METHOD_STREAM_LIST, reply, &arena, &page, &error) < 0) {
-		log_error("the store's list of guards cannot be read", "problem", "%s",
-			error.text, NULL);
-		worker_die(e->worker, WORKER_EXIT_INTERNAL);
+		try_later(e, true, str_of(error.text));
+		arena_free(&arena);
+		return;
 	}
 	for (size_t n = 0; n < page.streams.count; n++)
 		take(e, &page.streams.items[n]);

@@ -36,8 +36,10 @@ static void serve(void *arg, struct bus_request *request, const void *message)
 	struct llm *llm = arg;
 
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
-		if (served[i].method == request->method)
+		if (served[i].method == request->method) {
 			flow_start(llm->flows, served[i].flow, request, message);
+			return; /* it may be answered already */
+		}
 }
 
 static void serve_pipeline(void *arg, struct bus_request *request, const void *message)
