@@ -1,13 +1,14 @@
 /*
- * fuzz_gateway_http.c - a client that sends anything over HTTP: evhttp, the access rules,
- * the paths and MCP, over a real connection. Even first byte: the rest is sent as it is,
- * after a Host line if it asks for one. Odd: the rest is the body of a POST to /mcp,
- * whose headers the second byte picks.
+ * fuzz_gateway_http.c - a client that sends anything over HTTP: what looks at a request
+ * before evhttp does, evhttp, the access rules, the login, the paths and MCP, over a real
+ * connection. The first byte says what the rest is (enum sent_as) and in which pieces it
+ * is sent. Whatever is sent must mean the same however it is cut.
  */
 #include "common/log.h"
 #include "tests/fuzz/bus_stub.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/http.h"
+#include "workers/gateway/http_head.h"
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/mcp_tools.h"
 #include "workers/gateway/panel.h"
@@ -74,6 +75,110 @@ static void put_post(struct buf *out, uint8_t pick, const uint8_t *data, size_t 
 	buf_add(out, data, size);
 }
 
+enum sent_as {
+	AS_IT_IS,
+	AS_MCP_BODY,	/* of a POST to /mcp, whose headers the second byte picks */
+	AS_LOGIN_BODY,	/* of a POST to /login */
+	AS_HEADERS,	/* of somebody with the token: target and headers */
+	AS_CHUNKS,	/* of a POST to /mcp: what follows its header */
+	AS_NEXT_REQUEST /* behind a whole one, on the same connection */
+};
+#define WAYS 6
+
+static void put_headed(
+	struct buf *out, const char *head, const uint8_t *data, size_t size)
+{
+	buf_add_str(out, str_of(head));
+	buf_add(out, data, size);
+}
+
+static void put(struct buf *out, uint8_t way, const uint8_t *data, size_t size)
+{
+	switch ((enum sent_as)(way % WAYS)) {
+	case AS_IT_IS:
+		buf_add(out, data, size);
+		break;
+	case AS_MCP_BODY:
+		put_post(out, data[0], data + 1, size - 1);
+		break;
+	case AS_LOGIN_BODY:
+		buf_printf(out,
+			"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+			"application/json\r\nContent-Length: %zu\r\n\r\n",
+			size);
+		buf_add(out, data, size);
+		break;
+	case AS_HEADERS:
+		put_headed(out, "GET /", data, size);
+		buf_add_str(out, STR_LIT("\r\nHost: localhost\r\nAuthorization: Bearer "
+					 "t\r\n\r\n"));
+		break;
+	case AS_CHUNKS:
+		put_headed(out,
+			"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+			"t\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+			"chunked\r\n\r\n",
+			data, size);
+		break;
+	case AS_NEXT_REQUEST:
+		put_headed(out,
+			"GET /health HTTP/1.1\r\nHost: localhost\r\nAuthorization: "
+			"Bearer t\r\n\r\n",
+			data, size);
+		break;
+	}
+}
+
+/* ---- the same, however it is cut ---- */
+
+#define MAX_BODY 100000
+
+/* All requests in it, in pieces of `step` bytes. What was read of them is left in `h`,
+ * the number of requests that were whole is returned. */
+static unsigned read_in_pieces(struct http_head *h, char *data, size_t len, size_t step)
+{
+	unsigned whole = 0;
+	size_t at = 0;
+
+	while (at < len && h->state != HTTP_HEAD_FAULTY) {
+		size_t piece = len - at < step ? len - at : step;
+
+		for (size_t n = 0; n < piece && h->state != HTTP_HEAD_FAULTY;) {
+			n += http_head_take(h, data + at + n, piece - n, MAX_BODY);
+			if (h->state != HTTP_HEAD_DONE)
+				continue;
+			whole++;
+			http_head_restart(h);
+		}
+		at += piece;
+	}
+	return whole;
+}
+
+static void check_pieces(const struct buf *bytes)
+{
+	struct http_head once = {0}, cut = {0};
+	struct buf a = {0}, b = {0};
+
+	buf_add_str(&a, buf_str(bytes));
+	buf_add_str(&b, buf_str(bytes));
+	if (read_in_pieces(&once, a.data, a.len, a.len) !=
+			read_in_pieces(&cut, b.data, b.len, 1) ||
+		once.state != cut.state || once.status != cut.status ||
+		once.reason != cut.reason || once.left != cut.left ||
+		once.body != cut.body)
+		abort();
+	/* What evhttp is given, too. */
+	if (once.state != HTTP_HEAD_FAULTY && memcmp(a.data, b.data, a.len) != 0)
+		abort();
+	http_head_free(&once);
+	http_head_free(&cut);
+	buf_free(&a);
+	buf_free(&b);
+}
+
+/* ---- over a connection ---- */
+
 /* The loop runs until nothing happens any more. */
 static void settle(int fd)
 {
@@ -91,6 +196,28 @@ static void settle(int fd)
 	}
 }
 
+/* In pieces; each is looked at before the next comes. */
+static bool send_pieces(int fd, const struct buf *bytes, uint8_t how)
+{
+	static const size_t steps[] = {SIZE_MAX, SIZE_MAX, 1, 2, 7, 60, 600, 4000};
+	size_t step = steps[how % (sizeof(steps) / sizeof(steps[0]))];
+
+	/* Every byte of what is long takes too long. */
+	if (bytes->len > 200 * step)
+		step = bytes->len / 200;
+	for (size_t at = 0; at < bytes->len; at += step) {
+		size_t left = bytes->len - at;
+
+		if (send(fd, bytes->data + at, left < step ? left : step,
+			    MSG_DONTWAIT | MSG_NOSIGNAL) <= 0)
+			return at > 0;
+		if (left <= step)
+			break;
+		event_base_loop(gateway.base, EVLOOP_NONBLOCK);
+	}
+	return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buf bytes = {0};
@@ -99,14 +226,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	start();
 	if (size < 2 || size > 60000)
 		return 0;
+	put(&bytes, data[0], data + 1, size - 1);
+	check_pieces(&bytes);
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		abort();
-	if (data[0] % 2)
-		put_post(&bytes, data[1], data + 2, size - 2);
-	else
-		buf_add(&bytes, data + 1, size - 1);
-	if (send(fd, bytes.data, bytes.len, MSG_DONTWAIT) > 0) {
+	if (send_pieces(fd, &bytes, data[0] / WAYS)) {
 		settle(fd);
 		shutdown(fd, SHUT_WR);
 		settle(fd);
