@@ -77,10 +77,11 @@ static void print_last_exits(const struct ctl_status *s)
 			STR_ARG(w->last_exit.meaning));
 		any = true;
 		if (w->has_next_start_ms)
-			printf("%-13s is started again in %" PRId64 " ms\n", "",
+			printf("%-13s will be restarted in %" PRId64 " ms\n", "",
 				w->next_start_ms);
 		if (str_is(w->state, "parked"))
-			printf("%-13s mend what is wrong, then `paigectl restart %.*s`\n",
+			printf("%-13s fix what is wrong, then run `paigectl restart "
+			       "%.*s`\n",
 				"", STR_ARG(w->name));
 	}
 }

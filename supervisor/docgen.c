@@ -101,18 +101,18 @@ static void see_also(const char *pages)
 
 static void man_paigectl(void)
 {
-	head("paigectl", 1, "look at and steer the Paige daemon");
+	head("paigectl", 1, "inspect and control the Paige daemon");
 	section("SYNOPSIS");
 	puts(".B paigectl\n.I COMMAND\n[\\fIoption\\fR...] [\\fIoperand\\fR...]");
 	section("DESCRIPTION");
-	paragraph("Asks the daemon whose DATA_DIR is meant, as paiged(8) reads it: from "
-		  "the environment, from "
-		  ".env in the current directory, or from paige.conf(5). "
-		  "Where none of them names it, the daemon on the default DATA_DIR is "
-		  "meant, else the one that was started with the same --config, else the "
-		  "only one that runs: of this user or, for root, of a unit of systemd. "
-		  "Output is coloured on a "
-		  "terminal unless NO_COLOR is set.");
+	paragraph("Talks to the daemon that uses DATA_DIR, which is read as paiged(8) "
+		  "reads "
+		  "it: from the environment, from .env in the current directory, or from "
+		  "paige.conf(5). If none of them sets DATA_DIR, paigectl talks to the "
+		  "daemon on the default DATA_DIR, else to the one that was started with "
+		  "the same --config, else to the only one that runs: of this user or, "
+		  "for root, of a systemd unit. Output is coloured on a terminal unless "
+		  "NO_COLOR is set.");
 	section("COMMANDS");
 	for (int i = 0; i < COMMAND_COUNT; i++) {
 		if (i == COMMAND_PAIGED)
@@ -175,59 +175,58 @@ static void man_paiged(void)
 	puts(".B paiged\n[\\fIoption\\fR...]");
 	section("DESCRIPTION");
 	paragraph(command_infos[COMMAND_PAIGED].description);
-	paragraph("A worker that dies is started again: at once the first time, then "
-		  "after a pause that "
-		  "doubles up to half a minute, and never given up. One that gives no "
-		  "sign of life for 30 "
-		  "seconds is aborted. The listening sockets belong to the supervisor, "
-		  "so that nobody is "
-		  "refused while the gateway is replaced.");
+	paragraph(
+		"A worker that dies is restarted: at once the first time, then after a "
+		"pause that doubles up to 30 seconds. paiged never gives up on a worker "
+		"that crashes. A worker that shows no sign of life for 30 seconds is "
+		"aborted and restarted. The listening sockets belong to the supervisor, "
+		"so clients can connect while the gateway is restarted.");
 	section("OPTIONS");
 	options_of(COMMAND_PAIGED);
 	section("WORKERS");
 	worker_items();
 	section("EXIT STATUS");
 	item("0", "Stopped by SIGTERM, SIGINT or `paigectl stop`.");
-	item("1", "Could not start: the settings, the port, the directories, another "
-		  "daemon on the same "
-		  "DATA_DIR, or a worker that cannot work with its data. The message "
-		  "says which.");
-	item("2", "Called in a wrong way.");
+	item("1", "Could not start. The message says why: the settings, the port, the "
+		  "directories, another daemon on the same DATA_DIR, or a worker that "
+		  "cannot work with its data.");
+	item("2", "Wrong command line.");
 	section("EXIT STATUS OF WORKERS");
 	exit_items();
 	section("AS A SERVICE");
-	paragraph("paiged.service runs one daemon for the machine as the user paige, who "
-		  "systemd-sysusers(8) makes; paiged@NAME.service one for the user NAME; "
-		  "paiged.service of `systemctl --user` your own. Each reads the file "
-		  "below that is its own, which must be readable for the user of the "
-		  "daemon and, since it holds a key, for no others: mode 0640 and the "
-		  "group "
-		  "of that user. Without the file the start fails.");
 	paragraph(
-		"In the units of the system everything is read-only but DATA_DIR, /home "
-		"and /srv, and /tmp is private. A project elsewhere needs "
-		"ReadWritePaths=, by systemctl edit. A program of AGENT_COMMAND needs "
-		"more than the unit allows: " PAIGE_DOCDIR "/agent.conf is a drop-in for "
-		"it.");
-	paragraph("The journal has the lines of the supervisor and of all workers, each "
-		  "with its priority: journalctl -u paiged -p warning.");
+		"paiged.service runs one daemon for the machine as the user paige, whom "
+		"systemd-sysusers(8) creates. paiged@NAME.service runs one for the user "
+		"NAME. paiged.service of `systemctl --user` runs your own. Each reads "
+		"its "
+		"own file, listed below. The user of the daemon must be able to read it "
+		"and nobody else, since it holds a key: mode 0640 and the group of that "
+		"user. Without the file the unit does not start.");
+	paragraph(
+		"The system units can write only to DATA_DIR, /home and /srv, and have a "
+		"private /tmp. For a project elsewhere, add ReadWritePaths= with "
+		"systemctl edit. The program of AGENT_COMMAND needs more than the units "
+		"allow: install the drop-in " PAIGE_DOCDIR "/agent.conf.");
+	paragraph(
+		"The journal receives the lines of the supervisor and of all workers, "
+		"each with its priority, for example: journalctl -u paiged -p warning.");
 	section("FILES");
 	conf_items();
 	item(PAIGE_DOCDIR "/paige.conf.example",
-		"Every setting, with its default. To begin with.");
+		"Every setting with its default; copy it to start.");
 	item("/var/lib/paige, /var/lib/paige-NAME, ~/.paige",
 		"DATA_DIR of paiged.service, of paiged@NAME.service, and the default.");
-	item("DATA_DIR/paiged.json", "How clients find the daemon: port, URL, project, "
-				     "access token. Mode 0600.");
-	item("DATA_DIR/token", "The access token, kept from run to run. Mode 0600.");
+	item("DATA_DIR/paiged.json", "Tells clients about the running daemon: port, URL, "
+				     "project, access token. Mode 0600.");
+	item("DATA_DIR/token", "The access token, kept across restarts. Mode 0600.");
 	item("DATA_DIR/paiged.lock", "Locked while the daemon runs.");
 	item("DATA_DIR/logs/", "The log of each worker and of the supervisor, rotated at "
 			       "10 MiB, five files each.");
 	item("$RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR/paige-*, /tmp/paige-*",
-		"Sockets; the first that is set.");
+		"Sockets, in the first of these directories that is set.");
 	section("SIGNALS");
-	item("SIGTERM, SIGINT", "Stop in order; a second one hurries.");
-	item("SIGHUP", "Read the settings again. Wrong ones change nothing.");
+	item("SIGTERM, SIGINT", "Stop in order; a second signal stops faster.");
+	item("SIGHUP", "Read the settings again. If any is wrong, nothing changes.");
 	see_also("paigectl(1) paige.conf(5) paige-demo(1) systemd.unit(5)");
 }
 
@@ -260,7 +259,7 @@ static void setting_item(const struct setting_info *info)
 		break;
 	}
 	if (info->flags & SETTING_SECRET)
-		fputs(" Secret: never shown.", stdout);
+		fputs(" Secret: it is never shown.", stdout);
 	if (info->flags & SETTING_RELOAD)
 		fputs(" SIGHUP applies it without a restart.", stdout);
 	puts("");
@@ -270,29 +269,27 @@ static void man_conf(void)
 {
 	head("paige.conf", 5, "settings of Paige");
 	section("DESCRIPTION");
-	paragraph("Lines of the form KEY=value, as in .env and in an EnvironmentFile of "
-		  "systemd. A line that "
-		  "begins with # or ; is a comment, and so is what stands behind a blank "
-		  "and # after an "
-		  "unquoted value. Values may be quoted with ' (taken as it is) or \" "
-		  "(where \\ escapes \", \\, $ "
-		  "and `). Keys may be preceded by `export`.");
-	paragraph("Each setting is looked for in the environment, then in .env in the "
-		  "current directory, then "
-		  "in paige.conf: the file given with --config, or else "
-		  "$XDG_CONFIG_HOME/paige/paige.conf, which is "
-		  "~/.config/paige/paige.conf unless set. An empty value stands for the "
-		  "default. A value that breaks "
-		  "its rule keeps the daemon from starting, never becomes another one "
-		  "silently. "
-		  "`paigectl config` shows what holds and where it came from.");
 	paragraph(
-		"Files of the project that is coached on configure nothing, since "
-		"whoever wrote it could choose where the key is sent or what is run: a "
-		".env or paige.conf that lies in PROJECT_DIR, whatever links lead there, "
-		"is passed over, and said when it holds settings of Paige. Only a file "
-		"named with --config is taken from anywhere. What decides where data "
-		"goes or what runs is logged at the start with where it came from.");
+		"Lines of the form KEY=value, as in .env and in a systemd "
+		"EnvironmentFile. A line that begins with # or ; is a comment. After an "
+		"unquoted value, a blank and # begin a comment. Values may be quoted "
+		"with ' (taken literally) or \" (where \\ escapes \", \\, $ and `). Keys "
+		"may be preceded by `export`.");
+	paragraph(
+		"Each setting is taken from the first place that has it: the "
+		"environment, .env in the current directory, paige.conf. paige.conf is "
+		"the file given with --config, or else $XDG_CONFIG_HOME/paige/paige.conf "
+		"(~/.config/paige/paige.conf if XDG_CONFIG_HOME is not set). An empty "
+		"value means the default. If a value breaks its rule, the daemon does "
+		"not start; it never replaces the value silently. `paigectl config` "
+		"shows the values in use and where they came from.");
+	paragraph(
+		"Files of the coached project are never read as settings: whoever wrote "
+		"the project could otherwise choose where the key is sent or what is "
+		"run. A .env or paige.conf in PROJECT_DIR, even through links, is "
+		"ignored, with a warning if it holds settings of Paige. Only a file "
+		"named with --config may lie anywhere. Settings that decide where data "
+		"goes or what runs are logged at the start, with where they came from.");
 	section("SETTINGS");
 	for (int i = 0; i < SETTING_COUNT; i++)
 		setting_item(setting_info((enum setting_id)i));
@@ -330,7 +327,8 @@ static int man_program(const char *name, const char *summary, const char *progra
 
 static void example(void)
 {
-	puts("# Settings of Paige: paige.conf(5). What is commented out stands at its "
+	puts("# Settings of Paige, see paige.conf(5). Lines that are commented out show "
+	     "the "
 	     "default.");
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_info *info = setting_info((enum setting_id)i);

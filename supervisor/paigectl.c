@@ -46,12 +46,15 @@ static void print_commands(FILE *file)
 		if (commands[i])
 			fprintf(file, "  %-10s %s\n", command_infos[i].name,
 				command_infos[i].summary);
-	fputs("\n`paigectl COMMAND --help` tells more. The daemon is found by DATA_DIR, "
-	      "as paiged reads it:\n"
-	      "from the environment, .env in the current directory, --config FILE or "
-	      "paige.conf(5).\n"
-	      "Without it the only daemon that runs is meant, also that of a unit.\n"
-	      "Exit codes: 0 done, 1 failed, 2 wrong call, 3 no daemon running.\n",
+	fputs("\n`paigectl COMMAND --help` tells more. paigectl finds the daemon by "
+	      "DATA_DIR, which it\n"
+	      "reads as paiged does: from the environment, .env in the current "
+	      "directory, --config FILE\n"
+	      "or paige.conf(5). If DATA_DIR is not set anywhere, paigectl uses the only "
+	      "daemon that\n"
+	      "runs, including one of a systemd unit.\n"
+	      "Exit codes: 0 success, 1 failed, 2 wrong command line, 3 no daemon "
+	      "running.\n",
 		file);
 }
 

@@ -65,12 +65,13 @@ static const struct {
 	bool parks;
 	const char *text;
 } endings[] = {
-	{CLD_EXITED, 0, 0, false, "exit code 0: Done."},
+	{CLD_EXITED, 0, 0, false, "exit code 0: Finished."},
 	{CLD_EXITED, 1, 0, false, "exit code 1"},
-	{CLD_EXITED, 64, 0, true, "exit code 64: Called in a wrong way."},
-	{CLD_EXITED, 69, 0, false, "exit code 69: Something outside is missing."},
+	{CLD_EXITED, 64, 0, true,
+		"exit code 64: Started with wrong arguments or environment."},
+	{CLD_EXITED, 69, 0, false, "exit code 69: Something it depends on is missing."},
 	{CLD_EXITED, 78, 0, true,
-		"exit code 78: It cannot work with this configuration or data."},
+		"exit code 78: It cannot work with these settings or this data."},
 	{CLD_KILLED, 9, 0, false, "killed by signal 9 (Killed)"},
 	{CLD_KILLED, 64, 0, false, "killed by signal 64 (Real-time signal 30)"},
 	{CLD_DUMPED, 11, 0, false,
