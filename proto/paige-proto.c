@@ -29,7 +29,7 @@ static const char help_rest[] =
 	"\n       paige-proto write DIR       writes all of them into DIR\n"
 	"       paige-proto check DIR       says which files in DIR are out of date\n"
 	"       paige-proto --help\n\n"
-	"Exit codes: 0 done, 1 out of date or not written, 2 wrong use.\n";
+	"Exit codes: 0 done, 1 out of date or not written, 2 wrong command line.\n";
 
 static void print_help(FILE *to)
 {

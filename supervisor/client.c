@@ -169,8 +169,7 @@ int client_ask(const struct daemon_place *place, struct str request, int limit_m
 	buf_free(&answer);
 	if (!*doc)
 		return paigectl_fail(PAIGECTL_FAILED,
-			"the daemon gave an answer that makes no sense: %s",
-			problem.text);
+			"the daemon gave an invalid answer: %s", problem.text);
 	refusal = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(*doc), "error"));
 	if (refusal) {
 		paigectl_fail(PAIGECTL_FAILED, "%s", refusal);

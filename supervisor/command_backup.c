@@ -32,7 +32,7 @@ static bool is_ours(
 static int refuse_existing(const char *file)
 {
 	return paigectl_fail(
-		PAIGECTL_FAILED, "%s is there already; use --force to replace it", file);
+		PAIGECTL_FAILED, "%s exists; use --force to replace it", file);
 }
 
 static int take(const char *from, const char *file, bool force)
@@ -62,7 +62,7 @@ static int back_up(const struct daemon_place *place, const char *file, bool forc
 			 DECODE_LENIENT, &arena, &made, &problem) < 0 ||
 			!is_ours(place, made.path, &arena)))
 		code = paigectl_fail(
-			PAIGECTL_FAILED, "the daemon gave an answer that makes no sense");
+			PAIGECTL_FAILED, "the daemon gave an invalid answer");
 	if (code == 0)
 		code = take(arena_cstr(&arena, made.path), file, force);
 	if (code == 0) {

@@ -80,8 +80,8 @@ static void suggest_project(struct doctor *d, const char *config_file)
 		settings_source(&settings, SETTING_ID_project_dir) == SETTING_DEFAULT) {
 		setenv(name, here, 1);
 		doctor_say(d, FINDING_NOTE, "project",
-			"give it to scripts/run or to paiged --project, or set it",
-			"%s is not set; the current directory is looked at", name);
+			"set it, or pass it to scripts/run or paiged --project",
+			"%s is not set; checking the current directory instead", name);
 	}
 	settings_fini(&settings);
 	buf_free(&problems);
@@ -117,9 +117,9 @@ int paigectl_doctor(const struct options *o)
 	doctor_memory(&d);
 	doctor_gh(&d);
 	if (d.troubles)
-		printf("\n%d to be mended, %d to be known\n", d.troubles, d.notes);
+		printf("\nTo fix: %d, notes: %d\n", d.troubles, d.notes);
 	else
-		printf("\nNothing is wrong; %d to be known\n", d.notes);
+		printf("\nNothing is wrong; notes: %d\n", d.notes);
 	settings_fini(&settings);
 	buf_free(&problems);
 	place_free(&place);

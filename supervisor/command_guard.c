@@ -155,7 +155,7 @@ static int replay(
 			STR_ARG(report.problem));
 	else if (code == PAIGECTL_DONE && !options_get(o, "json"))
 		printf("%s: %" PRId64 " rows of %" PRId64
-		       " events came out as they are stored, and their checksums agree\n",
+		       " events match what is stored, and the checksums are right\n",
 			name, report.rows, report.steps);
 	answer_free(&answer);
 	return code;

@@ -35,9 +35,8 @@ static int print(const struct daemon_place *place)
 
 	if (error == -ENOENT)
 		return paigectl_fail(PAIGECTL_FAILED,
-			"there is no token in %s yet; the first start of the daemon "
-			"makes "
-			"one",
+			"there is no token in %s yet; the daemon makes one at its first "
+			"start",
 			place->data_dir);
 	if (error == -EPERM || error == -EINVAL)
 		return paigectl_fail(PAIGECTL_FAILED,

@@ -58,7 +58,7 @@ static void check_space(struct doctor *d, const char *path)
 		left < FREE_WRONG_BYTES	 ? FINDING_TROUBLE
 		: left < FREE_NOTE_BYTES ? FINDING_NOTE
 					 : FINDING_FINE,
-		"disk", "make room: without it nothing can be saved", "%s free for %s",
+		"disk", "free some space, or nothing can be saved", "%s free for %s",
 		text, path);
 }
 
@@ -81,7 +81,7 @@ void doctor_directories(struct doctor *d)
 			strcmp(data, d->settings->data_dir) == 0 ? "written" : "made");
 	else
 		doctor_say(d, FINDING_TROUBLE, "data",
-			"give DATA_DIR a directory of your own", "%s: %s", data,
+			"set DATA_DIR to a directory that you can write", "%s: %s", data,
 			strerror(errno));
 	check_space(d, data);
 	free(data);
@@ -119,9 +119,9 @@ void doctor_limits(struct doctor *d)
 			"raise the limit: ulimit -n, or LimitNOFILE= of the unit",
 			"at most %llu", (unsigned long long)files.rlim_max);
 	doctor_say(d, watches < WATCHES_ENOUGH ? FINDING_NOTE : FINDING_FINE, "inotify",
-		"each directory of the project needs a watch, what has none is looked at "
-		"now and then: "
-		"sysctl fs.inotify.max_user_watches=524288",
+		"each directory of the project needs a watch; directories without one "
+		"are polled. Raise the limit: sysctl "
+		"fs.inotify.max_user_watches=524288",
 		"at most %" PRId64 " watches, %" PRId64 " instances for this user",
 		watches, instances);
 }
@@ -138,8 +138,8 @@ void doctor_kernel(struct doctor *d)
 			"the kernel has Landlock (ABI %d) and seccomp", landlock);
 	else
 		doctor_say(d, FINDING_NOTE, "confinement",
-			"workers run with more rights than they need; a newer kernel "
-			"takes them away",
+			"workers keep rights that they do not need; use a kernel with "
+			"Landlock and seccomp",
 			"Landlock %s, seccomp %s", landlock > 0 ? "yes" : "no",
 			seccomp ? "yes" : "no");
 }
@@ -195,6 +195,6 @@ void doctor_gh(struct doctor *d)
 	code = run_gh(token);
 	doctor_say(d, code == 0 ? FINDING_FINE : FINDING_NOTE, "gh",
 		"run `gh auth login` for GitHub issues",
-		code == 0 ? "gh is there and logged in"
-			  : "gh is there, and not logged in");
+		code == 0 ? "gh is installed and logged in"
+			  : "gh is installed but not logged in");
 }

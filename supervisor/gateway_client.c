@@ -49,8 +49,7 @@ static int find_gateway(const struct daemon_place *place, struct arena *arena,
 	if (*doc && proto_decode(discovery_file_type(), yyjson_doc_get_root(*doc), "file",
 			    DECODE_LENIENT, arena, file, &problem) == 0)
 		return 0;
-	return paigectl_fail(
-		PAIGECTL_FAILED, "%s makes no sense: %s", path, problem.text);
+	return paigectl_fail(PAIGECTL_FAILED, "%s is invalid: %s", path, problem.text);
 }
 
 static size_t on_data(char *data, size_t size, size_t count, void *arg)

@@ -60,7 +60,7 @@ scenario('a copy is made, checked and taken away while an editor writes', async 
   const before = fs.readFileSync(file);
   const refused = await backup(daemon, file);
   assert.equal(refused.code, 1);
-  assert.match(refused.error, /is there already; use --force/);
+  assert.match(refused.error, /exists; use --force/);
   assert.deepEqual(fs.readFileSync(file), before);
   assert.equal((await backup(daemon, '--force', file)).code, 0);
   assert.equal(await count(file, "SELECT count(*) FROM action_log WHERE action_type = 'tab_switch'"), work.sent());
