@@ -206,23 +206,35 @@ static bool prepare(struct flow *flow, struct dashboard *d)
 	return false;
 }
 
+/* Shows what the store knows. False when it could not tell; the caller was told. */
+static bool show_state(struct flow *flow, const struct dashboard_call *call)
+{
+	struct flow_turns *turns = &llm_of(flow)->dashboards;
+	struct dashboard_state state;
+	struct bus_reply reply;
+	bool known =
+		ask(flow, METHOD_DASHBOARD_STATE, call->request, &state, &reply) == 0;
+
+	turns_wait(turns, call->turn);
+	if (known)
+		flow_publish(flow, "ui/dashboard:state", dashboard_state_type(), &state);
+	turns_pass(turns);
+	if (!known)
+		fail_with(flow, &reply);
+	return known;
+}
+
 void flow_dashboard_load(struct flow *flow)
 {
-	const struct dashboard_request *m = flow->message;
+	const struct dashboard_call *call = flow->message;
+	const struct dashboard_request *m = call->request;
 	struct dashboard_loaded_data loaded = {
 		.stats_period = m->has_stats_period ? m->stats_period : STATS_ALL,
 		.has_stats_period = true};
 	struct flow_branch *issues;
-	struct dashboard_state state;
 	struct dashboard d = {0};
-	struct bus_reply reply;
 
-	if (ask(flow, METHOD_DASHBOARD_STATE, m, &state, &reply) < 0) {
-		fail_with(flow, &reply);
-		return;
-	}
-	flow_publish(flow, "ui/dashboard:state", dashboard_state_type(), &state);
-	if (!prepare(flow, &d))
+	if (!show_state(flow, call) || !prepare(flow, &d))
 		return;
 	issues = flow_fork(flow, load_issues, &d);
 	load_materials(flow, &d);

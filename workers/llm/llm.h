@@ -7,6 +7,7 @@
 #include "workers/llm/call.h"
 #include "workers/llm/memory.h"
 #include "workers/llm/paid.h"
+#include "workers/llm/turns.h"
 #include <pthread.h>
 
 struct llm {
@@ -18,7 +19,14 @@ struct llm {
 	struct memory *memory;
 	struct paid *paid;
 	pthread_mutex_t wrap_up;
+	struct flow_turns dashboards;
 	bool github; /* gh is on PATH */
+};
+
+/* What METHOD_DASHBOARD_LOAD is served with. */
+struct dashboard_call {
+	const struct dashboard_request *request;
+	uint64_t turn; /* of llm.dashboards */
 };
 
 static inline struct llm *llm_of(const struct flow *flow)

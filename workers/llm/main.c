@@ -27,7 +27,6 @@ static const struct {
 	{METHOD_CONTROL, flow_control},
 	{METHOD_INTERVIEW_COVERAGE, flow_interview_coverage},
 	{METHOD_INTERVIEW_ASSISTANT, flow_interview_assistant},
-	{METHOD_DASHBOARD_LOAD, flow_dashboard_load},
 	{METHOD_DASHBOARD_REFRESH_ISSUES, flow_dashboard_refresh_issues},
 };
 
@@ -40,6 +39,18 @@ static void serve(void *arg, struct bus_request *request, const void *message)
 			flow_start(llm->flows, served[i].flow, request, message);
 			return; /* it may be answered already */
 		}
+}
+
+/* A window shows the state that came last, so states come in the order of the questions.
+ */
+static void serve_dashboard(void *arg, struct bus_request *request, const void *message)
+{
+	struct llm *llm = arg;
+	struct dashboard_call *call = arena_alloc(&request->arena, sizeof(*call));
+
+	*call = (struct dashboard_call){message, llm->dashboards.taken};
+	llm->dashboards.taken +=
+		flow_start(llm->flows, flow_dashboard_load, request, call);
 }
 
 static void serve_pipeline(void *arg, struct bus_request *request, const void *message)
@@ -131,6 +142,7 @@ static int init(struct worker *w)
 	llm->worker = w;
 	llm->github = gh_installed();
 	pthread_mutex_init(&llm->wrap_up, NULL);
+	turns_init(&llm->dashboards);
 	call_client_init(&llm->client);
 	llm->memory = memory_new(w->settings);
 	llm->mailbox = mailbox_new(w->base);
@@ -139,6 +151,7 @@ static int init(struct worker *w)
 	flows_reload(llm->flows);
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
 		bus_serve(w->bus, served[i].method, serve, llm);
+	bus_serve(w->bus, METHOD_DASHBOARD_LOAD, serve_dashboard, llm);
 	llm->paid = paid_new(w, llm->flows, llm->mailbox);
 	bus_serve(w->bus, METHOD_COACHING_PIPELINE, serve_pipeline, llm);
 	bus_serve(w->bus, METHOD_SESSION_WRAP_UP, serve_wrap_up, llm);

@@ -1,0 +1,50 @@
+/* Tests of workers/llm/turns.h. */
+#include "workers/llm/turns.h"
+#include <check.h>
+#include <stdlib.h>
+
+#define THREADS 16
+
+static struct flow_turns turns;
+static int order[THREADS], count;
+
+static void *say(void *arg)
+{
+	uint64_t turn = (uint64_t)(intptr_t)arg;
+
+	turns_wait(&turns, turn);
+	order[count++] = (int)turn; /* nobody else's turn */
+	turns_pass(&turns);
+	return NULL;
+}
+
+START_TEST(turns_come_in_order)
+{
+	pthread_t threads[THREADS];
+
+	turns_init(&turns);
+	for (int i = 0; i < THREADS; i++) /* the last one begins first */
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, say,
+					 (void *)(intptr_t)(THREADS - 1 - i)),
+			0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(order[i], i);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("turns");
+	TCase *tests = tcase_create("turns");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(tests, turns_come_in_order);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

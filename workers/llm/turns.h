@@ -1,0 +1,28 @@
+/*
+ * turns.h - flows that run beside each other, and whose first words must come in the
+ * order in which they were asked for.
+ *
+ * A turn is taken on the loop; on its own thread the flow waits until all before it have
+ * passed. Flows begin in the order in which they are asked for, so that who is waited for
+ * has begun.
+ */
+#ifndef PAIGE_LLM_TURNS_H
+#define PAIGE_LLM_TURNS_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+struct flow_turns {
+	pthread_mutex_t lock;
+	pthread_cond_t passed;
+	uint64_t taken; /* the loop's */
+	uint64_t now;	/* whose turn it is */
+};
+
+void turns_init(struct flow_turns *turns);
+/* Returns when all turns before `turn` have passed. */
+void turns_wait(struct flow_turns *turns, uint64_t turn);
+/* Lets the next one go on. Each turn passes once, after turns_wait. */
+void turns_pass(struct flow_turns *turns);
+
+#endif
