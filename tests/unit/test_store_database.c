@@ -470,6 +470,40 @@ START_TEST(an_older_file_is_brought_forward_step_by_step)
 }
 END_TEST
 
+START_TEST(calls_of_the_first_schema_get_their_status)
+{
+	struct schema first = paige_schema;
+	struct problem problem;
+	struct database db;
+	char kept[sizeof(path) + 16];
+
+	first.version = 1;
+	ck_assert_int_eq(database_open(&db, path, &first, &problem), 0);
+	ck_assert_int_eq(sqlite3_exec(db.handle,
+				 "INSERT INTO api_call_log VALUES "
+				 "('1', NULL, 'c', 'm', 'h', 7, 1, 2, 0.5, 't'),"
+				 "('2', NULL, 'c', 'm', 'h', -1, 0, 0, 0, 't'),"
+				 "('3', NULL, 'c', 'm', 'h', -1, 1, 0, 0.25, 't')",
+				 NULL, NULL, NULL),
+		SQLITE_OK);
+	database_close(&db);
+	ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == 0, "%s",
+		problem.text);
+	ck_assert_int_eq(
+		count(db.handle, "SELECT count(*) FROM api_call_log WHERE "
+				 "(id, status, latency_ms) IN (VALUES ('1', 'ok', 7), "
+				 "('2', 'failed', -1), ('3', 'cancelled', -2))"),
+		3);
+	ck_assert_int_eq(
+		count(db.handle,
+			"SELECT count(*) FROM pragma_table_info('api_call_log')"),
+		10);
+	database_close(&db);
+	snprintf(kept, sizeof(kept), "%s.schema-1", path);
+	ck_assert_int_eq(access(kept, F_OK), 0);
+}
+END_TEST
+
 START_TEST(a_locked_file_is_busy_and_not_damaged)
 {
 	struct problem problem;
@@ -559,6 +593,7 @@ int main(void)
 	tcase_add_test(tc, rows_in_the_log_of_a_killed_process_are_there);
 	tcase_add_loop_test(tc, a_damaged_file_is_refused_as_it_is, 0,
 		(int)(sizeof(damages) / sizeof(damages[0])));
+	tcase_add_test(tc, calls_of_the_first_schema_get_their_status);
 	tcase_add_loop_test(tc, a_file_of_a_later_version_or_of_others_is_refused, 0,
 		sizeof(strangers) / sizeof(strangers[0]));
 	tcase_add_test(tc, a_missing_index_is_made_anew);

@@ -74,7 +74,7 @@ START_TEST(record_types_are_the_columns)
 		buf_add_char(&columns, '\0');
 		ck_assert_str_eq(
 			rows(arena_printf(&fixture_arena,
-				"SELECT group_concat(name) FROM pragma_table_info('%s')",
+				"SELECT group_concat(name) FROM pragma_table_xinfo('%s')",
 				info->table)
 					.ptr),
 			columns.data);
@@ -332,7 +332,8 @@ END_TEST
 START_TEST(calls_add_up_by_model)
 {
 	answered(must_call(METHOD_API_CALL_TOTALS, NULL, "{}"),
-		"{\"calls\":0,\"failures\":0,\"inputTokens\":0,\"outputTokens\":0,"
+		"{\"calls\":0,\"failures\":0,\"cancelled\":0,\"inputTokens\":0,"
+		"\"outputTokens\":0,"
 		"\"cost\":0,"
 		"\"averageLatencyMs\":null,\"models\":[]}");
 	execute(arena_printf(&fixture_arena,
@@ -341,21 +342,30 @@ START_TEST(calls_add_up_by_model)
 		"('2', '%s', 'c', 'sonnet', 'h', 100, 10, 20, 0.5, "
 		"'2026-01-02T00:00:00.000Z'),"
 		"('3', '%s', 'c', 'sonnet', 'h', -1, 0, 0, 0, "
-		"'2026-01-03T00:00:00.000Z')",
+		"'2026-01-03T00:00:00.000Z'),"
+		"('4', NULL, 'c', 'haiku', 'h', -2, 5, 1, 0.125, "
+		"'2026-01-01T00:00:00.000Z')",
 		session_id(), session_id())
 			.ptr);
 	/* The failure counts, but not for the latency (P4.17). */
 	answered(must_call(METHOD_API_CALL_TOTALS, NULL, "{}"),
-		"{\"calls\":3,\"failures\":1,\"inputTokens\":11,\"outputTokens\":22,"
-		"\"cost\":0.75,"
+		"{\"calls\":4,\"failures\":1,\"cancelled\":1,\"inputTokens\":16,"
+		"\"outputTokens\":23,\"cost\":0.875,"
 		"\"averageLatencyMs\":75,\"models\":[{\"model\":\"sonnet\",\"calls\":2,"
 		"\"cost\":0.5},"
-		"{\"model\":\"haiku\",\"calls\":1,\"cost\":0.25}]}");
+		"{\"model\":\"haiku\",\"calls\":2,\"cost\":0.375}]}");
+	answered(must_call(METHOD_ENTITY_GET, NULL,
+			 "{\"entity\":\"api_call\",\"id\":\"4\"}"),
+		"{\"row\":{\"id\":\"4\",\"sessionId\":null,\"callType\":\"c\","
+		"\"model\":\"haiku\",\"inputHash\":\"h\",\"latencyMs\":-2,"
+		"\"inputTokens\":5,\"outputTokens\":1,\"costEstimate\":0.125,"
+		"\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"status\":\"cancelled\"}}");
 	answered(must_call(METHOD_API_CALL_TOTALS, NULL,
 			 text("{\"sessionId\":\"%s\",\"since\":\"2026-01-03T00:00:00."
 			      "000Z\"}",
 				 session_id())),
-		"{\"calls\":1,\"failures\":1,\"inputTokens\":0,\"outputTokens\":0,"
+		"{\"calls\":1,\"failures\":1,\"cancelled\":0,\"inputTokens\":0,"
+		"\"outputTokens\":0,"
 		"\"cost\":0,"
 		"\"averageLatencyMs\":null,\"models\":[{\"model\":\"sonnet\",\"calls\":1,"
 		"\"cost\":0}]}");

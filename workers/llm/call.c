@@ -495,7 +495,7 @@ static struct api_call row_of(struct call *c)
 		.call_type = str_of(c->info->name),
 		.model = str_of(c->model),
 		.input_hash = hash_of(c->user, &c->flow->arena),
-		.latency_ms = -1,
+		.latency_ms = API_CALL_FAILED,
 		.has_latency_ms = true,
 		.has_input_tokens = true,
 		.has_output_tokens = true,
@@ -511,6 +511,8 @@ static void log_call(
 	row->model = str_of(c->model);
 	if (c->outcome == CALL_OUTCOME_OK)
 		row->latency_ms = latency_ms;
+	else if (c->outcome == CALL_OUTCOME_CANCELLED)
+		row->latency_ms = API_CALL_CANCELLED;
 	/* What was cancelled is paid for as far as it had come. */
 	if (c->outcome == CALL_OUTCOME_OK || c->outcome == CALL_OUTCOME_CANCELLED) {
 		row->input_tokens =

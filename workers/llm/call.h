@@ -14,6 +14,9 @@
 #include "workers/llm/prompts.h"
 
 #define CALL_MAX_TOKENS 4096 /* FR-092 */
+/* Latencies in the log of what did not succeed (proto/coaching.def). */
+#define API_CALL_FAILED (-1)
+#define API_CALL_CANCELLED (-2)
 
 enum call_outcome {
 #define CALL_OUTCOME(symbol, ...) CALL_OUTCOME_##symbol,

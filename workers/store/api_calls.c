@@ -194,6 +194,8 @@ int api_call_totals(struct store *store, struct call *call)
 		.has_cost = true,
 		.average_latency_ms = sqlite3_column_double(query, 5),
 		.has_average_latency_ms = sqlite3_column_type(query, 5) != SQLITE_NULL,
+		.cancelled = sqlite3_column_int64(query, 6),
+		.has_cancelled = true,
 	};
 	result = read_models(store, call, request, &answer);
 	if (result < 0)

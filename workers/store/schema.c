@@ -12,10 +12,19 @@ static const struct schema_step paige_steps[] = {
 	{
 #define TABLE(name, columns) "CREATE TABLE IF NOT EXISTS " #name " (" columns "); "
 #define INDEX(name, covers) "CREATE INDEX IF NOT EXISTS " #name " ON " covers "; "
+#define LATER(statements)
 #include "workers/store/schema.def"
 #undef TABLE
 #undef INDEX
+#undef LATER
 	},
+#define TABLE(name, columns)
+#define INDEX(name, covers)
+#define LATER(statements) {statements},
+#include "workers/store/schema.def"
+#undef TABLE
+#undef INDEX
+#undef LATER
 };
 
 static const char *const paige_statements[] = {
