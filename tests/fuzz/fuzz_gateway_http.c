@@ -7,8 +7,9 @@
 #include "common/log.h"
 #include "tests/fuzz/bus_stub.h"
 #include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
+#include "workers/gateway/guard_watch.h"
 #include "workers/gateway/http_head.h"
+#include "workers/gateway/http_routes.h"
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/mcp_tools.h"
 #include "workers/gateway/panel.h"
@@ -48,10 +49,11 @@ static void start(void)
 	access_policy_init(&gateway.access, STR_LIT("localhost"), 80, STR_LIT("t"),
 		STR_LIT("http://x"));
 	gateway.ws = ws_server_new(&gateway, ws_message_take);
+	gateway.ws->on_close = guard_watch_forget;
 	gateway.mcp = mcp_server_new(
 		gateway.base, mcp_tools_service(&gateway), &gateway.metrics);
 	mcp_server_set_key(gateway.mcp, key);
-	if (panel_init() < 0 || http_start(&gateway, fd, 1) < 0)
+	if (panel_init() < 0 || http_start(&gateway, &http_site, fd, 1) < 0)
 		abort();
 }
 

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "tests/fuzz/bus_stub.h"
 #include "workers/gateway/gateway.h"
+#include "workers/gateway/guard_watch.h"
 #include "workers/gateway/ws_message.h"
 #include "workers/gateway/ws_server.h"
 #include <signal.h>
@@ -24,6 +25,7 @@ static void start(void)
 	log_init("fuzz", LOG_LEVEL_ERROR);
 	gateway.base = event_base_new();
 	gateway.ws = ws_server_new(&gateway, ws_message_take);
+	gateway.ws->on_close = guard_watch_forget;
 }
 
 /* A frame with a mask that changes nothing. */

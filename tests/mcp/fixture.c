@@ -2,7 +2,7 @@
 #include "tests/mcp/fixture.h"
 #include "common/log.h"
 #include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
+#include "workers/gateway/http_routes.h"
 #include "workers/gateway/sockdiag.h"
 #include <netinet/in.h>
 #include <signal.h>
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 		&g->access, STR_LIT("localhost"), g->port, STR_LIT(""), STR_LIT(""));
 	g->mcp = fixture.mcp = mcp_server_new(g->base, &service, &g->metrics);
 	mcp_server_set_key(g->mcp, key);
-	if (http_start(g, fd, 1) < 0)
+	if (http_start(g, &http_site, fd, 1) < 0)
 		return EXIT_FAILURE;
 	term = evsignal_new(g->base, SIGTERM, on_term, g->base);
 	evsignal_add(term, NULL);

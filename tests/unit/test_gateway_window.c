@@ -3,6 +3,7 @@
 #include "common/log.h"
 #include "tests/fuzz/bus_stub.h"
 #include "workers/gateway/gateway.h"
+#include "workers/gateway/guard_watch.h"
 #include "workers/gateway/json_slice.h"
 #include "workers/gateway/routes.h"
 #include "workers/gateway/ws_server.h"
@@ -29,6 +30,7 @@ static void setup(void)
 	log_init("test", LOG_LEVEL_ERROR);
 	gateway.base = event_base_new();
 	gateway.ws = ws_server_new(&gateway, ws_message_take);
+	gateway.ws->on_close = guard_watch_forget;
 }
 
 static struct window open_window(void)

@@ -42,7 +42,7 @@ static struct watch *free_place(void)
 	return watch_count < GUARD_WATCH_MAX ? &watches[watch_count++] : NULL;
 }
 
-void guard_watch_forget(const struct ws_client *client)
+void guard_watch_forget(struct ws_client *client)
 {
 	for (size_t i = 0; i < watch_count; i++)
 		if (watches[i].client == client)

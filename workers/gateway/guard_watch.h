@@ -3,8 +3,8 @@
  * {kind, id}, then guard:state at once and after every change, guard:effect for each
  * effect.
  *
- * Called by routes.c (a window subscribes), events.c (a machine changed) and ws_server.c
- * (a window is gone). Others than those who subscribed hear nothing of a machine.
+ * Called by routes.c (a window subscribes), events.c (a machine changed) and the server of
+ * windows (one is gone). Others than those who subscribed hear nothing of a machine.
  */
 #ifndef PAIGE_GATEWAY_GUARD_WATCH_H
 #define PAIGE_GATEWAY_GUARD_WATCH_H
@@ -23,6 +23,7 @@ bool guard_watch_takes(struct str type);
 /* `payload` has kind and id. `type` lives for ever. */
 void guard_watch_tell(struct ws_server *server, struct str type, struct payload *payload);
 
-void guard_watch_forget(const struct ws_client *client);
+/* For ws_server.on_close. */
+void guard_watch_forget(struct ws_client *client);
 
 #endif

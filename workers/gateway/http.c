@@ -3,8 +3,6 @@
 #include "common/log.h"
 #include "workers/gateway/gateway.h"
 #include "workers/gateway/http_refusals.h"
-#include "workers/gateway/http_routes.h"
-#include "workers/gateway/login.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
@@ -27,6 +25,7 @@
 		EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH)
 
 struct http_server {
+	const struct http_site *site;
 	struct evhttp *ev;
 	struct http_conns *conns;
 	struct evhttp_bound_socket *bound[MAX_LISTENERS];
@@ -188,10 +187,8 @@ static void note_refusal(const struct http_request *r, const char *reason)
 static void refuse(struct http_request *r, enum access_verdict verdict)
 {
 	note_refusal(r, access_reason(verdict));
-	if (verdict == ACCESS_NO_TOKEN && login_is_for(r)) {
-		login_show(r, 403);
+	if (verdict == ACCESS_NO_TOKEN && r->gateway->http->site->ask_for_token(r))
 		return;
-	}
 	http_reply_error(r, verdict == ACCESS_BAD_REQUEST ? 400 : 403, "%s",
 		access_reason(verdict));
 }
@@ -214,12 +211,12 @@ static void on_head(void *arg, struct http_conn *conn)
 	lines = http_head_fields(&conn->head);
 	while (http_head_next_field(&lines, &name, &value))
 		take_header(&r.headers, name, value);
-	rules = rules_of(http_route_of(r.path));
+	rules = rules_of(g->http->site->route_of(r.path));
 	verdict = judge(&r, rules);
 	if (verdict == ACCESS_GRANTED && rules == ACCESS_RULES_ALL) {
 		http_conn_prove(g->http->conns, conn);
 	} else if (rules != ACCESS_RULES_ALL &&
-		   (facts.chunked || facts.length > LOGIN_MAX_BODY_BYTES)) {
+		   (facts.chunked || facts.length > HTTP_OPEN_BODY_MAX)) {
 		http_head_refuse(&conn->head, 413, "The body is too large for this path");
 	} else if (verdict != ACCESS_GRANTED) {
 		note_refusal(&r, access_reason(verdict));
@@ -262,7 +259,7 @@ static void on_request(struct evhttp_request *ev, void *arg)
 		http_conn_begin_serving(r.conn, ev);
 	split_target(&r);
 	read_headers(ev, &r.headers);
-	route = http_route_of(r.path);
+	route = g->http->site->route_of(r.path);
 	verdict = judge(&r, rules_of(route));
 	if (r.conn && verdict == ACCESS_GRANTED && rules_of(route) == ACCESS_RULES_ALL)
 		http_conn_prove(g->http->conns, r.conn);
@@ -338,7 +335,7 @@ static int add_listener(struct http_server *http, int fd)
 	return 0;
 }
 
-int http_start(struct gateway *g, int first_fd, int count)
+int http_start(struct gateway *g, const struct http_site *site, int first_fd, int count)
 {
 	struct http_server *http = calloc(1, sizeof(*http));
 	int rc = 0;
@@ -346,6 +343,7 @@ int http_start(struct gateway *g, int first_fd, int count)
 	if (!http)
 		return -ENOMEM;
 	g->http = http;
+	http->site = site;
 	http->ev = evhttp_new(g->base);
 	http->conns = http_conns_new(g->base, descriptor_limit(), g->diag_fd, &g->access,
 		&g->metrics.http_connections, &g->metrics.http_slow);

@@ -64,8 +64,30 @@ struct http_request {
 	struct str query;
 };
 
-/* Starts to accept on `count` listening sockets from `first_fd`. 0 or -errno. */
-int http_start(struct gateway *g, int first_fd, int count)
+struct http_route {
+	const char *path;
+	bool prefix;	  /* everything below it too */
+	unsigned methods; /* enum evhttp_cmd_type, or-ed */
+	const char *allow;
+	enum access_rules rules;
+	void (*handle)(struct gateway *g, struct http_request *request);
+};
+
+/* What the server serves. */
+struct http_site {
+	/* NULL: 404. */
+	const struct http_route *(*route_of)(struct str path);
+	/* Shows a person at a browser where to give the token. False: somebody else
+	 * asked, who gets the error. */
+	bool (*ask_for_token)(struct http_request *request);
+};
+
+/* Bytes that a path takes in a body from whoever has not proved who he is. */
+#define HTTP_OPEN_BODY_MAX 4096
+
+/* Starts to accept on `count` listening sockets from `first_fd`. `site` is borrowed for
+ * the life of the process. 0 or -errno. */
+int http_start(struct gateway *g, const struct http_site *site, int first_fd, int count)
 	__attribute__((warn_unused_result));
 /* Takes the socket of a request away from evhttp. What remains of the connection is the
  * caller's, to be freed before the socket is closed. -errno: nothing was done. */

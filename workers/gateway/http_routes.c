@@ -31,7 +31,7 @@ static const struct http_route routes[] = {
 	{"/", false, READ, READ_ALLOW, ACCESS_RULES_ALL, panel_answer},
 };
 
-const struct http_route *http_route_of(struct str path)
+static const struct http_route *route_of(struct str path)
 {
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
 		const struct http_route *route = &routes[i];
@@ -42,3 +42,8 @@ const struct http_route *http_route_of(struct str path)
 	}
 	return NULL;
 }
+
+const struct http_site http_site = {
+	.route_of = route_of,
+	.ask_for_token = login_ask_for_token,
+};

@@ -4,16 +4,6 @@
 
 #include "workers/gateway/http.h"
 
-struct http_route {
-	const char *path;
-	bool prefix;	  /* everything below it too */
-	unsigned methods; /* enum evhttp_cmd_type, or-ed */
-	const char *allow;
-	enum access_rules rules;
-	void (*handle)(struct gateway *g, struct http_request *request);
-};
-
-/* NULL: 404. */
-const struct http_route *http_route_of(struct str path);
+extern const struct http_site http_site;
 
 #endif

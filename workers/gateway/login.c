@@ -75,18 +75,16 @@ static void take_token(struct gateway *g, struct http_request *r)
 void login_handle(struct gateway *g, struct http_request *request)
 {
 	if (request->method != EVHTTP_REQ_POST)
-		login_show(request, 200);
+		panel_answer_login(request, 200);
 	else if (http_call_may_post(request))
 		take_token(g, request);
 }
 
-bool login_is_for(const struct http_request *request)
+bool login_ask_for_token(struct http_request *request)
 {
-	return request->method == EVHTTP_REQ_GET &&
-	       media_type_named(request->headers.accept, "text/html");
-}
-
-void login_show(struct http_request *request, int status)
-{
-	panel_answer_login(request, status);
+	if (request->method != EVHTTP_REQ_GET ||
+		!media_type_named(request->headers.accept, "text/html"))
+		return false;
+	panel_answer_login(request, 403);
+	return true;
 }

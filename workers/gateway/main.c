@@ -13,7 +13,8 @@
 #include "workers/gateway/events.h"
 #include "workers/gateway/fleet_view.h"
 #include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
+#include "workers/gateway/guard_watch.h"
+#include "workers/gateway/http_routes.h"
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/mcp_session_store.h"
 #include "workers/gateway/mcp_tool_call.h"
@@ -60,7 +61,7 @@ static void start_serving(struct gateway *g)
 	if (serving)
 		return;
 	serving = true;
-	rc = http_start(g, WORKER_LISTEN_FD, listen_count);
+	rc = http_start(g, &http_site, WORKER_LISTEN_FD, listen_count);
 	if (rc < 0) {
 		log_error(
 			"HTTP could not be started", "error", "%s", strerror(-rc), NULL);
@@ -170,6 +171,7 @@ static int init(struct worker *w)
 	find_allowed(g);
 	set_access(g);
 	g->ws = ws_server_new(g, ws_message_take);
+	g->ws->on_close = guard_watch_forget;
 	g->mcp = mcp_server_new(g->base, mcp_tools_service(g), &g->metrics);
 	events_subscribe(g);
 	mcp_tool_calls_begin(g);

@@ -4,7 +4,6 @@
 #include "common/log.h"
 #include "common/timer.h"
 #include "workers/gateway/gateway.h"
-#include "workers/gateway/guard_watch.h"
 #include <stdlib.h>
 
 unsigned char *ws_server_read_memory(void)
@@ -86,7 +85,6 @@ void ws_server_remove(struct ws_server *server, struct ws_client *client)
 	}
 	TAILQ_REMOVE(&server->clients, client, link);
 	server->count--;
-	guard_watch_forget(client);
 	server->metrics->ws_clients--;
 	replay_note_closed(&server->replay, client->id, &client->log);
 	if (server->on_close)
