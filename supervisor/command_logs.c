@@ -8,7 +8,7 @@
 #include "common/log.h"
 #include "proto/workers.h"
 #include "supervisor/paigectl.h"
-#include "supervisor/sink.h"
+#include "supervisor/places.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -121,7 +121,7 @@ static size_t count_wanted(const struct logs_view *v, struct str text)
 /* Puts the older files before, until there are enough lines. */
 static void read_older(const struct logs_view *v, struct source *s, size_t enough)
 {
-	for (int i = 1; i < SINK_FILES && count_wanted(v, buf_str(&s->text)) < enough;
+	for (int i = 1; i < LOG_FILES && count_wanted(v, buf_str(&s->text)) < enough;
 		i++) {
 		struct buf older = {0};
 		char *path;

@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "proto/messages.h"
 #include "supervisor/pass_fd.h"
+#include "supervisor/places.h"
 #include "supervisor/settings_report.h"
 #include "supervisor/status.h"
 #include "supervisor/tap.h"

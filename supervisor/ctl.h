@@ -11,8 +11,6 @@
 
 #include "supervisor/daemon.h"
 
-#define CTL_SOCKET "ctl.sock"
-
 /* NULL with errno. */
 struct ctl *ctl_new(struct daemon *d);
 /* Is its socket still where paigectl looks for it? */

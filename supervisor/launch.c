@@ -84,7 +84,7 @@ static void raise_open_files(void)
 /* Puts every descriptor where worker.h says, closes all others. 0, or -1 with errno. */
 static int place_fds(const struct launch_request *r, int control_fd)
 {
-	int from[WORKER_LISTEN_FD + LAUNCH_MAX_LISTEN_FDS];
+	int from[WORKER_LISTEN_FD + LISTENER_MAX_FDS];
 	int count = WORKER_LISTEN_FD + (int)r->listen_count;
 
 	from[0] = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -10,11 +10,11 @@
 #define PAIGE_SUPERVISOR_LAUNCH_H
 
 #include "proto/worker.h"
+#include "supervisor/listener.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LAUNCH_MAX_LISTEN_FDS 8
 #define LAUNCH_FAILED 0 /* a packet type that no program sends */
 
 struct launch_request {
@@ -23,7 +23,7 @@ struct launch_request {
 	const char *directory; /* to run in: where a core file goes */
 	uint64_t generation;
 	int log_fd;
-	int listen_fds[LAUNCH_MAX_LISTEN_FDS];
+	int listen_fds[LISTENER_MAX_FDS];
 	size_t listen_count;
 };
 

@@ -15,7 +15,7 @@
 
 /* Where to listen, without the port. */
 struct addresses {
-	struct sockaddr_storage items[LAUNCH_MAX_LISTEN_FDS];
+	struct sockaddr_storage items[LISTENER_MAX_FDS];
 	size_t count;
 };
 
@@ -100,7 +100,7 @@ static int listen_on_all(struct listener *l, struct addresses *list, int port)
 static void add_address(
 	struct addresses *list, const struct sockaddr *address, socklen_t len)
 {
-	if (list->count < LAUNCH_MAX_LISTEN_FDS && len <= sizeof(list->items[0]))
+	if (list->count < LISTENER_MAX_FDS && len <= sizeof(list->items[0]))
 		memcpy(&list->items[list->count++], address, len);
 }
 

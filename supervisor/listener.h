@@ -9,10 +9,12 @@
 #define PAIGE_SUPERVISOR_LISTENER_H
 
 #include "common/buf.h"
-#include "supervisor/launch.h"
+#include <stddef.h>
+
+#define LISTENER_MAX_FDS 8
 
 struct listener {
-	int fds[LAUNCH_MAX_LISTEN_FDS];
+	int fds[LISTENER_MAX_FDS];
 	size_t count;
 	int port; /* the real one, also for PORT=0 */
 };

@@ -8,8 +8,8 @@
  * by root where systemd vouches for the process.
  */
 #include "common/clock.h"
-#include "supervisor/ctl.h"
 #include "supervisor/paigectl.h"
+#include "supervisor/places.h"
 #include <errno.h>
 #include <pwd.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "supervisor/sink.h"
 
 #include "common/log.h"
+#include "supervisor/places.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -72,7 +73,7 @@ static void rotate(struct sink *s, struct mono now)
 	char *from, *to;
 	int failed = 0;
 
-	for (int i = SINK_FILES - 2; i >= 0 && !failed; i--) {
+	for (int i = LOG_FILES - 2; i >= 0 && !failed; i--) {
 		int n = i == 0 ? asprintf(&from, "%s", s->path)
 			       : asprintf(&from, "%s.%d", s->path, i);
 

@@ -16,7 +16,6 @@
 #include <sys/types.h>
 
 #define SINK_MAX_BYTES (10 * 1024 * 1024)
-#define SINK_FILES 5
 #define SINK_RETRY_MS 5000
 
 struct sink {

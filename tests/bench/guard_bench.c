@@ -8,7 +8,6 @@
 #include "workers/guard-engine/breakloop.h"
 #include "workers/guard-engine/idle.h"
 #include "workers/guard-engine/interview.h"
-#include "workers/guard-engine/machines.h"
 #include "workers/guard-engine/session_guard.h"
 #include <errno.h>
 #include <malloc.h>

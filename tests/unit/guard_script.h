@@ -16,6 +16,7 @@
 #ifndef PAIGE_TESTS_GUARD_SCRIPT_H
 #define PAIGE_TESTS_GUARD_SCRIPT_H
 
+#include "workers/guard-engine/machines.h"
 #include "workers/guard-engine/quota.h"
 #include "workers/guard-engine/stream.h"
 

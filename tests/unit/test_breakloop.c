@@ -5,7 +5,6 @@
  */
 #include "tests/unit/guard_script.h"
 #include "workers/guard-engine/breakloop.h"
-#include "workers/guard-engine/machines.h"
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

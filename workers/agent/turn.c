@@ -1,6 +1,5 @@
 /* turn.c - see turn.h. */
 #include "workers/agent/turn.h"
-#include "workers/guard-engine/machines.h"
 #include <errno.h>
 #include <stdio.h>
 

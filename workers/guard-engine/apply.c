@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "workers/guard-engine/engine.h"
 #include "workers/guard-engine/folds.h"
+#include "workers/guard-engine/machines.h"
 #include "workers/guard-engine/quota.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 #include "workers/guard-engine/breakloop.h"
 #include "workers/guard-engine/breakloop_config.h"
 #include "workers/guard-engine/breakloop_view.h"
-#include "workers/guard-engine/machines.h"
 #include <assert.h>
 #include <errno.h>
 

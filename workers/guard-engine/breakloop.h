@@ -97,4 +97,6 @@ struct breakloop_verdict breakloop_decide(
 int breakloop_find(const struct breakloop *s, struct str name);
 struct str breakloop_name(const struct breakloop *s, int app);
 
+extern const struct machine breakloop_machine;
+
 #endif

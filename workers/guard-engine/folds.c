@@ -2,6 +2,7 @@
 #include "workers/guard-engine/folds.h"
 #include "common/log.h"
 #include "workers/guard-engine/artifacts.h"
+#include "workers/guard-engine/machines.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

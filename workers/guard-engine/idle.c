@@ -1,6 +1,5 @@
 /* idle.c - see idle.h. */
 #include "workers/guard-engine/idle.h"
-#include "workers/guard-engine/machines.h"
 #include <errno.h>
 
 static int create(yyjson_val *config, const struct machine_defaults *defaults,

@@ -37,4 +37,6 @@ struct idle {
 	enum idle_end ended;
 };
 
+extern const struct machine idle_machine;
+
 #endif

@@ -5,7 +5,6 @@
 #include "workers/guard-engine/interview_config.h"
 #include "workers/guard-engine/interview_flow.h"
 #include "workers/guard-engine/interview_view.h"
-#include "workers/guard-engine/machines.h"
 #include <ctype.h>
 #include <errno.h>
 

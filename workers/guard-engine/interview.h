@@ -99,4 +99,6 @@ int interview_next_dimension(
 bool interview_satisfied(
 	const struct interview_section *section, const struct interview_part *part);
 
+extern const struct machine interview_machine;
+
 #endif

@@ -2,7 +2,6 @@
 #include "workers/guard-engine/interview_flow.h"
 #include "workers/guard-engine/coverage.h"
 #include "workers/guard-engine/interview_view.h"
-#include "workers/guard-engine/machines.h"
 
 /* The wording is the seed's (section 6.4). */
 #define OUTLINE "Please provide a brief outline so we can proceed."

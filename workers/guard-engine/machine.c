@@ -1,23 +1,9 @@
 /* machine.c - what all machines share; see machine.h. */
 #include "workers/guard-engine/machine.h"
-#include "workers/guard-engine/machines.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-static const struct machine *const machines[] = {
-	[GUARD_SESSION] = &session_guard_machine,
-	[GUARD_BREAKLOOP] = &breakloop_machine,
-	[GUARD_INTERVIEW] = &interview_machine,
-	[GUARD_IDLE] = &idle_machine,
-};
-
-const struct machine *machine_of(enum guard_kind kind)
-{
-	assert((size_t)kind < sizeof(machines) / sizeof(machines[0]));
-	return machines[kind];
-}
 
 int machine_event_type(const struct machine *m, struct str type, unsigned flags)
 {

@@ -193,9 +193,6 @@ struct machine {
 	void (*examine)(const void *state, struct machine_event *event);
 };
 
-/* The machine of a kind. */
-const struct machine *machine_of(enum guard_kind kind);
-
 /* The item of an event type on the wire, or -1. `flags`: which senders are allowed. */
 int machine_event_type(const struct machine *m, struct str type, unsigned flags);
 /* The item whose row has this type and whose event may stand first in a step, or -1. */

@@ -4,9 +4,7 @@
 
 #include "workers/guard-engine/machine.h"
 
-extern const struct machine session_guard_machine;
-extern const struct machine breakloop_machine;
-extern const struct machine interview_machine;
-extern const struct machine idle_machine;
+/* The machine of a kind. */
+const struct machine *machine_of(enum guard_kind kind);
 
 #endif

@@ -1,7 +1,6 @@
 /* session_guard.c - the rules of the session guard; see session_guard.h. */
 #include "workers/guard-engine/session_guard.h"
 #include "common/utf8.h"
-#include "workers/guard-engine/machines.h"
 #include "workers/guard-engine/session_guard_view.h"
 #include "workers/guard-engine/solicitation.h"
 #include <assert.h>

@@ -86,4 +86,6 @@ struct session_guard {
 	char rationales[SESSION_GUARD_TRAITS][SESSION_GUARD_MAX_RATIONALE + 1];
 };
 
+extern const struct machine session_guard_machine;
+
 #endif

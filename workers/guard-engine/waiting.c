@@ -3,6 +3,7 @@
 #include "common/timer.h"
 #include "workers/guard-engine/engine.h"
 #include "workers/guard-engine/folds.h"
+#include "workers/guard-engine/machines.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
