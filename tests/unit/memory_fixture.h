@@ -134,7 +134,7 @@ static inline const char *memory_rows(const char *sql)
 	sqlite3 *paige = store.db.handle;
 	const char *text;
 
-	store.db.handle = store.memory.db.handle;
+	store.db.handle = store.memory->db.handle;
 	text = rows(sql);
 	store.db.handle = paige;
 	return text;

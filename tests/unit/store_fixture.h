@@ -8,6 +8,7 @@
 
 #include "proto/messages.h"
 #include "tests/unit/scratch.h"
+#include "workers/store/memory.h"
 #include "workers/store/store.h"
 #include <check.h>
 
@@ -15,6 +16,7 @@
 #define FIXTURE_DOCS_MAX 2048
 
 static struct store store;
+static struct memory fixture_memory;
 static char fixture_dir[SCRATCH_SIZE];
 static char fixture_path[SCRATCH_SIZE + 16];
 static struct arena fixture_arena;		   /* of all calls of one test */
@@ -27,8 +29,10 @@ static inline void fixture_open(void)
 {
 	struct problem problem;
 
-	store = (struct store){
-		.project_dir = "/project", .keys = keys_new(), .started = clock_wall()};
+	store = (struct store){.project_dir = "/project",
+		.keys = keys_new(),
+		.memory = &fixture_memory,
+		.started = clock_wall()};
 	ck_assert_msg(
 		database_open(&store.db, fixture_path, &paige_schema, &problem) == 0,
 		"%s", problem.text);

@@ -21,7 +21,7 @@ static void fill_with_noise(int count)
 	static const char *const words[] = {"race", "condition", "token", "grid",
 		"deadlock", "cache", "session", "parser", "socket", "transaction",
 		"callback", "index"};
-	sqlite3 *db = store.memory.db.handle;
+	sqlite3 *db = store.memory->db.handle;
 	sqlite3_stmt *memory, *vector, *text;
 	float values[EMBEDDING_MAX] = {0};
 	unsigned seed = 1;
@@ -229,7 +229,7 @@ START_TEST(damage_found_while_running_gives_the_file_up)
 	int fd = open(scratch_path(fixture_dir, "memory.db"), O_WRONLY);
 	ck_assert_int_eq(pwrite(fd, body.data, body.len, 0), (ssize_t)body.len);
 	close(fd);
-	sqlite3_db_release_memory(store.memory.db.handle);
+	sqlite3_db_release_memory(store.memory->db.handle);
 	ck_assert_int_eq(memory_count(&store, &call), -ECANCELED);
 	ck_assert_str_eq(call.outcome.error->name, "STORAGE_FAILED");
 	ck_assert(!memory_ready(&store));

@@ -11,16 +11,6 @@
 #include <sched.h>
 #include <stdio.h>
 
-static unsigned long dropped;
-
-unsigned long actions_take_dropped(void)
-{
-	unsigned long n = dropped;
-
-	dropped = 0;
-	return n;
-}
-
 static void publish(struct call *call, const struct session_ref *session,
 	const struct action_entry *entry)
 {
@@ -65,7 +55,7 @@ int action_log(struct store *store, struct call *call, unsigned n, enum action a
 	call_time(call, at);
 	session = sessions_at(&store->sessions, str_of(at));
 	if (!session) {
-		dropped++;
+		store->dropped++;
 		return 0;
 	}
 	return action_write(store, call, session,
@@ -162,7 +152,7 @@ static int append_row(struct store *store, struct call *call,
 	int written, result;
 
 	if (!session) {
-		dropped++;
+		store->dropped++;
 		return 0;
 	}
 	written = action_write(store, call, session, entry);

@@ -40,7 +40,4 @@ int action_log(struct store *store, struct call *call, unsigned n, enum action a
 int action_find(struct store *store, struct call *call, const char *id,
 	struct str *session_id, struct str *data) __attribute__((warn_unused_result));
 
-/* Dropped rows since the last time this was asked; for a warning now and then. */
-unsigned long actions_take_dropped(void);
-
 #endif

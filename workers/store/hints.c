@@ -10,38 +10,6 @@
 /* Rows of one call (row_ids.h). */
 enum hint_row { ROW_ACTION, ROW_PROGRESS };
 
-static int level_of(struct str data)
-{
-	struct hint_level_change_data change = {0};
-	struct proto_error error;
-	struct arena arena = {0};
-	yyjson_doc *doc = proto_parse(data, &error);
-	int level = HINT_LEVEL_NONE;
-
-	if (doc && proto_decode(hint_level_change_data_type(), yyjson_doc_get_root(doc),
-			   "data", DECODE_LENIENT, &arena, &change, &error) == 0)
-		level = change.level;
-	yyjson_doc_free(doc);
-	arena_free(&arena);
-	return level;
-}
-
-int hint_level_load(struct store *store, const char *session_id, int *level)
-{
-	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_ACTION_LAST_OF_TYPE);
-	struct arena arena = {0};
-	int found;
-
-	query_text(query, 1, str_of(session_id));
-	query_text(query, 2, str_of(action_infos[ACTION_HINT_LEVEL_CHANGE].name));
-	found = query_step(&store->db, query);
-	if (found >= 0)
-		*level = found == 1 ? level_of(query_column(query, 0, &arena))
-				    : HINT_LEVEL_NONE;
-	arena_free(&arena);
-	return found < 0 ? found : 0;
-}
-
 int progress_write(
 	struct store *store, struct call *call, const struct progress_entry *entry)
 {

@@ -11,11 +11,6 @@ struct store;
 struct call;
 struct type;
 
-/* The level that the action log of a session says last; HINT_LEVEL_NONE when it says
- * none. 0 or -errno. */
-int hint_level_load(struct store *store, const char *session_id, int *level)
-	__attribute__((warn_unused_result));
-
 /* A progress event to be written. */
 struct progress_entry {
 	const char *id;

@@ -6,6 +6,7 @@
 #include "common/timer.h"
 #include "common/worker.h"
 #include "workers/store/backups.h"
+#include "workers/store/memory.h"
 #include "workers/store/serve.h"
 #include "workers/store/store.h"
 #include "workers/store/streams.h"
@@ -21,10 +22,17 @@
 #define STOP_LOOK_MS 10
 
 static struct store store;
+static struct memory memory;
 static char path[PATH_MAX];
 static struct event *open_timer;
 static struct event *stop_timer;
 static struct mono stop_deadline;
+
+static const struct serve_beside beside = {
+	.streams_ready = streams_ready,
+	.memory_take = memory_take,
+	.memory_waiting = memory_waiting,
+};
 
 /* ---- start ---- */
 
@@ -106,6 +114,7 @@ static int init(struct worker *w)
 		.bus = w->bus,
 		.project_dir = w->settings->project_dir,
 		.keys = keys_new(),
+		.memory = &memory,
 		.started = clock_wall(),
 	};
 	/* Nobody reads these figures, and they take a lock per allocation. Before SQLite
@@ -121,7 +130,7 @@ static int init(struct worker *w)
 			"error", "%s", strerror(-result), NULL);
 	/* SQLite opens /dev/urandom once, which it may not do any more when confined. */
 	sqlite3_randomness(sizeof(seed), &seed);
-	serve_open(&store);
+	serve_open(&store, &beside);
 	result = open_store();
 	if (result == -EBUSY) {
 		log_warn("the database is locked by another process; waiting", "path",
@@ -141,7 +150,7 @@ static void confine(struct worker *w, struct confinement *c)
 
 static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 {
-	size_t waiting = store.group.waiting + store.memory.queue.waiting +
+	size_t waiting = store.group.waiting + memory_waiting(&store) +
 			 store.streams->group.waiting;
 
 	(void)fd;

@@ -24,14 +24,14 @@ static void on_log_change(void *arg)
 {
 	struct store *store = arg;
 
-	store->health.memory_pinned = store->memory.log.pinned;
-	store->health.memory_pin = store->memory.log.pin;
+	store->health.memory_pinned = store->memory->log.pinned;
+	store->health.memory_pin = store->memory->log.pin;
 	upkeep_tell(store);
 }
 
 static void try_to_open(struct store *store)
 {
-	struct memory *m = &store->memory;
+	struct memory *m = store->memory;
 	struct problem problem;
 	int result = database_open(&m->db, m->path, &memory_schema, &problem);
 
@@ -50,14 +50,14 @@ static void try_to_open(struct store *store)
 
 void memory_open(struct store *store, const char *data_dir)
 {
-	if (asprintf(&store->memory.path, "%s/memory.db", data_dir) < 0)
+	if (asprintf(&store->memory->path, "%s/memory.db", data_dir) < 0)
 		abort();
 	try_to_open(store);
 }
 
 void memory_close(struct store *store)
 {
-	struct memory *m = &store->memory;
+	struct memory *m = store->memory;
 
 	if (m->open) {
 		if (!log_keeper_stop(&m->log, !m->given_up))
@@ -74,13 +74,13 @@ void memory_close(struct store *store)
 static void give_up(struct store *store, const struct problem *problem)
 {
 	/* A search may have a statement open: the file is closed at the end only. */
-	store->memory.given_up = true;
+	store->memory->given_up = true;
 	tell(store, problem);
 }
 
 bool memory_ready(struct store *store)
 {
-	struct memory *m = &store->memory;
+	struct memory *m = store->memory;
 	struct problem problem;
 
 	if (m->given_up)
@@ -101,7 +101,7 @@ bool memory_ready(struct store *store)
 
 void memory_note_failure(struct store *store, int error, struct problem *problem)
 {
-	struct memory *m = &store->memory;
+	struct memory *m = store->memory;
 
 	database_problem(&m->db, problem);
 	if (!sqlite3_get_autocommit(m->db.handle) &&
@@ -124,6 +124,6 @@ int memory_failed(struct store *store, struct call *call, int error)
 
 void memory_committed(struct store *store)
 {
-	if (store->memory.log.db)
-		log_keeper_after_commit(&store->memory.log);
+	if (store->memory->log.db)
+		log_keeper_after_commit(&store->memory->log);
 }

@@ -32,7 +32,7 @@ enum memory_statement {
 #undef STATEMENT
 };
 
-/* In struct store. Zero before memory_open. */
+/* Zero before memory_open. */
 struct memory {
 	char *path;
 	struct database db;
@@ -72,6 +72,8 @@ static inline sqlite3_stmt *memory_query(
 
 /* Queues a call to a service below; it is answered when it is done. */
 void memory_take(struct store *store, struct call *call);
+/* How many are queued. */
+size_t memory_waiting(const struct store *store);
 
 /*
  * Services. As those of store.h, but on memory.db, outside the transactions of paige.db;

@@ -146,7 +146,7 @@ int memory_add(struct store *store, struct call *call)
 
 	if (result < 0)
 		return result;
-	result = keep_all(&store->memory, call, vectors);
+	result = keep_all(store->memory, call, vectors);
 	if (result < 0)
 		return memory_failed(store, call, result);
 	memory_committed(store);

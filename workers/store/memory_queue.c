@@ -33,7 +33,7 @@ static int run(struct store *store, struct call *call)
 static void on_turn(evutil_socket_t fd, short what, void *arg)
 {
 	struct store *store = arg;
-	struct memory *m = &store->memory;
+	struct memory *m = store->memory;
 	struct call *call = m->queue.first;
 	int result = run(store, call);
 
@@ -52,7 +52,7 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 
 void memory_take(struct store *store, struct call *call)
 {
-	struct memory *m = &store->memory;
+	struct memory *m = store->memory;
 
 	if (!m->turn)
 		m->turn = evtimer_new(store->worker->base, on_turn, store);
@@ -61,4 +61,9 @@ void memory_take(struct store *store, struct call *call)
 	group_add(&m->queue, call);
 	if (m->queue.first == call)
 		schedule(m, 0);
+}
+
+size_t memory_waiting(const struct store *store)
+{
+	return store->memory->queue.waiting;
 }

@@ -189,7 +189,7 @@ static int answer(struct memory *m, struct call *call)
 
 int memory_search(struct store *store, struct call *call)
 {
-	struct memory *m = &store->memory;
+	struct memory *m = store->memory;
 	struct search *s;
 	int result = call->progress ? 0 : begin(m, call);
 
@@ -208,8 +208,8 @@ int memory_search(struct store *store, struct call *call)
 
 int memory_count(struct store *store, struct call *call)
 {
-	AUTO_QUERY *query = memory_query(&store->memory, MEMORY_COUNT);
-	int found = query_step(&store->memory.db, query);
+	AUTO_QUERY *query = memory_query(store->memory, MEMORY_COUNT);
+	int found = query_step(&store->memory->db, query);
 
 	if (found < 0)
 		return memory_failed(store, call, found);

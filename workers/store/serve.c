@@ -6,7 +6,6 @@
 #include "proto/messages.h"
 #include "workers/store/kept.h"
 #include "workers/store/store.h"
-#include "workers/store/streams.h"
 #include "workers/store/upkeep.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@ struct served {
 };
 
 struct serve {
+	const struct serve_beside *beside;
 	/* Pending while calls wait: at once, or the pause of a lock, or a rest. */
 	struct event *turn;
 	bool resting;
@@ -198,6 +198,14 @@ static void want_turn(struct store *store, const struct call *call)
 	schedule(serve, rest > 0 ? (int)rest : 0);
 }
 
+/* Calls that are queued in one place or the other. guard.db has no memories. */
+static size_t waiting(const struct store *store)
+{
+	size_t memories = store->beside ? 0 : store->serve->beside->memory_waiting(store);
+
+	return store->group.waiting + memories;
+}
+
 static void on_request(void *arg, struct bus_request *request, const void *message)
 {
 	struct served *served = arg;
@@ -210,7 +218,7 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 			request, "UNAVAILABLE", (struct str){0}, "The store is stopping");
 		return;
 	}
-	if (store->beside && !streams_ready(store)) {
+	if (store->beside && !store->serve->beside->streams_ready(store)) {
 		bus_answer_error(request, "STORAGE_FAILED", (struct str){0},
 			"Guards are unavailable: %s", store->health.problem.text);
 		return;
@@ -220,7 +228,7 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 			"%s needs a UUID as its key", method_infos[request->method].name);
 		return;
 	}
-	if (store->group.waiting + store->memory.queue.waiting >= SERVE_MAX_WAITING) {
+	if (waiting(store) >= SERVE_MAX_WAITING) {
 		bus_answer_error(request, "BUSY", (struct str){0},
 			"The database is locked by another process and too many calls "
 			"wait");
@@ -238,7 +246,7 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 		.request = request,
 	};
 	if (served->service->flags & SERVICE_MEMORY) {
-		memory_take(store, call);
+		store->serve->beside->memory_take(store, call);
 		return;
 	}
 	if (store->serve->pause_ms > 0 && (flags & METHOD_READ) &&
@@ -250,28 +258,29 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 	want_turn(store, call);
 }
 
-static void open_one(struct store *store)
+static void open_one(struct store *store, const struct serve_beside *beside)
 {
 	struct serve *serve = calloc(1, sizeof(*serve));
 
 	if (!serve)
 		abort();
 	store->serve = serve;
+	serve->beside = beside;
 	serve->kept = kept_new();
 	serve->turn = evtimer_new(store->worker->base, on_turn, store);
 	if (!serve->turn)
 		abort();
 }
 
-void serve_open(struct store *store)
+void serve_open(struct store *store, const struct serve_beside *beside)
 {
 	struct served *served =
 		calloc(services_count, sizeof(*served)); /* for the life of the process */
 
 	if (!served)
 		abort();
-	open_one(store);
-	open_one(store->streams);
+	open_one(store, beside);
+	open_one(store->streams, beside);
 	for (size_t i = 0; i < services_count; i++) {
 		bool on_streams = services[i].flags & SERVICE_STREAMS;
 

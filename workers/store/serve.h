@@ -31,8 +31,18 @@ struct event;
 /* Log rows that fail are warned of once in this time. */
 #define SERVE_UNLOGGED_WARN_MS 1000
 
-/* Registers all services with the bus. */
-void serve_open(struct store *store);
+/* What serving needs of the databases beside paige.db. */
+struct serve_beside {
+	/* Of guard.db: whether it can be used now. */
+	bool (*streams_ready)(struct store *streams);
+	/* Of memory.db: takes a call, and how many wait there. */
+	void (*memory_take)(struct store *store, struct call *call);
+	size_t (*memory_waiting)(const struct store *store);
+};
+
+/* Registers all services with the bus. `beside` is borrowed for the life of the process.
+ */
+void serve_open(struct store *store, const struct serve_beside *beside);
 void serve_close(struct store *store);
 /* The database can be written again: what was kept is done. */
 void serve_wake(struct store *store);

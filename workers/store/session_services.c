@@ -247,7 +247,7 @@ static int reactivate(
 	copy_text(s->active.started_at, WALL_ISO_SIZE, row->started_at);
 	if (str_is(row->id, s->last_ended.id))
 		s->last_ended = (struct session_ref){0};
-	result = hint_level_load(store, s->active.id, &s->hint_level);
+	result = sessions_hint_level(store, s->active.id, &s->hint_level);
 	if (result < 0)
 		return result;
 	return action_log(store, call, ROW_OWN, ACTION_SESSION_RESUMED,

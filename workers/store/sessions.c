@@ -1,8 +1,8 @@
 /* sessions.c - coaching sessions (sessions.h). */
 #include "workers/store/sessions.h"
 #include "common/log.h"
+#include "proto/actions.h"
 #include "proto/messages.h"
-#include "workers/store/hints.h"
 #include "workers/store/store.h"
 #include <errno.h>
 #include <stdio.h>
@@ -69,6 +69,38 @@ static int load_ref(struct store *store, enum statement which, struct session_re
 	return found < 0 ? found : 0;
 }
 
+static int level_of(struct str data)
+{
+	struct hint_level_change_data change = {0};
+	struct proto_error error;
+	struct arena arena = {0};
+	yyjson_doc *doc = proto_parse(data, &error);
+	int level = HINT_LEVEL_NONE;
+
+	if (doc && proto_decode(hint_level_change_data_type(), yyjson_doc_get_root(doc),
+			   "data", DECODE_LENIENT, &arena, &change, &error) == 0)
+		level = change.level;
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+	return level;
+}
+
+int sessions_hint_level(struct store *store, const char *session_id, int *level)
+{
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_ACTION_LAST_OF_TYPE);
+	struct arena arena = {0};
+	int found;
+
+	query_text(query, 1, str_of(session_id));
+	query_text(query, 2, str_of(action_infos[ACTION_HINT_LEVEL_CHANGE].name));
+	found = query_step(&store->db, query);
+	if (found >= 0)
+		*level = found == 1 ? level_of(query_column(query, 0, &arena))
+				    : HINT_LEVEL_NONE;
+	arena_free(&arena);
+	return found < 0 ? found : 0;
+}
+
 int sessions_load(struct store *store, struct wall now)
 {
 	struct sessions found = {0};
@@ -83,7 +115,7 @@ int sessions_load(struct store *store, struct wall now)
 	if (result == 0)
 		result = load_ref(store, STATEMENT_SESSION_LAST_ENDED, &found.last_ended);
 	if (result == 0 && found.active.id[0])
-		result = hint_level_load(store, found.active.id, &found.hint_level);
+		result = sessions_hint_level(store, found.active.id, &found.hint_level);
 	if (result == 0)
 		result = database_execute(&store->db, STATEMENT_COMMIT);
 	if (result == 0)

@@ -37,6 +37,11 @@ struct sessions {
 int sessions_load(struct store *store, struct wall now)
 	__attribute__((warn_unused_result));
 
+/* The hint level that the action log of a session says last; HINT_LEVEL_NONE when it says
+ * none. 0 or -errno. */
+int sessions_hint_level(struct store *store, const char *session_id, int *level)
+	__attribute__((warn_unused_result));
+
 /*
  * The session in which something happened at `at` (ISO 8601): the active one, or the one
  * that ended last if it was going on then, since a row may arrive after its session

@@ -17,11 +17,11 @@
 #include "workers/store/group.h"
 #include "workers/store/health.h"
 #include "workers/store/keys.h"
-#include "workers/store/memory.h"
 #include "workers/store/open_calls.h"
 #include "workers/store/sessions.h"
 #include "workers/store/statements.h"
 
+struct memory;
 struct store;
 
 /* An event for the bus, sent once the transaction is durable. */
@@ -108,9 +108,10 @@ struct store {
 	struct keys *keys;
 	struct group group;
 	struct health health;
-	struct memory memory;
+	struct memory *memory; /* borrowed */
 	struct open_calls open_calls;
-	struct wall started; /* when this process began */
+	struct wall started;   /* when this process began */
+	unsigned long dropped; /* actions without a session, not warned of yet */
 	/* guard.db is a store beside this one (streams.h); it knows this one. */
 	struct store *streams, *beside;
 	char *path;		  /* of a store beside another one */

@@ -3,7 +3,6 @@
 #include "common/log.h"
 #include "common/timer.h"
 #include "common/worker.h"
-#include "workers/store/actions.h"
 #include "workers/store/inspect.h"
 #include "workers/store/log_keeper.h"
 #include "workers/store/serve.h"
@@ -16,7 +15,6 @@ struct upkeep {
 	struct log_keeper log;
 	struct event *check_timer;
 	struct event *probe_timer;
-	unsigned long dropped;	/* actions not warned of yet */
 	struct mono warn_after; /* not before */
 	struct timespec file_changed;
 	enum worker_condition condition; /* as told to the supervisor */
@@ -90,12 +88,11 @@ static void warn_of_dropped(struct store *store)
 	struct upkeep *u = upkeep_of(store);
 	struct mono now = clock_mono();
 
-	u->dropped += actions_take_dropped();
-	if (u->dropped == 0 || now.us < u->warn_after.us)
+	if (store->dropped == 0 || now.us < u->warn_after.us)
 		return;
 	log_warn("actions dropped: they came without an active session", "count", "%lu",
-		u->dropped, NULL);
-	u->dropped = 0;
+		store->dropped, NULL);
+	store->dropped = 0;
 	u->warn_after = mono_add_ms(now, UPKEEP_DROPPED_MS);
 }
 
