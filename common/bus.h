@@ -1,7 +1,7 @@
 /*
  * bus.h - typed messages between workers: call, serve, publish, subscribe.
  *
- * The only user of nng (design: architecture, "Rules of the bus"; measured traps: supervision 3.1-3.5).
+ * The only user of nng.
  * Everything happens on the worker's own libevent loop; each callback runs exactly once.
  *
  * Calls go to methods of proto/methods.def over req/rep. Calls made in one turn of the loop to the same

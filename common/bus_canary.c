@@ -1,5 +1,5 @@
 /*
- * bus_canary.c - whether our listeners still accept (architecture, rule 4).
+ * bus_canary.c - whether our listeners still accept.
  *
  * nng 1.5.2 stops accepting for ever when a peer vanishes during the handshake (nng
  * 1518). The transport goes on to greet, so a peer takes itself for connected and is

@@ -114,10 +114,10 @@ struct bus_batch {
 	struct bus_reception *place; /* where to reply; NULL until the caller asks */
 	struct bus_batch *next;	     /* in server.tired */
 	bool held;		     /* comes after one that has not come yet */
-	bool tired;	     /* its slice of the loop is over; goes on in the next turn */
+	bool tired;   /* its slice of the loop is over; goes on in the next turn */
 	bool reading; /* a large call of it is read on the thread; then it goes on */
-	bool running, begun; /* in its loop; every record was begun */
-	unsigned pending;    /* begun and not answered */
+	bool running, begun;	    /* in its loop; every record was begun */
+	unsigned pending;	    /* begun and not answered */
 	struct bus_answer *answers; /* of the calls begun, answered or not */
 	size_t answer_count, answer_room, answers_sent;
 	struct buf bodies; /* of the answers, as they came */
@@ -164,7 +164,7 @@ struct bus_server {
 	unsigned open_requests;
 	struct bus_batch *tired, *tired_last;
 	struct event *go_on;
-	struct event *hold; /* runs while batches are held */
+	struct event *hold;   /* runs while batches are held */
 	struct jobs *readers; /* of large calls */
 };
 

@@ -1,6 +1,5 @@
 /*
- * settings.h - the settings of config/settings.def: read, checked, printed (contract
- * section 2).
+ * settings.h - the settings of config/settings.def: read, checked, printed.
  *
  * Precedence: environment, then .env in the current directory, then --config FILE or else
  * paige.conf in the user's configuration directory, then the default. Every file is
@@ -132,7 +131,7 @@ char *settings_config_path(void);
 
 /*
  * Where sockets go: $RUNTIME_DIRECTORY, else $XDG_RUNTIME_DIR/paige-<hash of DATA_DIR>,
- * else /tmp/paige-<uid>-<hash> (contract section 1). One that cannot be written, or whose
+ * else /tmp/paige-<uid>-<hash>. One that cannot be written, or whose
  * path leaves too little room for the sockets in it (SETTINGS_RUNTIME_DIR_MAX) is passed
  * over. Writes the path; does not make it. Always the same for the same environment and
  * DATA_DIR, whether DATA_DIR exists or not.

@@ -36,7 +36,7 @@ struct worker_spec {
 	/* Opens everything and makes no thread; 0, or the exit code of enum worker_exit after having logged why. May return
 	 * before the worker is ready: then it calls worker_ready later. */
 	int (*init)(struct worker *w);
-	/* Optional. What the process may still do once init is done (architecture, "Privileges"). */
+	/* Optional. What the process may still do once init is done. */
 	void (*confine)(struct worker *w, struct confinement *c);
 	/* Optional. After confinement, which must hold for every thread: whatever makes threads. */
 	void (*begin)(struct worker *w);

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <yyjson.h>
 
-/* Limits of contract section 4. */
+/* Limits of every message that comes from outside. */
 #define PROTO_MAX_MESSAGE_BYTES (10u * 1024 * 1024)
 #define PROTO_MAX_NESTING 64
 
@@ -108,7 +108,7 @@ struct proto_error {
 };
 
 enum decode_mode {
-	DECODE_LENIENT, /* unknown fields are ignored (contract section 4) */
+	DECODE_LENIENT, /* unknown fields are ignored */
 	DECODE_STRICT,	/* unknown fields are errors that name the nearest known one (MCP
 			   arguments) */
 };

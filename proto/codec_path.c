@@ -1,5 +1,5 @@
 /*
- * codec_path.c - error texts of the decoder (contract section 4): path, rule, and the
+ * codec_path.c - error texts of the decoder: path, rule, and the
  * value where it is short. They reach people and models, so they stay whole characters
  * and within a proto_error.
  */

@@ -124,7 +124,7 @@ static void print_status(const struct ctl_status *s)
 	print_last_exits(s);
 }
 
-/* 0 when all workers that are wanted are there (supervision 2.4). */
+/* 0 when all workers that are wanted are there. */
 static int verdict(const struct ctl_status *s)
 {
 	for (size_t i = 0; i < s->workers.count; i++)

@@ -2,8 +2,7 @@
  * daemon.h - the supervisor as a whole: start, run, reload, stop.
  *
  * Called by paiged.c; its parts call back on the one loop. Links libevent, yyjson and
- * libsystemd only, has one thread, never touches the bus or a database (design:
- * architecture).
+ * libsystemd only, has one thread, never touches the bus or a database.
  */
 #ifndef PAIGE_SUPERVISOR_DAEMON_H
 #define PAIGE_SUPERVISOR_DAEMON_H

@@ -1,5 +1,5 @@
 /*
- * discovery.h - DATA_DIR/paiged.json: how clients find the daemon (contract section 1).
+ * discovery.h - DATA_DIR/paiged.json: how clients find the daemon.
  *
  * Mode 0600, since it holds the access token. Written whole under another name and
  * renamed, removed by a clean stop. After a kill -9 it is stale until the next start; the

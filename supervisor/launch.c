@@ -41,7 +41,7 @@ static _Noreturn void give_up(const struct launch_request *r, int control_fd)
 	_exit(127);
 }
 
-/* What was ignored or blocked here must not be so there (supervision 2.3 #10, #15). */
+/* What was ignored or blocked here must not be so there. */
 static void reset_signals(void)
 {
 	struct sigaction act = {.sa_handler = SIG_DFL};

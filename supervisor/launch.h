@@ -2,7 +2,7 @@
  * launch.h - starts the program of a worker as proto/worker.h promises it.
  *
  * Called by process.c from the one thread of the supervisor: PDEATHSIG follows the thread
- * that forked (supervision 2.3 #14). Waits for nothing: a program that cannot be executed
+ * that forked. Waits for nothing: a program that cannot be executed
  * is told by a packet LAUNCH_FAILED on the worker's own control socket, with the errno as
  * its body.
  */

@@ -3,7 +3,7 @@
  *
  * There is one pipe for each worker, kept for the life of the daemon and open at both
  * ends, so that the last words of a process are never lost and nobody gets a SIGPIPE. It
- * is always read, whatever becomes of the file (supervision 2.3 #5, #7). The supervisor's
+ * is always read, whatever becomes of the file. The supervisor's
  * own lines go to stderr and to logs/paiged.log; where stderr is systemd's journal, those of
  * the workers go there, too (journal.h).
  */

@@ -3,8 +3,7 @@
  * alone.
  *
  * Pure: state, event and time go in, the new state and what to do come out. process.c is
- * the only caller and does what is asked. The rules are those of design/architecture
- * "Supervision policy" and of supervision 2.3 and 2.4:
+ * the only caller and does what is asked.
  *
  *   DOWN --want up--> STARTING --READY--> READY --exit--> BACKOFF --time--> STARTING
  *

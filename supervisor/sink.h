@@ -3,7 +3,7 @@
  *
  * Called by logs.c. A file that cannot be written never holds anybody up: lines are
  * dropped and counted, the file is tried again every SINK_RETRY_MS, and then says how
- * many are missing (supervision 2.3 #5, #6, #8). Rotation renames, so that whoever
+ * many are missing. Rotation renames, so that whoever
  * follows the old file loses nothing; nothing is copied.
  */
 #ifndef PAIGE_SUPERVISOR_SINK_H

@@ -9,7 +9,7 @@ export type PhaseStatus = "pending" | "active" | "complete";
 /** Which days the statistics cover. */
 export type StatsPeriod = "7d" | "30d" | "all";
 
-/** A part of the session state (seed 004 story 6). */
+/** A part of the session state (story 6). */
 export type StateItem = "open_files" | "buffers" | "diffs" | "phase" | "plan" | "progress" | "hints" | "session" | "dreyfus" | "active_tab" | "selection" | "phase_text" | "recent_actions";
 
 /** How hard a piece of work is. */
@@ -27,7 +27,7 @@ export type HintStyle = "suggested" | "important" | "critical" | "subtle" | "obv
 /** What kind of coaching message it is (P6.6). */
 export type MessageType = "info" | "hint" | "success" | "warning" | "error";
 
-/** What the Observer saw (seed 004 story 10). */
+/** What the Observer saw (story 10). */
 export type NudgeSignal = "wrong_file" | "scope_drift" | "idle" | "phase_complete" | "edit_loop" | "no_nudge";
 
 /** Which of the four policy machines. */
@@ -69,13 +69,13 @@ export type SessionGuardPhase = "background" | "coding";
 /** Who judges what an answer covers. */
 export type InterviewEvaluator = "keywords" | "claude";
 
-/** Seed 002 section 4.1. */
+/** Where an interview stands (IV-4.1). */
 export type InterviewStatus = "NOT_STARTED" | "IN_PROGRESS" | "PAUSED" | "COMPLETED" | "TERMINATED";
 
-/** Seed 002 section 4.2; intro and wrap-up take no time (I9). */
+/** Where a section stands (IV-4.2); intro and wrap-up take no time (I9). */
 export type InterviewSubstate = "SECTION_INTRO" | "SECTION_QUESTION_ACTIVE" | "SECTION_FOLLOWUP_ACTIVE" | "SECTION_WRAPUP";
 
-/** Why a section ended (seed 002 section 3.3). */
+/** Why a section ended (IV-3.3). */
 export type InterviewExit = "time_expired" | "coverage_satisfied" | "candidate_done" | "system_error";
 
 /** No fields. */
@@ -274,7 +274,7 @@ export interface DashboardRequest {
 	statsPeriod?: StatsPeriod;
 }
 
-/** The learner asks what a piece of code means (seed 004 story 11). */
+/** The learner asks what a piece of code means (story 11). */
 export interface UserExplain {
 	/** Project-relative or absolute path of the file. */
 	path: string;
@@ -290,7 +290,7 @@ export interface UserExplain {
 	surroundingContext?: string;
 }
 
-/** The learner hands in a solution of a kata (seed 004 story 11). Without a kata it is answered by review:error (P5.15). */
+/** The learner hands in a solution of a kata (story 11). Without a kata it is answered by review:error (P5.15). */
 export interface UserReview {
 	/** Id of the kata. */
 	kataId?: string | null;
@@ -1582,7 +1582,7 @@ export interface InterviewMemory {
 	sections: InterviewMemorySection[];
 }
 
-/** What the candidate's page shows now (seed 002 section 9). */
+/** What the candidate's page shows now (IV-9). */
 export interface InterviewUi {
 	/** The section that runs. */
 	current_section: string | null;
@@ -1596,7 +1596,7 @@ export interface InterviewUi {
 	allowed_actions: string[];
 }
 
-/** State of an interview (seed 002 sections 3.1, 6.2 and 9). */
+/** State of an interview (IV-3.1, IV-6.2, IV-9). */
 export interface InterviewView {
 	/** Its id. */
 	interview_id: string;

@@ -1,6 +1,6 @@
 /*
  * Calls over the real bus: every answer exactly once, effects exactly once, order,
- * limits, while the other side is killed, stopped, slow or away (supervision 3.7).
+ * limits, while the other side is killed, stopped, slow or away.
  */
 #include "tests/bus/bus_rig.h"
 #include <check.h>

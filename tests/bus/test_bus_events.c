@@ -1,6 +1,6 @@
 /*
  * Events over the real bus, and connections that come and go: what is missed is told,
- * deaf listeners and dead dialers heal (supervision 3.3, 3.7).
+ * deaf listeners and dead dialers heal.
  */
 #include "tests/bus/bus_rig.h"
 #include <check.h>

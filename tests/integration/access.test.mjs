@@ -1,4 +1,4 @@
-// Who may connect (contract section 3), and what those who may not can do to the others. The rules themselves are a table
+// Who may connect, and what those who may not can do to the others. The rules themselves are a table
 // in tests/unit/test_gateway_access.c.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

@@ -13,7 +13,7 @@ import { sleep, until } from './lib/wait.mjs';
 const FAKE = fileURLToPath(new URL('agent/fake-agent.mjs', import.meta.url));
 const WORKERS_WITHOUT = ['fswatch', 'gateway', 'guard-engine', 'llm', 'observer', 'store'];
 
-/** The seed fixes the pause between two looks at a working process. */
+/** The pause between two looks at a working process; no setting changes it. */
 const RECHECK_MS = 30000;
 
 async function daemonWithAgent(context, env = {}) {

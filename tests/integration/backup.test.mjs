@@ -93,7 +93,7 @@ scenario('copies that nobody took within a day are removed before the next one',
   assert.deepEqual(copies(daemon), ['young.db']);
 });
 
-scenario('what cannot be done is said, with the exit codes of the contract', async (context) => {
+scenario('what cannot be done is said, with the exit codes of paigectl', async (context) => {
   const daemon = await context.daemon();
   const usage = await backup(daemon);
   assert.equal(usage.code, 2);

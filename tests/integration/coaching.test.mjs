@@ -1,4 +1,4 @@
-// coaching.test.mjs - what needs Claude, from plan to wrap-up (seed 004 stories 7 to 12), with the scripted Claude.
+// coaching.test.mjs - what needs Claude, from plan to wrap-up (stories 7 to 12), with the scripted Claude.
 import { strict as assert } from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';

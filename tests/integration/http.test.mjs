@@ -1,4 +1,4 @@
-// HTTP as bytes: bounds, slow and broken requests, methods, answers in one piece (contract section 3; R19, R21, R24).
+// HTTP as bytes: bounds, slow and broken requests, methods, answers in one piece (R19, R21, R24).
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-// The WebSocket as bytes: what a library's client would never send, or hides (contract section 4; R25 to R27, R29, R30).
+// The WebSocket as bytes: what a library's client would never send, or hides (R25 to R27, R29, R30).
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

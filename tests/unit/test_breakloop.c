@@ -1,6 +1,6 @@
 /*
  * Tests of workers/guard-engine/breakloop.h: the decision table, and an exhaustive
- * exploration of a small world that checks the invariants of seed 001 section 3 at every
+ * exploration of a small world that checks the invariants BL-I1 to BL-I6 at every
  * step.
  */
 #include "tests/unit/guard_script.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the decision table (seed 001 section 1, B1) ---- */
+/* ---- the decision table (BL-R1 to BL-R6, B1) ---- */
 
 enum timer { OFF, ON };
 

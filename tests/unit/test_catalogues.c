@@ -19,7 +19,7 @@ static size_t unsent_count(void)
 	return n;
 }
 
-/* 25 and 37 of seed 004 (P5.2, P5.3), the guards' two and three, coaching:progress, 14
+/* 25 and 37 of the coach (P5.2, P5.3), the guards' two and three, coaching:progress, 14
  * tools (SC-038), 28 actions (P4.1). */
 START_TEST(catalogues_are_complete)
 {
@@ -108,7 +108,7 @@ static bool key_is_plain(const char *key, size_t len)
 	return len >= 1 && len <= 64;
 }
 
-/* The dialect of mcp.md, symptom 15, at every depth of a schema. */
+/* The part of JSON Schema that every client takes, at every depth of a schema. */
 static void lint(const char *name, yyjson_val *schema, bool root)
 {
 	static const char *const forbidden[] = {

@@ -1,4 +1,4 @@
-/* Tests of proto_decode: exact errors (contract section 4), and what arrives in the
+/* Tests of proto_decode: exact errors, and what arrives in the
  * members. */
 #include "common/utf8.h"
 #include "proto/messages.h"

@@ -125,7 +125,7 @@ static struct buf nested(
 	return out;
 }
 
-/* Contract section 4: 64 levels, neither more nor less. */
+/* 64 levels, neither more nor less. */
 START_TEST(nests_to_the_limit)
 {
 	static const struct {

@@ -66,7 +66,7 @@ START_TEST(a_long_text_is_cut_and_not_overrun)
 }
 END_TEST
 
-/* Scenario 8.2. */
+/* A question about a race in logins is nearer to one in OAuth than to CSS. */
 START_TEST(the_related_memory_is_nearer)
 {
 	struct embedder *with = embedder_open(model_dir), *without = embedder_open(NULL);

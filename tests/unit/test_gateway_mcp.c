@@ -239,7 +239,7 @@ START_TEST(keeps_few_sessions_and_loses_none)
 }
 END_TEST
 
-/* ---- tools: what makes clients drop a tool, or all of them (mcp.md 3.2, 4) ---- */
+/* ---- tools: what makes clients drop a tool, or all of them ---- */
 
 static void check_keys(const char *tool, yyjson_val *schema)
 {

@@ -1,6 +1,5 @@
 /*
- * Tests of workers/guard-engine/idle_check.h: the cases of the reference (rulings 003.1)
- * and the clamp of ruling C2.
+ * Tests of workers/guard-engine/idle_check.h: every case of the table of decisions, and the clamp of C2.
  */
 #include "workers/guard-engine/idle_check.h"
 #include <check.h>

@@ -71,7 +71,7 @@ START_TEST(test_substance)
 }
 END_TEST
 
-/* The words that the rulings name for each dimension cover it, and an answer without any
+/* The words of the schema cover their dimension, and an answer without any
  * covers nothing. */
 struct dimension_case {
 	const char *section, *dimension, *text;

@@ -1,4 +1,4 @@
-/* Lines, the last of them, and the files they end in (supervision 2.3 #5 to #8). */
+/* Lines, the last of them, and the files they end in. */
 #include "common/log.h"
 #include "supervisor/lines.h"
 #include "supervisor/sink.h"

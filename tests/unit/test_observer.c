@@ -1,5 +1,4 @@
-/* When the Observer looks, when it holds back, and what it tells the model (seed 004
- * story 10, P10.x). */
+/* When the Observer looks, when it holds back, and what it tells the model (story 10). */
 #include "workers/observer/policy.h"
 #include "workers/observer/snapshot.h"
 #include <check.h>

@@ -1,5 +1,4 @@
-/* When workers are started, stopped and ended: scripts of events with made-up times
- * (supervision 2.3, 2.4). */
+/* When workers are started, stopped and ended: scripts of events with made-up times. */
 #include "supervisor/policy.h"
 #include <check.h>
 #include <stdlib.h>

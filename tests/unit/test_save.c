@@ -1,9 +1,9 @@
 /* Tests of reading and saving: workers/fswatch/read.h, disk.h, save.h, jobs.h, hash.h. */
+#include "common/jobs.h"
 #include "common/utf8.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/disk.h"
 #include "workers/fswatch/fault.h"
-#include "common/jobs.h"
 #include "workers/fswatch/language.h"
 #include "workers/fswatch/names.h"
 #include "workers/fswatch/read.h"

@@ -1,4 +1,4 @@
-/* Tests of workers/guard-engine/scorer.h (rulings 000.1). */
+/* Tests of workers/guard-engine/scorer.h. */
 #include "workers/guard-engine/scorer.h"
 #include <check.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
  * Tests of workers/guard-engine/session_guard.h beyond the golden streams: a hundred
- * simulated interviews (test cases 3 and 6 of seed 000), and what holds in every one of
+ * simulated interviews (SG-T3, SG-T6), and what holds in every one of
  * many random streams.
  */
 #include "tests/unit/guard_script.h"

@@ -1,5 +1,4 @@
-/* Settings: the format of files, precedence, rules, directories (contract section 2,
- * FR-005, FR-006). */
+/* Settings: the format of files, precedence, rules, directories (FR-005, FR-006). */
 #include "common/envfile.h"
 #include "common/settings.h"
 #include "common/settings_paths.h"

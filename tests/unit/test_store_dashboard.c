@@ -1,5 +1,4 @@
-/* The dashboard's figures and lists, and how long they take with many rows (seed 004
- * story 12, P12.x). */
+/* The dashboard's figures and lists, and how long they take with many rows (story 12). */
 #include "tests/unit/store_fixture.h"
 #include <time.h>
 

@@ -1,4 +1,4 @@
-/* Memories kept and found in memory.db (seed 004 story 8, P8.x), and how well. */
+/* Memories kept and found in memory.db (story 8), and how well. */
 #include "tests/unit/memory_fixture.h"
 #include <stdio.h>
 

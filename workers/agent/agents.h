@@ -1,6 +1,6 @@
 /*
  * agents.h - the agent sessions, their clients, and the bus between them: the heart of
- * the worker (seed 003, rulings 003.1).
+ * the worker.
  *
  * clients.c speaks with clients, sessions.c owns sessions and their programs, records.c
  * has them go on after the end of a worker; requests.c does what clients ask for; main.c
@@ -24,7 +24,7 @@
 #define AGENTS_MAX_CLIENTS 512
 /* Messages to a client are published when this much waits, or at the end of the turn. */
 #define CLIENT_PARCEL_BYTES (256u * 1024)
-/* A program that ends by itself within this time failed to start (rulings 003.1). */
+/* A program that ends by itself within this time failed to start. */
 #define AGENTS_EARLY_MS 2000
 
 /* Requests of a program that wait for an answer, and their ids. */

@@ -1,6 +1,5 @@
 /*
- * command.h - AGENT_COMMAND as arguments, and the flags of stream-json behind it (rulings
- * 003.1). Pure.
+ * command.h - AGENT_COMMAND as arguments, and the flags of stream-json behind it. Pure.
  */
 #ifndef PAIGE_AGENT_COMMAND_H
 #define PAIGE_AGENT_COMMAND_H

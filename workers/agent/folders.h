@@ -1,6 +1,6 @@
 /*
  * folders.h - the folders that agents may work in, and the sessions that can be resumed
- * there (rulings 003.1).
+ * there.
  *
  * Called by requests.c, sessions.c and records.c. Reads directories only. A folder is
  * what the kernel says it is (an open descriptor and its real path), so that a link or a

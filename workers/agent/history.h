@@ -1,6 +1,5 @@
 /*
- * history.h - the last events of an agent session, for a client that comes back (rulings
- * 003.1).
+ * history.h - the last events of an agent session, for a client that comes back.
  *
  * Pure but for its own memory; owned by sessions.c. Keeps at most HISTORY_MAX_EVENTS and
  * HISTORY_MAX_BYTES, the newest; what fell out is counted. The newest event is kept
@@ -13,7 +12,7 @@
 #include <stdint.h>
 
 #define HISTORY_MAX_EVENTS 10000
-/* Less than a client's queue may hold (contract section 4). */
+/* Less than a client's queue may hold. */
 #define HISTORY_MAX_BYTES (6u * 1024 * 1024)
 
 struct history_item {

@@ -1,4 +1,4 @@
-/* requests.c - what clients of /agent ask for (rulings 003.1); see agents.h. */
+/* requests.c - what clients of /agent ask for; see agents.h. */
 #include "common/log.h"
 #include "proto/messages.h"
 #include "workers/agent/agents.h"

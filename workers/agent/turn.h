@@ -1,5 +1,5 @@
 /*
- * turn.h - the idle machine of seed 003 on one agent session: what happened goes in, what
+ * turn.h - the idle machine of the guard engine on one agent session: what happened goes in, what
  * to do with the process comes out.
  *
  * Pure: the time is an argument, in milliseconds of the clock that stands still while the

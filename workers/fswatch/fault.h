@@ -11,7 +11,7 @@ enum fault {
 	FAULT_BINARY,	       /* an editor was never given its content */
 	FAULT_PROJECT_GONE,    /* or another one is in its place */
 	FAULT_NOT_REGULAR,     /* a FIFO, socket or device */
-	FAULT_TOO_BIG,	       /* more than a client may be sent (contract 7) */
+	FAULT_TOO_BIG,	       /* more than a client may be sent */
 };
 
 /*

@@ -32,7 +32,7 @@ enum path_verdict {
 /*
  * Turns what a client asked for, relative to the project or absolute in either spelling
  * of the root, into its key. "." and ".." are taken out component by component, so a path
- * that leaves the project and comes back is fine (3.9). `key` is untouched unless the
+ * that leaves the project and comes back is fine. `key` is untouched unless the
  * verdict is PATH_OK.
  */
 enum path_verdict paths_key(const struct path_roots *roots, struct str asked,

@@ -12,7 +12,7 @@
 #include "workers/fswatch/hash.h"
 #include "workers/fswatch/project.h"
 
-/* More than a client may have queued (contract 4, 7). */
+/* More than a client may have queued. */
 #define READ_MAX_BYTES (8u * 1024 * 1024)
 
 /* Zero is a valid empty value; the buffers are reused from file to file. */

@@ -1,5 +1,5 @@
 /*
- * access.h - who may connect (contract section 3), as a pure judgement.
+ * access.h - who may connect, as a pure judgement.
  *
  * Called by http.c for every request. Reads no socket and no clock: what the kernel knows
  * of the peer (loopback, owner) is an argument. Must never be loosened by a path:

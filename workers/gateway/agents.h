@@ -1,5 +1,5 @@
 /*
- * agents.h - /agent: clients of the agent worker, over WebSocket (rulings 003.1).
+ * agents.h - /agent: clients of the agent worker, over WebSocket.
  *
  * Hands messages on unread: what a client says is a call to the worker, what it is told
  * an event agent/<connectionId>. When events were missed, or the worker was started anew,

@@ -1,6 +1,5 @@
 /*
- * backup.h - POST /backup: a copy of the database while the daemon runs, for paigectl
- * (contract section 6).
+ * backup.h - POST /backup: a copy of the database while the daemon runs, for paigectl.
  */
 #ifndef PAIGE_GATEWAY_BACKUP_H
 #define PAIGE_GATEWAY_BACKUP_H

@@ -1,5 +1,5 @@
 /*
- * guard_watch.h - windows that watch guard machines (contract section 5): guard:subscribe
+ * guard_watch.h - windows that watch guard machines: guard:subscribe
  * {kind, id}, then guard:state at once and after every change, guard:effect for each
  * effect.
  *

@@ -1,5 +1,5 @@
 /*
- * guards.h - driving the guard machines over HTTP (contract section 5).
+ * guards.h - driving the guard machines over HTTP.
  *
  * Turns a request into a call of the guard worker and its reply into an answer; knows no
  * machine.

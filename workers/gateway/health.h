@@ -1,4 +1,4 @@
-/* health.h - GET /health and GET /ready (FR-004, contract section 3). */
+/* health.h - GET /health and GET /ready (FR-004). */
 #ifndef PAIGE_GATEWAY_HEALTH_H
 #define PAIGE_GATEWAY_HEALTH_H
 

@@ -1,6 +1,6 @@
 /*
  * hello.h - connection:hello: who is there, and what a window needs to begin or to go on
- * (FR-053, contract section 4).
+ * (FR-053).
  *
  * connection:init comes first. A window that resumes is then sent the broadcasts it
  * missed; every other one the tree, and the state of the session when it asked to resume

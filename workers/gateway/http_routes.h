@@ -1,4 +1,4 @@
-/* http_routes.h - the table of paths (contract section 3). */
+/* http_routes.h - the table of paths. */
 #ifndef PAIGE_GATEWAY_HTTP_ROUTES_H
 #define PAIGE_GATEWAY_HTTP_ROUTES_H
 

@@ -1,6 +1,6 @@
 /*
  * replay.h - the last broadcasts, and the connections that ended, so that a window that
- * returns gets what it missed (contract section 4).
+ * returns gets what it missed.
  *
  * Bounded by number and bytes; owned by ws_server.c. Lost with the process: then
  * everybody starts afresh.

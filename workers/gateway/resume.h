@@ -1,6 +1,5 @@
 /*
- * resume.h - which broadcasts a returning window missed, from the last seq it saw
- * (contract section 4).
+ * resume.h - which broadcasts a returning window missed, from the last seq it saw.
  *
  * Broadcasts are numbered from 1 for all windows together; messages are numbered (seq)
  * for each connection. Nearly every message of a connection is a live broadcast, so a

@@ -1,6 +1,5 @@
 /*
- * ws_client.h - one editor window: its socket, its output queue, its liveness (contract
- * section 4).
+ * ws_client.h - one editor window: its socket, its output queue, its liveness.
  *
  * Called by ws_upgrade.c (a window connected), ws_server.c (broadcasts) and whoever
  * answers a window. Knows envelopes, not messages: what comes in goes to `on_message` of
@@ -45,14 +44,14 @@ struct ws_client {
 	struct evhttp_connection *http;
 	enum ws_client_state state;
 	bool close_received;
-	bool flush_wanted; /* in the server's list to_flush */
-	bool dead_listed;  /* in the server's list dead */
-	unsigned pauses;	  /* of reading: a bit for each reason of ws_client_pause */
-	bool greeted;		  /* connection:init was sent */
-	bool wants_progress;	  /* as its hello said */
-	unsigned pending_calls;	  /* calls that will answer this window */
-	bool gone;	/* the socket is closed; freed when pending_calls is 0 */
-	int cols, rows; /* terminal size (P5.24) */
+	bool flush_wanted;	/* in the server's list to_flush */
+	bool dead_listed;	/* in the server's list dead */
+	unsigned pauses;	/* of reading: a bit for each reason of ws_client_pause */
+	bool greeted;		/* connection:init was sent */
+	bool wants_progress;	/* as its hello said */
+	unsigned pending_calls; /* calls that will answer this window */
+	bool gone;		/* the socket is closed; freed when pending_calls is 0 */
+	int cols, rows;		/* terminal size (P5.24) */
 	struct event *read_event;
 	struct event *write_event;
 	struct event *timer;

@@ -2,7 +2,7 @@
  * ws_message.h - from the text that a window sent to a message with a payload of the
  * right shape.
  *
- * Called by ws_client.c. Checks the envelope (FR-049, contract section 4) and the payload
+ * Called by ws_client.c. Checks the envelope (FR-049) and the payload
  * against proto/ws.def; what is wrong is told to the sender alone (EC-22, EC-23), an
  * unknown type is logged and ignored (FR-060).
  */

@@ -3,7 +3,7 @@
  *
  * wslay's frame API takes the frames apart; the rules between frames
  * stand here: masking, reserved bits and opcodes, fragmentation, control frames, UTF-8,
- * close codes, sizes (contract section 4; R25 to R27). wslay's event API is not used: it
+ * close codes, sizes (R25 to R27). wslay's event API is not used: it
  * checks UTF-8 byte by byte, which took four fifths of the time of a large message.
  *
  * Called by ws_client.c. Does no I/O, and is the target of the frame fuzzer.

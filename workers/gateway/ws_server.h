@@ -38,7 +38,7 @@ struct ws_server {
 struct ws_server *ws_server_new(
 	struct gateway *g, void (*on_message)(struct ws_client *client, struct str text));
 
-/* To every window, also those that have not said hello (scenario 5.9). `sender` gets `id`
+/* To every window, also those that have not said hello. `sender` gets `id`
  * with it; both may be absent. `type` must live for ever. */
 void ws_broadcast(struct ws_server *server, struct str type, struct payload *payload,
 	const struct ws_client *sender, struct str id);

@@ -1,6 +1,6 @@
 /*
  * artifacts.h - what is left of an interview: section artifacts and the two export
- * bundles (seed 002 sections 2.2, 3.3 and 7).
+ * bundles (IV-2.2, IV-3.3, IV-7.1, IV-7.2).
  *
  * Made from the rows of one stream and nothing else, so nothing of another interview can
  * be in them. Summaries are extractive: quotes and lists, no sentence that the candidate

@@ -1,5 +1,5 @@
 /*
- * assistant_policy.h - what the candidate's assistant may say (seed 002 section 8.2).
+ * assistant_policy.h - what the candidate's assistant may say (IV-8.2).
  *
  * Allowed: definitions, what documentation says, nudges. Not allowed: solutions, much
  * code, plans step by step. Queries are checked before a model is asked, answers before
@@ -11,7 +11,7 @@
 
 #include "common/str.h"
 
-/* What the candidate reads instead. The wording is part of the contract (rulings 002.1).
+/* What the candidate reads instead. Candidates read these words and no others.
  */
 #define ASSISTANT_OVERSTEP                                                               \
 	"I can help clarify concepts, but I can’t provide that level of detail."

@@ -1,6 +1,6 @@
 /*
  * breakloop.h - when an app that eats time may be used: quick tasks, interventions,
- * intentions (seed 001).
+ * intentions.
  *
  * Phases are per app, the quota of quick tasks is one for all. Entries are judged by the
  * decision table of section 1; timers run on while the user is elsewhere. Pure; driven
@@ -20,10 +20,9 @@
 #define BREAKLOOP_MAX_NAMES 4096 /* bytes of all names together */
 #define BREAKLOOP_MAX_TIMEZONE 100
 
-/* The same app again sooner than this is the same entry (contract section 7). */
+/* The same app again sooner than this is the same entry. */
 #define BREAKLOOP_SAME_ENTRY_MS 400
-/* The user is away when no app was in front for this long: phones report short gaps
- * (rulings 001.1). */
+/* The user is away when no app was in front for this long: phones report short gaps. */
 #define BREAKLOOP_AWAY_MS 1500
 
 #define BREAKLOOP_NOBODY (-1) /* no app in front */
@@ -83,12 +82,12 @@ enum breakloop_action {
 
 struct breakloop_verdict {
 	enum breakloop_action action;
-	const char *reason; /* rulings 001.1 */
+	const char *reason; /* name of the rule */
 	int64_t left_ms;    /* belongs to the reason: "T_INTENTION_ACTIVE_1500ms"; -1 for
 			       none */
 };
 
-/* The decision table for an app that comes to the front now (seed 001 section 1). `app`:
+/* The decision table for an app that comes to the front now (BL-R1 to BL-R6). `app`:
  * its place, or BREAKLOOP_OTHER. Changes nothing. */
 struct breakloop_verdict breakloop_decide(
 	const struct breakloop *s, int app, int64_t at_ms);

@@ -1,6 +1,5 @@
 /*
- * coverage.h - which dimensions an answer covers, by the words in it (seed 002
- * section 6.2).
+ * coverage.h - which dimensions an answer covers, by the words in it (IV-6.2).
  *
  * The light evaluator: no model, the same answer for the same words. Pure; called by
  * interview.c and by artifacts.c, which quotes the words that were found.
@@ -20,7 +19,7 @@ enum interview_level coverage_judge(const struct interview_dimension *d, struct 
  * matter. */
 bool coverage_mentions(struct str text, const char *words);
 
-/* Is there enough in it to count as an answer (seed 002 section 6.4)? Twelve letters or
+/* Is there enough in it to count as an answer (IV-6.4)? Twelve letters or
  * digits; every character beyond ASCII counts as a letter. */
 #define COVERAGE_MIN_LETTERS 12
 bool coverage_is_substantive(struct str text);

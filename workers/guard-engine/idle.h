@@ -1,5 +1,5 @@
 /*
- * idle.h - when a process whose clients have all left is ended (seed 003).
+ * idle.h - when a process whose clients have all left is ended.
  *
  * Counts clients and prompts without a result, remembers when the process last wrote, and
  * asks idle_check when it is time. Pure; driven through machine.h, on the clock that

@@ -1,5 +1,4 @@
-/* idle_check.c - see idle_check.h. The wording of the reasons is part of the seed's
- * contract. */
+/* idle_check.c - see idle_check.h. Clients compare the reasons word for word. */
 #include "workers/guard-engine/idle_check.h"
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /*
- * idle_check.h - may a process without clients be ended now? (seed 003, checkIdle)
+ * idle_check.h - may a process without clients be ended now?
  *
  * Order: the cap, which no guard can put off; the guards, the first that keeps the
  * process wins; a grace when a guard kept it at the last check and none does now; the

@@ -23,8 +23,7 @@ static int section_of_prompt(const struct interview_schema *schema, struct str p
 	return -1;
 }
 
-/* The section before still takes messages: it ended by time, a moment ago (seed 002
- * section 5.2). */
+/* The section before still takes messages: it ended by time, a moment ago (IV-5.2). */
 static bool in_grace(const struct interview *s, int64_t at_ms)
 {
 	const struct interview_part *before;
@@ -279,7 +278,7 @@ static int on_answered(
 }
 
 /* An answer that goes too far is replaced before it is written anywhere; without one the
- * candidate is told so (seed 002 section 8.2). */
+ * candidate is told so (IV-8.2). */
 static void examine(const void *state, struct machine_event *event)
 {
 	(void)state;

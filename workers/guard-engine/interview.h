@@ -1,6 +1,5 @@
 /*
- * interview.h - an interview of timed sections with bounded follow-up questions (seed
- * 002).
+ * interview.h - an interview of timed sections with bounded follow-up questions.
  *
  * Which section runs, how long, what is asked next, and when it is over. Texts are not
  * kept: they stand in the rows of the stream, from which artifacts.c makes transcripts
@@ -91,11 +90,11 @@ struct interview_place interview_attribute(
 	const struct interview *s, struct str section, struct str prompt, int64_t at_ms);
 
 /* The dimension to ask about next, or -1: what is not covered comes before what is
- * touched, and the more important before the less (seed 002 section 6.3, I13). */
+ * touched, and the more important before the less (IV-6.3, I13). */
 int interview_next_dimension(
 	const struct interview_section *section, const struct interview_part *part);
 
-/* Does the section know enough (seed 002 section 6.4, I6)? */
+/* Does the section know enough (IV-6.4, I6)? */
 bool interview_satisfied(
 	const struct interview_section *section, const struct interview_part *part);
 

@@ -1,5 +1,4 @@
-/* interview_config.h - the constants of an interview: read and checked (seed 002 section
- * 12). Pure. */
+/* interview_config.h - the constants of an interview: read and checked (IV-12). Pure. */
 #ifndef PAIGE_GUARD_ENGINE_INTERVIEW_CONFIG_H
 #define PAIGE_GUARD_ENGINE_INTERVIEW_CONFIG_H
 

@@ -3,7 +3,7 @@
 #include "workers/guard-engine/coverage.h"
 #include "workers/guard-engine/interview_view.h"
 
-/* The wording is the seed's (section 6.4). */
+/* The wording is prescribed (IV-6.4). */
 #define OUTLINE "Please provide a brief outline so we can proceed."
 
 static const struct interview_section *section_of(const struct interview *s)

@@ -1,5 +1,5 @@
 /*
- * interview_schema.h - the interviews that can be held (seed 002 section 2.1), compiled
+ * interview_schema.h - the interviews that can be held (IV-2.1), compiled
  * in from config/interview/.
  *
  * A stream names the version of its schema, and every version stays: the same version and

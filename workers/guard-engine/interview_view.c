@@ -65,7 +65,7 @@ static struct interview_ui make_ui(
 	return ui;
 }
 
-/* ---- what is remembered (seed 002 section 7) ---- */
+/* ---- what is remembered (IV-7.1, IV-7.2) ---- */
 
 static struct interview_memory make_memory(const struct interview *s,
 	struct interview_memory_section list[INTERVIEW_MAX_SECTIONS],

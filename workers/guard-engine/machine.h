@@ -1,5 +1,5 @@
 /*
- * machine.h - one interface for the four policy machines (contract section 5).
+ * machine.h - one interface for the four policy machines.
  *
  * A machine is a pure function: a state and an event give the next state, rows for the
  * stream and effects. It reads no clock, no file and no random source and allocates
@@ -119,9 +119,9 @@ struct machine_item_info {
 enum { ITEM_CREATED, ITEM_REFUSED, ITEM_TICK, ITEM_FIRST_OWN };
 
 enum machine_request_kind {
-	MACHINE_REQUEST_CONTROL,   /* score one answer (seed 000) */
-	MACHINE_REQUEST_COVERAGE,  /* judge what a section's answers cover (seed 002) */
-	MACHINE_REQUEST_ASSISTANT, /* answer a query of the candidate (seed 002) */
+	MACHINE_REQUEST_CONTROL,   /* score one answer */
+	MACHINE_REQUEST_COVERAGE,  /* judge what a section's answers cover */
+	MACHINE_REQUEST_ASSISTANT, /* answer a query of the candidate */
 };
 
 /* A question to the model that is open. The engine asks it, again after a crash, and
@@ -172,7 +172,7 @@ struct machine {
 		void *state, const struct machine_event *event, struct machine_out *out);
 	/* When the next tick is due; MACHINE_NEVER for none. */
 	int64_t (*deadline)(const void *state);
-	/* Appends the state for clients (contract sections 5 and 7). */
+	/* Appends the state for clients. */
 	void (*render)(
 		const void *state, const struct machine_view *view, struct buf *out);
 	/* Appends everything that is in the state besides the constants; `load` reads it

@@ -1,5 +1,5 @@
 /*
- * quota.h - how many quick tasks are left in the present window (seed 001 section 1, B4,
+ * quota.h - how many quick tasks are left in the present window (BL-Q, B4,
  * R51).
  *
  * Windows follow the wall clock of a time zone: they begin where it shows a multiple of

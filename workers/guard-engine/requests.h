@@ -1,8 +1,7 @@
 /*
  * requests.h - from rows of a stream to what a model is asked.
  *
- * CONTROL is told the last question and answer alone; earlier talk is reference (rulings
- * 000.1, contract section 7). Judging a section is told what was said in that section.
+ * CONTROL is told the last question and answer alone; earlier talk is reference. Judging a section is told what was said in that section.
  * Pure; called by requests.c.
  */
 #ifndef PAIGE_GUARD_ENGINE_REQUESTS_H
@@ -13,7 +12,7 @@
 
 /* Rows that are read before the event that a request is about. */
 #define REQUESTS_ROWS 200
-/* Earlier messages that CONTROL is shown, and bytes of each (K in rulings 000.1). */
+/* Earlier messages that CONTROL is shown, and bytes of each. */
 #define REQUESTS_HISTORY 30
 #define REQUESTS_HISTORY_TEXT 1000
 /* Bytes kept of a text that a model wrote. */

@@ -1,5 +1,5 @@
 /*
- * scorer.h - the weighted-mean scorer of the session guard (rulings 000.1, G10).
+ * scorer.h - the weighted-mean scorer of the session guard (G10).
  *
  * Per trait a mean S, an evidence mass W and a number of samples n. Pure; called by
  * session_guard.c. The result does not depend on the order of the samples (to 1e-12).

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 
-/* The wording is the seed's. */
+/* The wording is prescribed (SG-FR-003). */
 #define ASK_ANOTHER "Would you like to share another challenging project you worked on?"
 #define DEFAULT_CODING_QUESTION "Thank you. Let's move on to the coding exercise now."
 
@@ -229,8 +229,7 @@ static void keep_rationale(char kept[SESSION_GUARD_MAX_RATIONALE + 1], struct st
 	kept[cut.len] = '\0';
 }
 
-/* Adds the score to the traits: r = w = pillar / 100, and a zero is no sample (rulings
- * 000.1). */
+/* Adds the score to the traits: r = w = pillar / 100, and a zero is no sample. */
 static void add_samples(struct session_guard *s, const struct guard_pillars *p,
 	struct session_guard_samples *samples)
 {
@@ -401,7 +400,7 @@ static int step(void *state, const struct machine_event *e, struct machine_out *
 	}
 }
 
-/* One score at a time, of the oldest answer (rulings 000.1). */
+/* One score at a time, of the oldest answer. */
 static int requests(const void *state, struct machine_request out[MACHINE_MAX_REQUESTS])
 {
 	const struct session_guard *s = state;

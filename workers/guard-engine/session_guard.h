@@ -1,6 +1,5 @@
 /*
- * session_guard.h - the background phase of an interview, bounded by time and evidence
- * (seed 000).
+ * session_guard.h - the background phase of an interview, bounded by time and evidence.
  *
  * The phase ends with the first of: the time is up, the projects are used up, the gate is
  * open. The guard never interrupts: the coding question comes when neither side speaks.
@@ -22,8 +21,7 @@
 
 enum { SESSION_GUARD_TRAITS = 3 }; /* adaptability, creativity, reasoning */
 
-/* Criteria, by priority: the lowest bit that is set is the reason (seed 000, edge cases;
- * G6). */
+/* Criteria, by priority: the lowest bit that is set is the reason (SG-E3, G6). */
 enum session_guard_criterion {
 	SESSION_GUARD_TIMEBOX = 1 << 0,
 	SESSION_GUARD_PROJECTS_CAP = 1 << 1,

@@ -1,5 +1,5 @@
 /*
- * timeline.h - the clock of one stream (R49, R51, R53; rulings G8).
+ * timeline.h - the clock of one stream (R49, R51, R53; G8).
  *
  * Times of a stream are Unix milliseconds that begin with the wall clock at its creation
  * and follow a clock of the kernel from there: setting the wall clock moves neither

@@ -1,4 +1,4 @@
-/* chroma.c - a Chroma server (chroma.h; measured shapes of API v2). */
+/* chroma.c - a Chroma server (chroma.h), by version 2 of its API. */
 #include "workers/llm/chroma.h"
 #include "common/log.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
  * dashboard.c - the launch screen: figures at once, then issues and learning materials
- * side by side (seed 004 story 12; FR-168 to FR-186).
+ * side by side (story 12; FR-168 to FR-186).
  */
 #include "common/log.h"
 #include "workers/llm/flows.h"

@@ -1,6 +1,5 @@
 /*
- * embedder.h - text to the vector under which a memory is kept and found (rulings 004.3,
- * P8.1, P8.8).
+ * embedder.h - text to the vector under which a memory is kept and found (P8.1, P8.8).
  *
  * With the sentence encoder's model: meaning and identifiers in one vector of 1024.
  * Without it: the feature hash alone, 512. Vectors of different embedders must not be

@@ -1,6 +1,6 @@
 /*
  * explain.c - "Explain This": what a piece of code means, for this learner, in this phase
- * (seed 004 story 11; FR-151 to FR-153, FR-159, FR-160).
+ * (story 11; FR-151 to FR-153, FR-159, FR-160).
  */
 #include "workers/llm/flows.h"
 #include "workers/llm/stage.h"

@@ -1,6 +1,5 @@
 /*
- * memory.h - memories across sessions: kept and found by meaning (seed 004 story 8,
- * rulings P8.x).
+ * memory.h - memories across sessions: kept and found by meaning (story 8).
  *
  * Two places behind one interface: a Chroma server (MEMORY=chroma), which may come and
  * go, and memory.db through the store (MEMORY=embedded). Nothing here fails: what cannot
@@ -30,8 +29,7 @@ size_t memory_keep(struct memory *m, struct flow *flow, const struct new_memory 
  * in the flow's arena. */
 struct memory_hits memory_find(struct memory *m, struct flow *flow, struct str text,
 	int results, struct str project);
-/* Whether memories can be kept now, and whether that is so by Chroma (contract section
- * 7). From any thread. */
+/* Whether memories can be kept now, and whether that is so by Chroma. From any thread. */
 bool memory_available(const struct memory *m);
 bool memory_chroma_available(const struct memory *m);
 

@@ -3,8 +3,7 @@
  * events. Pure.
  *
  * The answer of a call is the text behind the last tool result: searches come first, a
- * preamble may stand before them, citations split the text into several blocks (rulings
- * 004.3).
+ * preamble may stand before them, citations split the text into several blocks.
  */
 #ifndef PAIGE_LLM_MODEL_REPLY_H
 #define PAIGE_LLM_MODEL_REPLY_H

@@ -1,6 +1,6 @@
 /*
  * pipeline.c - paige_run_coaching_pipeline: a plan becomes a course of phases for this
- * learner (seed 004 story 9; FR-108 to FR-116).
+ * learner (story 9; FR-108 to FR-116).
  */
 #include "common/log.h"
 #include "common/relative_path.h"

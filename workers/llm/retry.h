@@ -1,6 +1,6 @@
 /*
  * retry.h - whether and when a request to the Claude API is made again. Pure; the rules
- * of the vendor's own client (rulings 004.2 "Claude wire"; P11.12).
+ * of the vendor's own client (P11.12).
  */
 #ifndef PAIGE_LLM_RETRY_H
 #define PAIGE_LLM_RETRY_H

@@ -1,6 +1,6 @@
 /*
  * review.c - practice mode: a solution of a kata is judged, the attempt kept, constraints
- * unlocked (seed 004 story 11; FR-154 to FR-160, FR-165 to FR-167).
+ * unlocked (story 11; FR-154 to FR-160, FR-165 to FR-167).
  */
 #include "workers/llm/flows.h"
 #include "workers/llm/stage.h"

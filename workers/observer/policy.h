@@ -1,6 +1,5 @@
 /*
- * policy.h - when the Observer looks at the learner, and when it holds back. Pure (seed
- * 004 story 10, rulings P10.x): times come in as Unix milliseconds, nothing is asked,
+ * policy.h - when the Observer looks at the learner, and when it holds back. Pure (story 10): times come in as Unix milliseconds, nothing is asked,
  * nothing is sent.
  */
 #ifndef PAIGE_OBSERVER_POLICY_H

@@ -1,5 +1,5 @@
 /*
- * actions.h - the action log (seed 004 story 4): rows in, events out.
+ * actions.h - the action log (story 4): rows in, events out.
  *
  * Rows that the Observer hears of (actions.def, FR-048) are published as action/<type>
  * after the commit (P4.3). Rows are never changed or deleted (P2.18).

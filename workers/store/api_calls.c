@@ -1,5 +1,5 @@
 /*
- * api_calls.c - the log of calls to Claude (seed 004 story 4: FR-040, FR-042, FR-046,
+ * api_calls.c - the log of calls to Claude (story 4: FR-040, FR-042, FR-046,
  * EC-19, P4.4).
  *
  * The id of a row is the key of the call that brings it. Rows are never changed.

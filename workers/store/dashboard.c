@@ -1,4 +1,4 @@
-/* dashboard.c - what the dashboard shows without asking Claude (seed 004 story 12; P12.1,
+/* dashboard.c - what the dashboard shows without asking Claude (story 12; P12.1,
  * P12.4 to P12.9). */
 #include "proto/messages.h"
 #include "workers/store/json_text.h"

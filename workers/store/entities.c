@@ -202,7 +202,7 @@ static int select_rows(struct store *store, struct call *call,
 	return result;
 }
 
-/* How long ago the newest row that fits was (scenario 4.5). */
+/* How long ago the newest row that fits was. */
 static int read_age(struct store *store, struct call *call,
 	const struct entity_info *info, const struct filter *f,
 	struct entity_rows *answer)

@@ -1,6 +1,5 @@
 /*
- * memory.h - memory.db: memories of all sessions (MEMORY=embedded, seed 004 story 8,
- * P8.x).
+ * memory.h - memory.db: memories of all sessions (MEMORY=embedded, story 8).
  *
  * Beside paige.db and by the same rules. Nothing else depends on it: while it cannot be
  * used, memories are unavailable, the worker is degraded, and the rest goes on. A search

@@ -1,5 +1,5 @@
 /*
- * state.h - the nine items of the session state (seed 004 story 6; P6.12 to P6.17).
+ * state.h - the nine items of the session state (story 6; P6.12 to P6.17).
  *
  * Six come from tables; open files, buffers and diffs are asked of the file worker after
  * the commit.

@@ -1,7 +1,7 @@
 /*
  * store.h - the store: what its files share.
  *
- * The only program that knows SQLite (architecture, "Who owns what"). Calls come in over
+ * The only program that knows SQLite. Calls come in over
  * the bus, are queued, and run in groups, one transaction each (group.h); a handler reads
  * and writes rows and says what is to be answered and published once the transaction is
  * durable.

@@ -1,5 +1,5 @@
 /*
- * ui_tools.c - tools by which Claude steers the editor (seed 004 story 6, P6.x).
+ * ui_tools.c - tools by which Claude steers the editor (story 6).
  *
  * Each logs its action, when a session is active, and publishes its message for every
  * window after the commit. Highlights and hints of files add up in the windows; nothing
