@@ -85,8 +85,9 @@ static void fail_start(struct daemon *d, const struct process *p)
 	if (p->last.tail.len > 0 && !journal_listens()) /* it has them already */
 		fprintf(stderr, "Its last lines:\n%.*s", STR_ARG(buf_str(&p->last.tail)));
 	buf_free(&how);
-	daemon_stop(
-		d, "a worker cannot work with this configuration or data", EXIT_FAILURE);
+	daemon_stop(d, "a worker cannot work with this configuration or data",
+		p->last.kind == ENDING_EXIT ? notify_final_exit_code() : EXIT_FAILURE);
+	processes_abandon(&d->processes);
 }
 
 static void on_change(void *arg)

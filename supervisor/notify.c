@@ -1,10 +1,12 @@
-/* notify.c - see notify.h. Called by daemon.c and process.c. */
+/* notify.c - see notify.h. Called by daemon.c, paiged.c and process.c. */
 #include "supervisor/notify.h"
 
 #include "common/clock.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
 #include <systemd/sd-daemon.h>
 
 void notify_ready(void)
@@ -31,6 +33,11 @@ void notify_status(const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	(void)sd_notifyf(0, "STATUS=%s", text);
+}
+
+int notify_final_exit_code(void)
+{
+	return getenv("NOTIFY_SOCKET") ? EX_CONFIG : EXIT_FAILURE;
 }
 
 void notify_alive(void)

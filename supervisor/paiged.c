@@ -6,6 +6,7 @@
 #include "paige-config.h"
 #include "supervisor/daemon.h"
 #include "supervisor/journal.h"
+#include "supervisor/notify.h"
 #include "supervisor/options.h"
 #include <signal.h>
 #include <stdio.h>
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
 		suggest_project(options_get(&options, "project"), config_file);
 	if (load(&settings, config_file) != 0) {
 		settings_fini(&settings);
-		return EXIT_FAILURE;
+		return notify_final_exit_code();
 	}
 	if (options_get(&options, "check")) {
 		print_settings(&settings);

@@ -391,6 +391,26 @@ bool process_absent(const struct process *p)
 	return p->policy.state == POLICY_DOWN && !process_wanted(p);
 }
 
+/* It runs, and does not say so any more: it hangs, or somebody has stopped it. */
+static bool is_silent(const struct process *p)
+{
+	return p->policy.state == POLICY_READY && p->policy.slow;
+}
+
+struct str process_condition(const struct process *p)
+{
+	if (is_silent(p))
+		return STR_LIT("failing");
+	return p->condition.len ? buf_str(&p->condition) : STR_LIT("fine");
+}
+
+struct str process_reason(const struct process *p)
+{
+	if (is_silent(p))
+		return STR_LIT("it gives no sign of life");
+	return p->reason.len ? buf_str(&p->reason) : (struct str){0};
+}
+
 void process_step(struct process *p, enum policy_event_kind event)
 {
 	step(p, (struct policy_event){.kind = event});

@@ -63,6 +63,10 @@ void process_step(struct process *p, enum policy_event_kind event);
 bool process_wanted(const struct process *p);
 /* Neither asked for nor there: nobody is told of it. */
 bool process_absent(const struct process *p);
+/* How it is, for whoever asks: what it said of itself last, unless it is silent since.
+ * Borrowed; the reason is absent when there is none. */
+struct str process_condition(const struct process *p);
+struct str process_reason(const struct process *p);
 /* Ends a process that is still there by force, and waits for it. */
 void process_fini(struct process *p);
 

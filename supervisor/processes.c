@@ -9,25 +9,12 @@
 
 /* ---- describing ---- */
 
-/* It runs, and does not say so any more: it hangs, or somebody has stopped it. */
-static bool is_silent(const struct process *p)
-{
-	return p->policy.state == POLICY_READY && p->policy.slow;
-}
-
-static struct str condition_of(const struct process *p)
-{
-	if (is_silent(p))
-		return STR_LIT("failing");
-	return p->condition.len ? buf_str(&p->condition) : STR_LIT("fine");
-}
-
 static struct str reason_of(const struct process *p, struct buf *scratch)
 {
-	if (is_silent(p))
-		return STR_LIT("it gives no sign of life");
-	if (p->reason.len > 0)
-		return buf_str(&p->reason);
+	struct str reason = process_reason(p);
+
+	if (reason.len > 0)
+		return reason;
 	if (p->policy.state == POLICY_READY || p->last.kind == ENDING_NONE)
 		return (struct str){0};
 	ending_print(&p->last, scratch);
@@ -52,7 +39,7 @@ void processes_describe(const struct processes *ps, struct buf *out)
 			.up = p->policy.state == POLICY_READY,
 			.has_up = true,
 			.state = str_of(policy_state_name(p->policy.state)),
-			.condition = condition_of(p),
+			.condition = process_condition(p),
 			.reason = reason_of(p, &scratch[i]),
 			.restarts = policy_restarts(&p->policy),
 			.has_restarts = true,
@@ -89,6 +76,12 @@ static bool ended(const struct process *p)
 	return p->policy.state == POLICY_DOWN || p->policy.state == POLICY_PARKED;
 }
 
+/* And was not told to stop. */
+static bool is_running(const struct process *p)
+{
+	return !ended(p) && p->policy.state != POLICY_STOPPING;
+}
+
 /* The lowest stage that has somebody left, or INT_MAX. */
 static int next_stage(const struct processes *ps)
 {
@@ -104,7 +97,7 @@ static void stop_one(struct processes *ps, struct process *p)
 {
 	log_info("stopping worker", "name", "%s", worker_infos[p->id].name, NULL);
 	process_step(p, POLICY_WANT_DOWN);
-	if (ps->hurried)
+	if (ps->hurried || (ps->abandoned && p->id != WORKER_STORE))
 		process_step(p, POLICY_HURRY);
 }
 
@@ -124,7 +117,7 @@ static void advance(struct processes *ps)
 		return;
 	ps->stage = stage;
 	for (int i = 0; i < WORKER_COUNT; i++)
-		if (worker_infos[i].stop_stage == stage && !ended(&ps->workers[i]))
+		if (worker_infos[i].stop_stage == stage && is_running(&ps->workers[i]))
 			stop_one(ps, &ps->workers[i]);
 }
 
@@ -143,6 +136,14 @@ void processes_stop(struct processes *ps)
 		if (ps->workers[i].policy.state == POLICY_BACKOFF)
 			process_step(&ps->workers[i], POLICY_WANT_DOWN);
 	event_active(ps->shared.changed, EV_TIMEOUT, 0);
+}
+
+void processes_abandon(struct processes *ps)
+{
+	ps->abandoned = true;
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (is_running(&ps->workers[i]))
+			stop_one(ps, &ps->workers[i]);
 }
 
 /* ---- changes ---- */

@@ -13,7 +13,7 @@ struct processes {
 	struct process_shared shared;
 	struct process workers[WORKER_COUNT];
 	struct mono started; /* of the daemon */
-	bool hurried;
+	bool hurried, abandoned;
 	bool stopped; /* on_stopped was called */
 	int stage;    /* of stopping */
 	/* What the gateway knows, and which process of it. */
@@ -36,6 +36,9 @@ void processes_reload(struct processes *ps);
 /* Stops all by stages of workers.def; on_stopped tells when it is done. A second call
  * hurries. */
 void processes_stop(struct processes *ps);
+/* After it, when the start has failed and nobody was served: all end at once, and soon.
+ * The store alone may finish what it does. */
+void processes_abandon(struct processes *ps);
 /* The supervisor did not run for a while: nobody is judged for that time. */
 void processes_late(struct processes *ps);
 /* Takes new samples of usage; called every few seconds. */

@@ -57,7 +57,8 @@ static struct ctl_worker describe_worker(
 			.window_60s = policy_restarts_in_window(&p->policy, now),
 			.has_window_60s = true},
 		.has_restarts = true,
-		.condition = p->condition.len ? buf_str(&p->condition) : STR_LIT("fine"),
+		.condition = process_condition(p),
+		.reason = process_reason(p),
 		.has_uptime_ms = true,
 		.has_heartbeat_age_ms = true,
 		.has_rss_bytes = true,
@@ -65,8 +66,6 @@ static struct ctl_worker describe_worker(
 		.has_cpu_ms = true,
 	};
 
-	if (p->reason.len)
-		out.reason = buf_str(&p->reason);
 	if (p->confinement.len)
 		out.confinement = buf_str(&p->confinement);
 	if (p->detail.len)

@@ -417,7 +417,13 @@ test('watchdog (hasty): one that is stopped, and one that ignores ABRT, are ende
   d.mode('observer', 'ok');
   process.kill(stopped.pid, 'SIGSTOP');
   const silent = (line) => line.startsWith('ts=packet 102 ') && JSON.parse(line.slice(14)).workers.some((w) => w.name === 'fswatch' && w.up && w.condition === 'failing' && w.reason === 'it gives no sign of life');
-  await until(() => d.log('gateway').split('\n').some(silent), 'the gateway is told of the silence');
+  const silences = [];
+  await until(async () => {
+    const { state, condition, reason } = await d.status('fswatch');
+    if (state === 'ready' && condition === 'failing' && reason === 'it gives no sign of life') silences.push(condition);
+    return d.log('gateway').split('\n').some(silent);
+  }, 'the gateway is told of the silence');
+  assert.ok(silences.length > 0, 'status says the same');
   await until(() => !alive(stopped) && !alive(hard), 'both are ended');
   await until(async () => (await d.status()).workers.every((w) => w.state === 'ready'), 'both are replaced');
   assert.match(d.log('paiged'), /did not end in time: killing it" name=observer/);
