@@ -255,7 +255,7 @@ static void setting_item(const struct setting_info *info)
 		printf("One of: %s.", info->choices);
 		break;
 	case SETTING_PATH:
-		fputs("A directory; ~ is expanded.", stdout);
+		fputs("A path; ~ is expanded.", stdout);
 		break;
 	case SETTING_TEXT:
 		if (info->flags & SETTING_URL)
