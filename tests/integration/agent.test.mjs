@@ -6,12 +6,13 @@ import { fileURLToPath } from 'node:url';
 import WebSocket from 'ws';
 import { AgentClient } from './lib/agent-client.mjs';
 import { AgentPerson } from './lib/agent-person.mjs';
+import { WORKERS } from './lib/daemon.mjs';
 import { alive, descendants } from './lib/processes.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
 const FAKE = fileURLToPath(new URL('agent/fake-agent.mjs', import.meta.url));
-const WORKERS_WITHOUT = ['fswatch', 'gateway', 'guard-engine', 'llm', 'observer', 'store'];
+const WORKERS_WITHOUT = [...WORKERS].sort();
 
 /** The pause between two looks at a working process; no setting changes it. */
 const RECHECK_MS = 30000;

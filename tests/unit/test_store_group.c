@@ -278,7 +278,6 @@ START_TEST(every_action_type_is_taken_with_its_data)
 	};
 	bool seen[ACTION_COUNT] = {0};
 
-	ck_assert_int_eq(ACTION_COUNT, 28);
 	start_session();
 	execute("DELETE FROM action_log");
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
@@ -300,7 +299,7 @@ START_TEST(every_action_type_is_taken_with_its_data)
 		ck_assert_msg(seen[i], "%s", action_infos[i].name);
 	ck_assert_str_eq(
 		rows("SELECT count(*), count(DISTINCT action_type) FROM action_log"),
-		"28|28");
+		arena_printf(&fixture_arena, "%d|%d", ACTION_COUNT, ACTION_COUNT).ptr);
 }
 END_TEST
 
