@@ -191,9 +191,9 @@ static void man_paiged(void)
 		  "directories, another daemon on the same DATA_DIR, or a worker that "
 		  "cannot work with its data.");
 	item("2", "Wrong command line.");
-	item("78", "A service of systemd exits with this in place of 1 when the settings "
-		   "are wrong, or when a worker cannot work with its data. The units do "
-		   "not start it again then (RestartPreventExitStatus=). Mend what the "
+	item("78", "As a systemd service, paiged exits with this instead of 1 if the "
+		   "settings are wrong or a worker cannot work with its data. The units "
+		   "then do not restart it (RestartPreventExitStatus=). Fix what the "
 		   "message names, then run `systemctl start`.");
 	section("EXIT STATUS OF WORKERS");
 	exit_items();
