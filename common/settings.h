@@ -130,11 +130,11 @@ void settings_fini(struct settings *s);
 char *settings_config_path(void);
 
 /*
- * Where sockets go: $RUNTIME_DIRECTORY, else $XDG_RUNTIME_DIR/paige-<hash of DATA_DIR>,
- * else /tmp/paige-<uid>-<hash>. One that cannot be written, or whose
- * path leaves too little room for the sockets in it (SETTINGS_RUNTIME_DIR_MAX) is passed
- * over. Writes the path; does not make it. Always the same for the same environment and
- * DATA_DIR, whether DATA_DIR exists or not.
+ * Where sockets go: $RUNTIME_DIRECTORY, else $XDG_RUNTIME_DIR/paige-<hash of
+ * DATA_DIR>, else /tmp/paige-<uid>-<hash>. One that cannot be written, or whose path
+ * leaves too little room for the sockets in it (SETTINGS_RUNTIME_DIR_MAX) is passed
+ * over. Writes the path; does not make it. Always the same for the same environment
+ * and DATA_DIR, whether DATA_DIR exists or not.
  */
 #define SETTINGS_RUNTIME_DIR_MAX                                                         \
 	75 /* a socket path has at most 107 bytes, ours stay below 100 */

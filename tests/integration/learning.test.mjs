@@ -21,6 +21,7 @@ const KINDS = {
   explanation: 'explain_this',
   feedback: 'practice_review',
   issues: 'issue_assessment',
+  recommendations: 'learning_materials',
 };
 
 const kindOf = (body) => KINDS[Object.keys(body.output_config?.format.schema.properties ?? {}).find((name) => KINDS[name])];
@@ -364,7 +365,11 @@ scenario('the dashboard shows its state at once, then issues, and says what is m
   mode('hang');
   await daemon.sql(`INSERT INTO knowledge_gaps (id, session_id, topic, severity, evidence, related_concepts, last_encountered_at) VALUES ('g', '${sessionId}', 'templates', 'high', 'x', '[]', '2026-01-01T00:00:00.000Z')`);
   editor.send('dashboard:request', { statsPeriod: 'all' });
+  const resource = (url) => ({ type: 'article', title: '<b>T</b>', url, description: 'd', relevance: 'direct', estimated_time: '5 min' });
+  const urls = ['https://example.org/a?b=c', 'javascript:alert(1)', 'https://', 'https://example.org/"x', 'http://example.org/'];
+  answers.learning_materials = { recommendations: [{ knowledge_gap: 'templates', resources: urls.map(resource), study_order: 's', practice_connection: null }] };
   const materials = await editor.next(['dashboard:materials', 'dashboard:materials_error']);
+  assert.deepEqual(materials.payload.recommendations[0].resources.map(({ url }) => url), [urls[0], urls[4]], 'what is no address is dropped');
   const issues = await editor.next('dashboard:issues_error');
   assert.ok(materials.seq < issues.seq, 'materials do not wait for issues');
   assert.match(issues.payload.error, /./);

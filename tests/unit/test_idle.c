@@ -1,5 +1,6 @@
 /*
- * Tests of workers/guard-engine/idle_check.h: every case of the table of decisions, and the clamp of C2.
+ * Tests of workers/guard-engine/idle_check.h: every case of the table of decisions,
+ * and the clamp of C2.
  */
 #include "workers/guard-engine/idle_check.h"
 #include <check.h>

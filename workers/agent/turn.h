@@ -1,6 +1,6 @@
 /*
- * turn.h - the idle machine of the guard engine on one agent session: what happened goes in, what
- * to do with the process comes out.
+ * turn.h - the idle machine of the guard engine on one agent session: what happened
+ * goes in, what to do with the process comes out.
  *
  * Pure: the time is an argument, in milliseconds of the clock that stands still while the
  * computer sleeps (R49). Called by sessions.c. All rules are the guard engine's

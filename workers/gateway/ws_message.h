@@ -2,9 +2,9 @@
  * ws_message.h - from the text that a window sent to a message with a payload of the
  * right shape.
  *
- * Called by ws_client.c. Checks the envelope (FR-049) and the payload
- * against proto/ws.def; what is wrong is told to the sender alone (EC-22, EC-23), an
- * unknown type is logged and ignored (FR-060).
+ * Called by ws_client.c. Checks the envelope (FR-049) and the payload against
+ * proto/ws.def; what is wrong is told to the sender alone (EC-22, EC-23), an unknown
+ * type is logged and ignored (FR-060).
  */
 #ifndef PAIGE_GATEWAY_WS_MESSAGE_H
 #define PAIGE_GATEWAY_WS_MESSAGE_H

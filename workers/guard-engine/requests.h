@@ -1,8 +1,8 @@
 /*
  * requests.h - from rows of a stream to what a model is asked.
  *
- * CONTROL is told the last question and answer alone; earlier talk is reference. Judging a section is told what was said in that section.
- * Pure; called by requests.c.
+ * CONTROL is told the last question and answer alone; earlier talk is reference.
+ * Judging a section is told what was said in that section. Pure; called by requests.c.
  */
 #ifndef PAIGE_GUARD_ENGINE_REQUESTS_H
 #define PAIGE_GUARD_ENGINE_REQUESTS_H

@@ -1,6 +1,7 @@
 /*
  * triage.c - questions that other workers have for the model: whether to nudge (the
- * Observer; FR-139), and what the guards want to know: what an answer is worth, what the answers of a section cover, what the assistant says.
+ * Observer; FR-139), and what the guards want to know: what an answer is worth, what
+ * the answers of a section cover, what the assistant says.
  */
 #include "proto/messages.h"
 #include "workers/llm/flows.h"

@@ -1,5 +1,6 @@
 /*
- * wrap_up.c - paige_end_session: what a session brought becomes knowledge (story 9; FR-117 to FR-128). Three calls, one behind the other, each at its best effort; the
+ * wrap_up.c - paige_end_session: what a session brought becomes knowledge (story 9;
+ * FR-117 to FR-128). Three calls, one behind the other, each at its best effort; the
  * session is completed whatever becomes of them (D49, FR-124).
  */
 #include "common/log.h"

@@ -2,7 +2,8 @@
  * observer.h - the Observer of the active session: hears what happens, asks the model,
  * nudges.
  *
- * One at a time. It keeps nothing: after a crash it is rebuilt from the action log. What decides is in policy.c.
+ * One at a time. It keeps nothing: after a crash it is rebuilt from the action log.
+ * What decides is in policy.c.
  */
 #ifndef PAIGE_OBSERVER_OBSERVER_H
 #define PAIGE_OBSERVER_OBSERVER_H

@@ -1,6 +1,6 @@
 /*
- * policy.h - when the Observer looks at the learner, and when it holds back. Pure (story 10): times come in as Unix milliseconds, nothing is asked,
- * nothing is sent.
+ * policy.h - when the Observer looks at the learner, and when it holds back. Pure
+ * (story 10): times come in as Unix milliseconds, nothing is asked, nothing is sent.
  */
 #ifndef PAIGE_OBSERVER_POLICY_H
 #define PAIGE_OBSERVER_POLICY_H
