@@ -79,6 +79,7 @@ scenario('every call is one row: what was asked, of whom, for how much', async (
   assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   assert.ok(latency_ms >= 0);
   assert.deepEqual(row, {
+    status: 'ok',
     session_id: sessionId,
     call_type: 'explain_this',
     model: body.model,

@@ -37,6 +37,7 @@ static inline void fixture_open(void)
 		database_open(&store.db, fixture_path, &paige_schema, &problem) == 0,
 		"%s", problem.text);
 	ck_assert_int_eq(open_calls_load(&store.open_calls, fixture_dir), 0);
+	ck_assert_int_eq(paid_works_load(&store.paid_works, fixture_dir), 0);
 	ck_assert_int_eq(sessions_load(&store, clock_wall()), 0);
 	memory_open(&store, fixture_dir);
 }
@@ -47,6 +48,7 @@ static inline void fixture_close(void)
 	database_close(&store.db);
 	keys_free(store.keys);
 	open_calls_fini(&store.open_calls);
+	paid_works_fini(&store.paid_works);
 }
 
 /* As a process that is killed and started anew. */

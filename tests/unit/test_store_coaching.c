@@ -345,6 +345,123 @@ START_TEST(calls_that_nobody_ended_are_logged_as_failed)
 }
 END_TEST
 
+/* ---- what Claude was paid for and did not end ---- */
+
+#define OWNER_ONE "11111111-0000-7000-8000-000000000000"
+#define OWNER_TWO "22222222-0000-7000-8000-000000000000"
+#define WORK_A "aaaaaaaa-0000-7000-8000-000000000000"
+#define WORK_B "bbbbbbbb-0000-7000-8000-000000000000"
+#define ASKED "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define NOTHING "{\"id\":null,\"steps\":[]}"
+
+static void keep_step(const char *id, const char *step, const char *text)
+{
+	must_call(METHOD_PAID_KEEP, NULL,
+		arena_printf(&fixture_arena,
+			"{\"owner\":\"" OWNER_ONE "\",\"id\":\"%s\",\"asked\":\"" ASKED
+			"\",\"step\":\"%s\",\"text\":\"%s\"}",
+			id, step, text)
+			.ptr);
+}
+
+static const struct call *take_work(const char *owner)
+{
+	return must_call(METHOD_PAID_TAKE, NULL,
+		arena_printf(&fixture_arena, "{\"owner\":\"%s\",\"asked\":\"" ASKED "\"}",
+			owner)
+			.ptr);
+}
+
+START_TEST(works_that_were_paid_for_are_found_by_the_next_worker)
+{
+	answered(take_work(OWNER_TWO), NOTHING);
+	keep_step(WORK_A, "one", "first");
+	keep_step(WORK_A, "two", "second");
+	keep_step(WORK_A, "one", "again"); /* in the place of the first */
+	answered(take_work(OWNER_ONE), NOTHING);
+	fixture_restart();
+	answered(take_work(OWNER_ONE), NOTHING);
+	answered(take_work(OWNER_TWO),
+		"{\"id\":\"" WORK_A
+		"\",\"steps\":[{\"step\":\"two\",\"text\":\"second\"},"
+		"{\"step\":\"one\",\"text\":\"again\"}]}");
+	answered(take_work(OWNER_TWO), NOTHING); /* it is its own now */
+	must_call(METHOD_PAID_DROP, NULL, "{\"id\":\"" WORK_A "\"}");
+	fixture_restart();
+	answered(take_work(OWNER_ONE), NOTHING);
+}
+END_TEST
+
+START_TEST(works_belong_to_their_session)
+{
+	start_session();
+	keep_step(WORK_A, "one", "first");
+	must_call(METHOD_SESSION_END, NULL, "{}");
+	start_session();
+	answered(take_work(OWNER_TWO), NOTHING);
+	must_call(METHOD_SESSION_END, NULL, "{}"); /* its own answer may have ended it */
+	ck_assert_ptr_nonnull(
+		strstr(take_work(OWNER_TWO)->outcome.answer.ptr, "\"first\""));
+}
+END_TEST
+
+START_TEST(works_are_kept_for_a_time_and_within_bounds)
+{
+	const struct paid_take take = {
+		.owner = STR_LIT(OWNER_TWO), .asked = STR_LIT(ASKED)};
+	const struct wall now = clock_wall();
+	struct wall late = {now.us + PAID_WORKS_KEEP_MS * 1000LL + 1000000};
+	struct wall early = {now.us - 60000000};
+	struct paid_keep keep = {.owner = STR_LIT(OWNER_ONE),
+		.asked = STR_LIT(ASKED),
+		.step = STR_LIT("one")};
+	char *large = arena_alloc(&fixture_arena, 1000000);
+	struct paid_works works = {0};
+	char id[UUID_SIZE];
+
+	memset(large, 'x', 1000000);
+	for (int i = 0; i < PAID_WORKS_MAX + 3; i++) {
+		snprintf(id, sizeof(id), "%08d-0000-7000-8000-000000000000", i);
+		keep.id = str_of(id);
+		keep.text = STR_LIT("t");
+		ck_assert_int_eq(paid_works_keep(&works, &keep, str_of(""), now), 0);
+	}
+	ck_assert_uint_eq(works.file.works.count, PAID_WORKS_MAX);
+	ck_assert_ptr_null(paid_works_take(&works, &take, str_of(""), late));
+	ck_assert_ptr_null(paid_works_take(&works, &take, str_of(""), early));
+	for (int i = 0; i < 3; i++) {
+		snprintf(id, sizeof(id), "%08d-0000-7000-8000-000000000000", 100 + i);
+		keep.text = (struct str){large, 1000000};
+		ck_assert_int_eq(paid_works_keep(&works, &keep, str_of(""), now), 0);
+	}
+	ck_assert_uint_eq(works.file.works.count, 2);
+	ck_assert_ptr_nonnull(paid_works_take(&works, &take, str_of(""), now));
+	paid_works_fini(&works);
+}
+END_TEST
+
+START_TEST(a_broken_list_of_works_does_no_harm)
+{
+	static const char *const broken[] = {"", "{", "[]", "{\"works\":[{\"id\":1}]}"};
+
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		char path[SCRATCH_SIZE + 32];
+		struct paid_works works;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/%s", fixture_dir, PAID_WORKS_FILE);
+		file = fopen(path, "w");
+		ck_assert_ptr_nonnull(file);
+		fputs(broken[i], file);
+		fclose(file);
+		ck_assert_int_eq(paid_works_load(&works, fixture_dir), -EINVAL);
+		paid_works_drop(&works, str_of(WORK_B));
+		ck_assert_uint_eq(works.file.works.count, 0);
+		paid_works_fini(&works);
+	}
+}
+END_TEST
+
 START_TEST(a_broken_list_of_open_calls_does_no_harm)
 {
 	char path[SCRATCH_SIZE + 32];
@@ -513,6 +630,10 @@ int main(void)
 	tcase_add_test(tc, reviews_are_progress_of_the_active_phase);
 	tcase_add_test(tc, calls_that_nobody_ended_are_logged_as_failed);
 	tcase_add_test(tc, a_broken_list_of_open_calls_does_no_harm);
+	tcase_add_test(tc, works_that_were_paid_for_are_found_by_the_next_worker);
+	tcase_add_test(tc, works_belong_to_their_session);
+	tcase_add_test(tc, works_are_kept_for_a_time_and_within_bounds);
+	tcase_add_test(tc, a_broken_list_of_works_does_no_harm);
 	tcase_add_test(tc, spending_adds_up);
 	tcase_add_test(tc, contexts_of_an_empty_database);
 	tcase_add_test(tc, evidence_compares_the_last_session_with_those_before);

@@ -131,9 +131,9 @@ static void take_error(struct tool_call *t, const struct bus_reply *reply)
 		buf_printf(&t->text, "%s %s", ends ? "" : ".", more);
 	if (reply->status == BUS_RESET && t->tool->flags & TOOL_PAID)
 		buf_add_str(&t->text,
-			STR_LIT(" What Claude was asked until then may be lost and may "
-				"have cost something. Call the tool again to do it "
-				"anew."));
+			STR_LIT(" Call the tool again with the same arguments: what "
+				"Claude had answered by then is found and not paid for "
+				"twice."));
 }
 
 static size_t windows_of(const struct gateway *g)

@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "proto/messages.h"
 #include "workers/llm/model_reply.h"
+#include "workers/llm/paid_work.h"
 #include "workers/llm/retry.h"
 #include "workers/llm/sse.h"
 #include <openssl/evp.h>
@@ -43,6 +44,7 @@ struct call {
 	const struct call_info *info;
 	struct str system; /* with everything filled in */
 	struct str user;   /* the JSON of the message */
+	struct str answer; /* its text, once it has the form that was asked for */
 	const char *model; /* the one that is asked */
 	struct model_usage usage;
 	enum call_outcome outcome;
@@ -439,6 +441,8 @@ static enum call_outcome run(struct call *c, const void **response)
 		outcome = outcome_of_stop(reply.stop);
 	if (outcome == CALL_OUTCOME_OK)
 		outcome = read_response(c, buf_str(&reply.text), response);
+	if (outcome == CALL_OUTCOME_OK)
+		c->answer = arena_str(&c->flow->arena, buf_str(&reply.text));
 	model_reply_fini(&reply);
 	return outcome;
 }
@@ -571,6 +575,34 @@ static struct str sentence(const struct call *c)
 		(long long)minutes, at);
 }
 
+/* Asks Claude, and logs what it has cost. */
+static void pay(struct call *c, struct call_result *result)
+{
+	struct arena *arena = &c->flow->arena;
+	struct mono begin = clock_mono();
+	struct api_call row = row_of(c);
+	struct str key = new_key(arena);
+
+	bus_call_wait(c->flow->worker->bus, METHOD_API_CALL_BEGIN, key, &row, 0, arena);
+	c->outcome = run(c, &result->response);
+	if (c->outcome == CALL_OUTCOME_OK) {
+		result->latency_ms = mono_diff_ms(clock_mono(), begin);
+		paid_work_keep(c->flow, c->info->name, c->answer);
+	}
+	log_call(c, key, &row, result->latency_ms);
+}
+
+/* True when the answer was paid for before (paid_work.h). */
+static bool was_paid(struct call *c, struct call_result *result)
+{
+	struct str text = paid_work_found(c->flow, c->info->name);
+
+	if (!text.ptr || read_response(c, text, &result->response) != CALL_OUTCOME_OK)
+		return false;
+	result->latency_ms = 0;
+	return true;
+}
+
 struct call_result call_claude(struct flow *flow, const struct call_request *request)
 {
 	struct call c = {.flow = flow,
@@ -578,25 +610,17 @@ struct call_result call_claude(struct flow *flow, const struct call_request *req
 		.request = request,
 		.info = &call_infos[request->kind]};
 	struct call_result result = {.latency_ms = -1};
-	struct mono begin = clock_mono();
-	struct api_call row;
-	struct str key;
 
 	prepare(&c);
-	if (*flow_cancelled(flow)) {
-		c.outcome = CALL_OUTCOME_CANCELLED; /* nothing was asked: no row */
-	} else if (!within_budget(&c)) {
-		c.outcome = CALL_OUTCOME_BUDGET; /* nothing was asked: no row */
-	} else {
-		row = row_of(&c);
-		key = new_key(&flow->arena);
-		bus_call_wait(flow->worker->bus, METHOD_API_CALL_BEGIN, key, &row, 0,
-			&flow->arena);
-		c.outcome = run(&c, &result.response);
-		if (c.outcome == CALL_OUTCOME_OK)
-			result.latency_ms = mono_diff_ms(clock_mono(), begin);
-		log_call(&c, key, &row, result.latency_ms);
-	}
+	/* Without a row where nothing is asked. */
+	if (*flow_cancelled(flow))
+		c.outcome = CALL_OUTCOME_CANCELLED;
+	else if (was_paid(&c, &result))
+		c.outcome = CALL_OUTCOME_OK;
+	else if (!within_budget(&c))
+		c.outcome = CALL_OUTCOME_BUDGET;
+	else
+		pay(&c, &result);
 	result.outcome = c.outcome;
 	result.model = str_of(c.model);
 	result.asked_ms = c.asked_ms;

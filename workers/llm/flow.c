@@ -286,6 +286,11 @@ void flows_on_end(struct flows *flows,
 
 /* ---- stopping ---- */
 
+bool flows_stopping(const struct flows *flows)
+{
+	return flows->stopping; /* written by the loop alone */
+}
+
 static void on_stop_check(evutil_socket_t fd, short events, void *arg)
 {
 	struct flows *flows = arg;
@@ -458,8 +463,14 @@ struct bus_reply flow_call_keyed(
 	char key[UUID_SIZE];
 
 	uuid4(key); /* uuid7 counts in memory of the loop's thread */
-	return bus_call_wait(flow->worker->bus, method,
-		arena_str(&flow->arena, str_of(key)), request, 0, &flow->arena);
+	return flow_call_with_key(
+		flow, method, arena_str(&flow->arena, str_of(key)), request);
+}
+
+struct bus_reply flow_call_with_key(
+	struct flow *flow, enum method method, struct str key, const void *request)
+{
+	return bus_call_wait(flow->worker->bus, method, key, request, 0, &flow->arena);
 }
 
 const atomic_bool *flow_cancelled(const struct flow *flow)

@@ -33,6 +33,7 @@ struct flow {
 	const void *message;		 /* the request's decoded type */
 	struct str body;		 /* the request as received */
 	struct flow_document *documents; /* see flow_keep_document */
+	struct flow_work *work;		 /* see paid_work.h; NULL for none */
 	struct flow_private *private_;
 };
 
@@ -66,6 +67,9 @@ void flows_on_end(struct flows *flows,
 		void *arg, const struct bus_request *request, const struct flow_end *end),
 	void *arg);
 
+/* After flows_stop: what ends now was not ended by its caller. */
+bool flows_stopping(const struct flows *flows);
+
 /* ---- on the flow's thread ---- */
 
 void *flow_context(const struct flow *flow);
@@ -86,6 +90,9 @@ struct bus_reply flow_call(struct flow *flow, enum method method, const void *re
 /* The same for a method that is METHOD_KEYED, with a fresh key. */
 struct bus_reply flow_call_keyed(
 	struct flow *flow, enum method method, const void *request);
+/* The same with a key of the flow's own. */
+struct bus_reply flow_call_with_key(
+	struct flow *flow, enum method method, struct str key, const void *request);
 /* Runs `fn(arg)` on a thread beside this one and returns a handle; flow_join waits for
  * it. */
 struct flow_branch *flow_fork(

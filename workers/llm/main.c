@@ -20,14 +20,21 @@ static const struct {
 	enum method method;
 	flow_fn *flow;
 } served[] = {
-	{METHOD_EXPLAIN, flow_explain},
-	{METHOD_REVIEW, flow_review},
-	{METHOD_REVIEW_SUBMIT, flow_review_submit},
 	{METHOD_TRIAGE, flow_triage},
 	{METHOD_CONTROL, flow_control},
 	{METHOD_INTERVIEW_COVERAGE, flow_interview_coverage},
 	{METHOD_INTERVIEW_ASSISTANT, flow_interview_assistant},
 	{METHOD_DASHBOARD_REFRESH_ISSUES, flow_dashboard_refresh_issues},
+};
+
+/* What windows ask and Claude is paid for. */
+static const struct {
+	enum method method;
+	flow_fn *flow;
+} paid_for[] = {
+	{METHOD_EXPLAIN, flow_explain},
+	{METHOD_REVIEW, flow_review},
+	{METHOD_REVIEW_SUBMIT, flow_review_submit},
 };
 
 static void serve(void *arg, struct bus_request *request, const void *message)
@@ -39,6 +46,16 @@ static void serve(void *arg, struct bus_request *request, const void *message)
 			flow_start(llm->flows, served[i].flow, request, message);
 			return; /* it may be answered already */
 		}
+}
+
+static void serve_paid(void *arg, struct bus_request *request, const void *message)
+{
+	struct llm *llm = arg;
+
+	for (size_t i = 0; i < sizeof(paid_for) / sizeof(paid_for[0]); i++)
+		if (paid_for[i].method == request->method)
+			paid_serve(llm->paid, paid_for[i].flow, request, message,
+				(struct str){NULL, 0});
 }
 
 /* A window shows the state that came last, so states come in the order of the questions.
@@ -153,6 +170,8 @@ static int init(struct worker *w)
 		bus_serve(w->bus, served[i].method, serve, llm);
 	bus_serve(w->bus, METHOD_DASHBOARD_LOAD, serve_dashboard, llm);
 	llm->paid = paid_new(w, llm->flows, llm->mailbox);
+	for (size_t i = 0; i < sizeof(paid_for) / sizeof(paid_for[0]); i++)
+		bus_serve(w->bus, paid_for[i].method, serve_paid, llm);
 	bus_serve(w->bus, METHOD_COACHING_PIPELINE, serve_pipeline, llm);
 	bus_serve(w->bus, METHOD_SESSION_WRAP_UP, serve_wrap_up, llm);
 	bus_serve(w->bus, METHOD_FLOW_CANCEL, serve_cancel, llm);

@@ -128,7 +128,8 @@ static size_t keep_in_store(struct memory *m, struct flow *flow,
 			encode_vector(flow, vectors + i * (size_t)size, size);
 	add.memories.items = records;
 	add.memories.count = count;
-	m->kept_by_store = tell(flow, METHOD_MEMORY_ADD, &add, &written, &reply) == 0;
+	m->kept_by_store =
+		tell_once(flow, METHOD_MEMORY_ADD, &add, &written, &reply) == 0;
 	if (m->kept_by_store)
 		return (size_t)written.count;
 	log_warn("memories not kept", "error", "%.*s", STR_ARG(reply.message), NULL);

@@ -2,14 +2,20 @@
 #include "workers/llm/paid.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "common/timer.h"
 #include "common/utf8.h"
 #include "proto/mcp_tools.h"
 #include "proto/messages.h"
+#include "workers/llm/paid_work.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 
 #define MESSAGE_MAX_BYTES 900
+/* An answer beyond this is found as long as this worker lives. */
+#define ANSWER_MAX_BYTES 1000000
+/* In this time what was answered has left this process. */
+#define DELIVERY_MS 2000
 
 struct work {
 	TAILQ_ENTRY(work) link; /* the newest last */
@@ -18,6 +24,7 @@ struct work {
 	char call[UUID_SIZE];	     /* of who waits, or waited last */
 	bool lost;		     /* nobody waits */
 	struct bus_request *request; /* the flow's; NULL when it has ended */
+	struct paid_work_ids ids;    /* in the store; final when the flow has ended */
 	struct bus_request *joined[PAID_MAX_JOINED];
 	size_t joined_count;
 	int total;	   /* steps, once one was told */
@@ -31,6 +38,7 @@ struct paid {
 	struct mailbox *mailbox;
 	TAILQ_HEAD(works, work) works;
 	size_t count;
+	char owner[UUID_SIZE]; /* this process, to the store */
 };
 
 /* ---- the list ---- */
@@ -84,13 +92,16 @@ static struct work *of_call(struct paid *paid, struct str call)
 	return NULL;
 }
 
-/* What follows the id of the call in a body: the same for the same arguments. */
+/* What follows the id of the call in a body, if it has one: the same for the same
+ * arguments. */
 static struct str asked_of(const struct bus_request *request)
 {
 	const size_t head = sizeof("{\"call\":\"") - 1 + UUID_SIZE - 1;
 	struct str body = request->body;
 
-	return body.len > head ? (struct str){body.ptr + head, body.len - head} : body;
+	return str_starts(body, "{\"call\":\"") && body.len > head
+		       ? (struct str){body.ptr + head, body.len - head}
+		       : body;
 }
 
 static struct work *find_lost(struct paid *paid, const struct bus_request *request)
@@ -102,6 +113,67 @@ static struct work *find_lost(struct paid *paid, const struct bus_request *reque
 		str_eq(buf_str(&work->asked), asked_of(request)))
 		return work;
 	return NULL;
+}
+
+/* ---- what outlives this worker ---- */
+
+static void tell_store(struct paid *paid, enum method method, const void *message)
+{
+	char key[UUID_SIZE];
+
+	uuid7(clock_wall(), key);
+	bus_call_message(paid->worker->bus, method, str_of(key), message, 0, NULL, NULL);
+}
+
+/* The answer of a work that nobody got. */
+static void keep_answer(struct paid *paid, const struct work *work)
+{
+	if (work->answer.len > ANSWER_MAX_BYTES)
+		return;
+	tell_store(paid, METHOD_PAID_KEEP,
+		&(struct paid_keep){.owner = str_of(work->ids.owner),
+			.id = str_of(work->ids.id),
+			.asked = str_of(work->ids.asked),
+			.step = str_of(PAID_ANSWER),
+			.text = buf_str(&work->answer)});
+}
+
+static void forget(struct paid *paid, const char *id)
+{
+	tell_store(paid, METHOD_PAID_DROP, &(struct paid_drop){.id = str_of(id)});
+}
+
+struct delivery {
+	struct paid *paid;
+	char id[UUID_SIZE];
+};
+
+static void on_delivered(evutil_socket_t fd, short what, void *arg)
+{
+	struct delivery *d = arg;
+	const struct work *work;
+	bool lost = false;
+
+	(void)fd;
+	(void)what;
+	TAILQ_FOREACH(work, &d->paid->works, link)
+	lost = lost || (!work->request && work->lost && strcmp(work->ids.id, d->id) == 0);
+	if (!lost)
+		forget(d->paid, d->id);
+	free(d);
+}
+
+/* The answer is on its way: until it has certainly arrived the store keeps the work. */
+static void forget_soon(struct paid *paid, const char *id)
+{
+	struct delivery *d = malloc(sizeof(*d));
+
+	if (!d)
+		abort();
+	d->paid = paid;
+	snprintf(d->id, sizeof(d->id), "%s", id);
+	if (event_once_ms(paid->worker->base, on_delivered, d, DELIVERY_MS) < 0)
+		abort();
 }
 
 /* ---- telling ---- */
@@ -196,12 +268,23 @@ static void on_end(
 				  : STR_LIT("Done"));
 	answer_joined(work, end);
 	work->request = NULL;
-	if (end->code) { /* nothing to keep: who asks again tries again */
+	if (end->code) {
+		/* Who asks again tries again; at the next worker with what was paid for
+		 * when it is not the caller who has ended it. */
+		if (!flows_stopping(paid->flows))
+			forget(paid, work->ids.id);
 		drop(paid, work);
 		return;
 	}
 	work->ended = clock_mono();
 	buf_add_str(&work->answer, end->body);
+	if (work->lost)
+		keep_answer(paid, work);
+	else
+		forget_soon(paid, work->ids.id);
+	/* A window has its answer, or it is lost together with its gateway now. */
+	if (!work->call[0] && !work->lost)
+		drop(paid, work);
 	make_room(paid);
 }
 
@@ -215,11 +298,13 @@ struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mai
 		abort();
 	*paid = (struct paid){.worker = w, .flows = flows, .mailbox = mailbox};
 	TAILQ_INIT(&paid->works);
+	uuid4(paid->owner);
 	flows_on_end(flows, on_end, paid);
 	return paid;
 }
 
-static void take_up(struct work *work, struct bus_request *request, struct str call)
+static void take_up(struct paid *paid, struct work *work, struct bus_request *request,
+	struct str call)
 {
 	if (work->request && work->joined_count == PAID_MAX_JOINED) {
 		bus_answer_error(request, "BUSY", (struct str){NULL, 0},
@@ -230,33 +315,71 @@ static void take_up(struct work *work, struct bus_request *request, struct str c
 		"ended", "%s", work->request ? "no" : "yes", NULL);
 	work->lost = false;
 	snprintf(work->call, sizeof(work->call), "%.*s", STR_ARG(call));
-	if (work->request)
+	if (work->request) {
 		work->joined[work->joined_count++] = request;
-	else
+	} else {
 		bus_answer(request, buf_str(&work->answer));
+		forget_soon(paid, work->ids.id);
+	}
 }
 
-void paid_serve(struct paid *paid, flow_fn *fn, struct bus_request *request,
-	const void *input, struct str call)
-{
-	struct work *work;
+/* What the flow is given, in the arena of the request. */
+struct paid_call {
+	flow_fn *fn;
+	const void *input;
+	struct paid_work_ids *ids;
+};
 
-	make_room(paid);
-	work = find_lost(paid, request);
-	if (work) {
-		take_up(work, request, call);
+static void run_paid(struct flow *flow)
+{
+	const struct paid_call *call = flow->message;
+	struct str answer;
+
+	paid_work_begin(flow, call->ids);
+	answer = paid_work_found(flow, PAID_ANSWER);
+	if (answer.ptr) {
+		flow_answer(flow, answer);
 		return;
 	}
-	work = calloc(1, sizeof(*work));
+	flow->message = call->input;
+	call->fn(flow);
+}
+
+static struct work *work_new(
+	struct paid *paid, struct bus_request *request, struct str call)
+{
+	struct work *work = calloc(1, sizeof(*work));
+
 	if (!work)
 		abort();
 	work->method = request->method;
 	work->request = request;
 	buf_add_str(&work->asked, asked_of(request));
 	snprintf(work->call, sizeof(work->call), "%.*s", STR_ARG(call));
+	uuid7(clock_wall(), work->ids.id);
+	memcpy(work->ids.owner, paid->owner, sizeof(paid->owner));
+	paid_asked(request->method, asked_of(request), work->ids.asked);
 	TAILQ_INSERT_TAIL(&paid->works, work, link);
 	paid->count++;
-	if (!flow_start(paid->flows, fn, request, input))
+	return work;
+}
+
+void paid_serve(struct paid *paid, flow_fn *fn, struct bus_request *request,
+	const void *input, struct str call)
+{
+	struct paid_call *given;
+	struct work *work;
+
+	make_room(paid);
+	work = find_lost(paid, request);
+	if (work) {
+		take_up(paid, work, request, call);
+		return;
+	}
+	work = work_new(paid, request, call);
+	given = arena_alloc(&request->arena, sizeof(*given));
+	*given = (struct paid_call){fn, input, &work->ids};
+	if (!flow_start(paid->flows, run_paid, request, given))
 		drop(paid, work);
 }
 
@@ -273,8 +396,11 @@ void paid_lost(struct paid *paid, struct str call)
 	struct work *work;
 
 	TAILQ_FOREACH(work, &paid->works, link)
-	if (!call.ptr || str_is(call, work->call))
+	if (!work->lost && (!call.ptr || str_is(call, work->call))) {
 		work->lost = true;
+		if (!work->request)
+			keep_answer(paid, work);
+	}
 }
 
 void paid_forget(struct paid *paid)

@@ -6,6 +6,9 @@
  * gets what came of it, or waits for it with it. A call whose caller is there is his
  * alone: the same asked for once more is done once more (EC-61).
  *
+ * The store keeps what Claude has answered so far (paid_work.h): after a kill -9 of this
+ * worker who asks for the same gets it, and what is missing is asked for.
+ *
  * What is kept is bounded, and forgotten when another session begins. Everything here
  * runs on the loop, but for paid_step.
  */
@@ -23,8 +26,9 @@ struct paid;
 
 /* Returns new. */
 struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mailbox);
-/* Serves METHOD_COACHING_PIPELINE or METHOD_SESSION_WRAP_UP with `fn`; `input` becomes
- * its message. */
+/* Serves a method that Claude is paid for with `fn`; `input` becomes its message. `call`
+ * is absent for what windows ask: they do not cancel, and what they were answered is not
+ * kept. */
 void paid_serve(struct paid *paid, flow_fn *fn, struct bus_request *request,
 	const void *input, struct str call);
 /* Ends a call; nothing when it is not under way. */

@@ -212,7 +212,7 @@ void flow_pipeline(struct flow *flow)
 		.has_issue_number = m->has_issue_number};
 	store.phases.items = course->phases.items;
 	store.phases.count = course->phases.count;
-	if (tell(flow, METHOD_PLAN_STORE, &store, &stored, &reply) < 0) {
+	if (tell_once(flow, METHOD_PLAN_STORE, &store, &stored, &reply) < 0) {
 		fail_with(flow, &reply);
 		return;
 	}

@@ -187,7 +187,7 @@ static bool keep(struct flow *flow, const struct submission *s, struct strs titl
 		.constraints = titles};
 	struct bus_reply reply;
 
-	if (tell(flow, METHOD_KATA_ATTEMPT, &attempt, kept, &reply) == 0)
+	if (tell_once(flow, METHOD_KATA_ATTEMPT, &attempt, kept, &reply) == 0)
 		return true;
 	fail_with(flow, &reply);
 	return false;

@@ -2,6 +2,7 @@
 #include "workers/llm/steps.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "workers/llm/paid_work.h"
 
 static int decode(
 	struct flow *flow, enum method method, void *out, struct bus_reply *reply)
@@ -31,6 +32,13 @@ int tell(struct flow *flow, enum method method, const void *request, void *out,
 	struct bus_reply *reply)
 {
 	*reply = flow_call_keyed(flow, method, request);
+	return decode(flow, method, out, reply);
+}
+
+int tell_once(struct flow *flow, enum method method, const void *request, void *out,
+	struct bus_reply *reply)
+{
+	*reply = flow_call_with_key(flow, method, paid_work_key(flow, method), request);
 	return decode(flow, method, out, reply);
 }
 

@@ -19,6 +19,10 @@ int ask(struct flow *flow, enum method method, const void *request, void *out,
 /* The same for METHOD_KEYED. */
 int tell(struct flow *flow, enum method method, const void *request, void *out,
 	struct bus_reply *reply) __attribute__((warn_unused_result));
+/* The same for what a flow does once: whoever does the work of the flow again after a
+ * kill -9 meets the rows that it has written (paid_work.h). */
+int tell_once(struct flow *flow, enum method method, const void *request, void *out,
+	struct bus_reply *reply) __attribute__((warn_unused_result));
 /* Hands a failed reply on to the flow's caller. */
 void fail_with(struct flow *flow, const struct bus_reply *reply);
 

@@ -38,7 +38,9 @@ static bool step(const struct wrap_up *w, enum step step)
 
 	if (*flow_cancelled(w->flow)) {
 		flow_fail(w->flow, "MODEL_ERROR",
-			"The wrap-up was cancelled; the session goes on");
+			"The wrap-up was cut off; the session goes on. Call again to end "
+			"it: "
+			"what Claude has answered by then is not paid for twice");
 		return false;
 	}
 	paid_step(llm_of(w->flow)->paid, w->flow, (int)step, STEPS, texts[step]);
@@ -101,7 +103,7 @@ static void extract_gaps(struct wrap_up *w)
 	for (size_t i = 0; i < r->kata_specs.count; i++)
 		store.katas.items[i] =
 			kata_from_model(&r->kata_specs.items[i], &w->flow->arena);
-	if (tell(w->flow, METHOD_GAPS_STORE, &store, &stored, &reply) < 0) {
+	if (tell_once(w->flow, METHOD_GAPS_STORE, &store, &stored, &reply) < 0) {
 		log_warn("knowledge gaps not kept", "error", "%.*s",
 			STR_ARG(reply.message), NULL);
 		return;
@@ -129,7 +131,7 @@ static void assess(struct wrap_up *w)
 		return;
 	store.assessments.items = r->assessments.items;
 	store.assessments.count = r->assessments.count;
-	if (tell(w->flow, METHOD_DREYFUS_STORE, &store, &written, &reply) < 0)
+	if (tell_once(w->flow, METHOD_DREYFUS_STORE, &store, &written, &reply) < 0)
 		log_warn("assessments not kept", "error", "%.*s", STR_ARG(reply.message),
 			NULL);
 	else

@@ -128,6 +128,11 @@ static int init(struct worker *w)
 	if (result < 0)
 		log_warn("calls to Claude that never ended are not known any more",
 			"error", "%s", strerror(-result), NULL);
+	result = paid_works_load(&store.paid_works, w->settings->data_dir);
+	if (result < 0)
+		log_warn("what Claude has answered to works that were cut off is not "
+			 "known any more",
+			"error", "%s", strerror(-result), NULL);
 	/* SQLite opens /dev/urandom once, which it may not do any more when confined. */
 	sqlite3_randomness(sizeof(seed), &seed);
 	serve_open(&store, &beside);

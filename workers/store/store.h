@@ -18,6 +18,7 @@
 #include "workers/store/health.h"
 #include "workers/store/keys.h"
 #include "workers/store/open_calls.h"
+#include "workers/store/paid_works.h"
 #include "workers/store/sessions.h"
 #include "workers/store/statements.h"
 
@@ -110,6 +111,7 @@ struct store {
 	struct health health;
 	struct memory *memory; /* borrowed */
 	struct open_calls open_calls;
+	struct paid_works paid_works;
 	struct wall started;   /* when this process began */
 	unsigned long dropped; /* actions without a session, not warned of yet */
 	/* guard.db is a store beside this one (streams.h); it knows this one. */

@@ -30,6 +30,27 @@ export class Claude {
     return `http://127.0.0.1:${this.server.address().port}`;
   }
 
+  /** From request number `first` on answers are held until `letGo`; they wait in `held`. */
+  hold(first = 1) {
+    this.held = [];
+    this.disturb = (number, response) => {
+      if (number < first) return false;
+      this.held.push({ response, body: this.requests[number - 1].body });
+      return true;
+    };
+  }
+
+  /** The scripted Claude answers what is held, and what comes. */
+  letGo() {
+    this.disturb = () => false;
+    for (const { response, body } of this.held.splice(0)) {
+      const onward = http.request(`${this.script}/v1/messages`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': 'test-key', 'anthropic-version': '2023-06-01' } });
+      onward.on('response', (answer) => answer.pipe(response.writeHead(answer.statusCode, answer.headers)));
+      onward.on('error', () => response.destroy());
+      onward.end(JSON.stringify(body));
+    }
+  }
+
   async #take(request, response) {
     const parts = [];
     for await (const part of request) parts.push(part);
