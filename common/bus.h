@@ -121,6 +121,7 @@ void bus_on_relief(
  * bus_answer_… must follow, at once or later. */
 struct bus_request {
 	enum method method;
+	enum worker_id caller;
 	struct str key;	      /* absent unless METHOD_KEYED */
 	struct str body;      /* JSON as received */
 	yyjson_val *json;     /* the body, parsed */
@@ -165,6 +166,10 @@ void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix,
  * it has come up, also the first: what was published before is lost, from now on nothing is lost
  * untold. Ask it for a snapshot. */
 void bus_on_gap(struct bus *bus, enum worker_id from, bus_gap_fn *fn, void *arg);
+
+/* Logs what is wrong with an event, at most once a second: a worker that was taken over must not fill
+ * the logs of others. */
+void bus_complain_of_event(struct bus *bus, const char *what, const struct bus_event *event);
 
 /* Calls `fn` once, when every worker that is subscribed to was heard, or after `limit_ms`: what
  * happens before is lost, so a worker is not ready earlier. Call once, after the last bus_subscribe. */

@@ -90,6 +90,7 @@ static struct bus_request *request_new(
 	p->batch = batch;
 	p->index = bus_answer_expect(batch, record->id);
 	request->method = method;
+	request->caller = batch->head.caller;
 	request->key = record->key;
 	request->body = record->body;
 	request->deadline = deadline_of(batch, record);

@@ -79,6 +79,16 @@ static void tell_gap(struct bus_feed *feed, const struct bus_seq_verdict *verdic
 			s->on_gap(s->arg, feed->from, verdict->missed);
 }
 
+void bus_complain_of_event(
+	struct bus *bus, const char *what, const struct bus_event *event)
+{
+	unsigned more;
+
+	if (bus_may_complain(bus, &more))
+		log_error(what, "from", "%s", worker_infos[event->from].name, "topic",
+			"%.*s", STR_ARG(event->topic), "more", "%u", more, NULL);
+}
+
 static void tell_event(struct bus_feed *feed, const struct bus_event_record *record)
 {
 	struct bus_event event = {.from = feed->from,
@@ -88,12 +98,8 @@ static void tell_event(struct bus_feed *feed, const struct bus_event_record *rec
 		.seq = record->seq};
 
 	if (!topic_owned_by(record->topic, feed->from)) {
-		unsigned more;
-
-		if (bus_may_complain(feed->bus, &more))
-			log_error("event of a topic that is another's", "from", "%s",
-				worker_infos[feed->from].name, "topic", "%.*s",
-				STR_ARG(record->topic), "more", "%u", more, NULL);
+		bus_complain_of_event(
+			feed->bus, "event of a topic that is another's", &event);
 		return;
 	}
 	feed->bus->stats.received++;

@@ -1,10 +1,12 @@
 /* actions.c - the table behind actions.h. */
 #include "proto/actions.h"
 #include "proto/messages.h"
+#include "proto/methods.h"
 
 const struct action_info action_infos[ACTION_COUNT] = {
-#define ACTION(symbol, name_, user, observer_, data_)                                    \
+#define ACTION(symbol, name_, loggers_, user, observer_, data_)                          \
 	[ACTION_##symbol] = {.name = name_,                                              \
+		.loggers = loggers_,                                                     \
 		.user_activity = user,                                                   \
 		.observer = observer_,                                                   \
 		.data = data_##_type},

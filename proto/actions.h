@@ -14,6 +14,7 @@ enum action {
 
 struct action_info {
 	const char *name;   /* "file_open", as it stands in action_log.action_type */
+	unsigned loggers;   /* BY_...: who may ask the store to log it */
 	bool user_activity; /* the learner did it: counts for flow and against idleness
 			       (P10.2) */
 	bool observer;	    /* the Observer hears of it (FR-048) */

@@ -7,8 +7,8 @@
  *
  *   say JSON       while it is calm, answers every call with that; before, with an error
  *
- *   probe WORKER   asks for a method that nobody has: milliseconds until the answer; -1
- *                  after 10 s
+ *   call WORKER METHOD JSON   calls as it should be: 1 when it was done, 0 when it was
+ *                             refused, -1 without an answer; and the milliseconds
  *
  * Between bursts it is calm: it answers, and publishes beacons.
  */
@@ -28,7 +28,7 @@
 
 #define PEERS_MAX 64
 #define BEAT_MS 500
-#define PROBE_MS 10000
+#define CALL_MS 10000
 #define FLOOD 300
 
 enum { REP, PUB, SIDES };
@@ -45,7 +45,7 @@ static int listeners[SIDES], command_fd = -1;
 static struct peer peers[PEERS_MAX];
 static struct wire to[WORKER_COUNT];
 static bool calm = true;
-static char said[256]; /* "": an error */
+static char said[4096]; /* "": an error */
 static unsigned long long messages, bytes;
 static uint32_t next_id = 0x80000000u;
 
@@ -347,7 +347,8 @@ static void attack(void)
 
 /* ---- commands ---- */
 
-static int64_t probe(enum worker_id w)
+/* 1: done, 0: refused, -1: no answer in CALL_MS. */
+static int call(enum worker_id w, const char *method, const char *body)
 {
 	int64_t begun = clock_mono().us / 1000;
 	char path[108];
@@ -355,11 +356,12 @@ static int64_t probe(enum worker_id w)
 	struct wire x = {.fd = -1};
 	struct str reply;
 	size_t at = 0;
+	int done = -1;
 
 	socket_path(w, "rep", path);
 	add_id(&out);
-	rogue_probe(&rogue, w, clock_mono().us, &out);
-	while (clock_mono().us / 1000 - begun < PROBE_MS) {
+	rogue_call(&rogue, w, method, body, clock_mono().us, &out);
+	while (clock_mono().us / 1000 - begun < CALL_MS) {
 		if (x.fd < 0 && (!wire_dial(&x, path, WIRE_REQ) ||
 					!wire_send(&x, buf_str(&out)))) {
 			turn(20);
@@ -369,17 +371,19 @@ static int64_t probe(enum worker_id w)
 		if (wire_read(&x, 5) && wire_take(&x, &reply, &at))
 			break;
 	}
-	at = at ? 0 : 1;
+	if (at > 0)
+		done = memmem(reply.ptr, reply.len, "\nR 1 ok ", 8) ? 1 : 0;
 	wire_close(&x);
 	buf_free(&out);
-	return at ? -1 : clock_mono().us / 1000 - begun;
+	return done;
 }
 
 static void command(char *line)
 {
 	unsigned long long seed, n;
-	char name[32], answer_line[80];
-	int len, w;
+	char name[32], method[64], answer_line[80];
+	int64_t begun = clock_mono().us / 1000;
+	int len, w, body = 0;
 
 	if (sscanf(line, "burst %llu %llu", &seed, &n) == 2) {
 		rogue.rng = (struct rng){.state = seed};
@@ -394,10 +398,11 @@ static void command(char *line)
 		snprintf(said, sizeof(said), "%s", line + 4);
 		rogue.said = str_of(said);
 		len = snprintf(answer_line, sizeof(answer_line), "done\n");
-	} else if (sscanf(line, "probe %31s", name) == 1 &&
+	} else if (sscanf(line, "call %31s %63s %n", name, method, &body) == 2 &&
 		   (w = worker_by_name(str_of(name))) >= 0) {
-		len = snprintf(answer_line, sizeof(answer_line), "done %lld\n",
-			(long long)probe((enum worker_id)w));
+		len = snprintf(answer_line, sizeof(answer_line), "done %d %lld\n",
+			call((enum worker_id)w, method, line + body),
+			(long long)(clock_mono().us / 1000 - begun));
 	} else {
 		exit(WORKER_EXIT_USAGE);
 	}
@@ -407,7 +412,7 @@ static void command(char *line)
 
 static void read_commands(void)
 {
-	static char line[256];
+	static char line[4096];
 	static size_t have;
 	ssize_t n = recv(command_fd, line + have, sizeof(line) - 1 - have, MSG_DONTWAIT);
 	char *end;

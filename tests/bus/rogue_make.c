@@ -291,15 +291,18 @@ void rogue_request(struct rogue *r, enum worker_id to, int64_t now_us, struct bu
 	}
 }
 
-void rogue_probe(struct rogue *r, enum worker_id to, int64_t now_us, struct buf *out)
+void rogue_call(struct rogue *r, enum worker_id to, const char *method, const char *body,
+	int64_t now_us, struct buf *out)
 {
 	struct bus_head head = head_to(r, to, now_us);
 	struct bus_call_record record = {.id = 1,
-		.method = STR_LIT("no.such_method"),
+		.method = str_of(method),
 		.deadline_ms = 10000,
-		.body = STR_LIT("{}")};
-	char line[BUS_LINE_MAX];
+		.body = str_of(body)};
+	char line[BUS_LINE_MAX], key[UUID_SIZE];
 
+	uuid4(key);
+	record.key = str_of(key);
 	add_line(out, line, bus_head_format(&head, line));
 	add_line(out, line, bus_call_format(&record, line));
 	buf_add_str(out, record.body);

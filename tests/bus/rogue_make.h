@@ -27,9 +27,9 @@ void rogue_body(struct rogue *r, const struct type *type, struct buf *out);
 /* Appends a message with calls to `to`, without the bytes of nng. `batch` gets its
  * number. */
 void rogue_request(struct rogue *r, enum worker_id to, int64_t now_us, struct buf *out);
-/* Appends a message with one call of a method that nobody has; `to` answers it with an
- * error. */
-void rogue_probe(struct rogue *r, enum worker_id to, int64_t now_us, struct buf *out);
+/* Appends a message with one call as it should be, with a key of its own. */
+void rogue_call(struct rogue *r, enum worker_id to, const char *method, const char *body,
+	int64_t now_us, struct buf *out);
 /* Appends a reply to the request `message`. With `calm` whole, with what
  * is `said`. */
 void rogue_reply(struct rogue *r, struct str message, bool calm, struct buf *out);

@@ -106,6 +106,14 @@ void bus_on_gap(struct bus *bus, enum worker_id from, bus_gap_fn *fn, void *arg)
 	(void)arg;
 }
 
+void bus_complain_of_event(
+	struct bus *bus, const char *what, const struct bus_event *event)
+{
+	(void)bus;
+	(void)what;
+	(void)event;
+}
+
 void bus_get_stats(const struct bus *bus, struct bus_stats *out)
 {
 	(void)bus;

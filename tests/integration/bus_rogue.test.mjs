@@ -1,6 +1,7 @@
-// A worker whose answers nobody can read costs what it does, and no other worker.
+// A worker that was taken over costs what it does, and no other worker; it does nothing in another's name.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { Editor } from './lib/editor.mjs';
 import { Rogue } from './lib/rogue.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
@@ -13,4 +14,21 @@ test('a store whose answers cannot be read', { timeout: 60000 }, async (t) => {
   await sleep(1500); // longer than it takes to die and be started anew
   assert.deepEqual((await others()).map((worker) => [worker.name, worker.pid, worker.state]), before.map((worker) => [worker.name, worker.pid, worker.state]));
   assert.deepEqual((await others()).map((worker) => worker.restarts.total), before.map(() => 0));
+});
+
+test('a worker logs what is its own and nothing else', { timeout: 60000 }, async (t) => {
+  const rogue = await Rogue.in('llm');
+  t.after(() => rogue.close());
+  const editor = await Editor.connect(rogue.daemon);
+  editor.send('session:start', { issueNumber: 1 });
+  await editor.next('session:started');
+  editor.close();
+  const log = (type, data) => rogue.ask(`call store action.append ${JSON.stringify({ actions: [{ id: crypto.randomUUID(), type, createdAt: new Date().toISOString(), data }] })}`);
+  const explained = { path: 'a.ts' };
+  assert.equal((await log('file_save', { path: 'a.ts', lineCount: 1 }))[0], 0, 'of the file worker');
+  assert.equal((await log('mcp_tool_call', { toolName: 'paige_get_buffer' }))[0], 0, 'of the gateway');
+  assert.equal((await log('phase_completed', { phase: 1 }))[0], 0, 'of the store alone');
+  assert.equal((await log('explain_requested', explained))[0], 1, 'of its own');
+  const rows = await rogue.daemon.sql('SELECT DISTINCT action_type FROM action_log ORDER BY 1');
+  assert.deepEqual(rows.map((row) => row.action_type), ['explain_requested', 'session_started']);
 });

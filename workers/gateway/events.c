@@ -22,9 +22,8 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 	struct payload *payload;
 
 	if (type < 0) {
-		log_error("an event of an unknown type was dropped", "from", "%s",
-			worker_infos[event->from].name, "topic", "%.*s",
-			STR_ARG(event->topic), NULL);
+		bus_complain_of_event(
+			g->bus, "an event of an unknown type was dropped", event);
 		return;
 	}
 	payload = payload_new(event->body);

@@ -107,6 +107,11 @@ static int read_row(struct call *call, const struct action_row *row, size_t inde
 		return call_refuse(call, ERROR_INVALID_MESSAGE,
 			"actions[%zu].type: %.*s is no action type", index,
 			STR_ARG(row->type));
+	if (call->request &&
+		!(action_infos[action].loggers & 1u << call->request->caller))
+		return call_refuse(call, ERROR_NOT_ALLOWED,
+			"actions[%zu].type: %.*s is not for the %s worker to log", index,
+			STR_ARG(row->type), worker_infos[call->request->caller].name);
 	if (wall_parse(row->created_at, &at) < 0)
 		return call_refuse(call, ERROR_INVALID_MESSAGE,
 			"actions[%zu].createdAt: expected ISO 8601 with milliseconds and "
