@@ -87,7 +87,11 @@ typedef void bus_reply_fn(void *arg, const struct bus_reply *reply);
  */
 void bus_call(struct bus *bus, enum method method, struct str key, struct str body,
 	int64_t deadline_ms, bus_reply_fn *on_reply, void *arg);
-/* The same, encoding the method's request type. */
+/* The same with the method's deadline and a body that lies in `owner`, whose memory is taken over unless
+ * the call is refused: a large body is not copied. */
+void bus_call_taking(struct bus *bus, enum method method, struct str key, struct str body,
+	struct buf *owner, bus_reply_fn *on_reply, void *arg);
+/* The same as bus_call, encoding the method's request type. */
 void bus_call_message(struct bus *bus, enum method method, struct str key,
 	const void *request, int64_t deadline_ms, bus_reply_fn *on_reply, void *arg);
 /* From another thread of the same process (llm's flows): blocks; the result is in the arena. */
@@ -137,6 +141,8 @@ typedef void bus_serve_fn(void *arg, struct bus_request *request, const void *me
 
 void bus_serve(struct bus *bus, enum method method, bus_serve_fn *fn, void *arg);
 void bus_answer(struct bus_request *request, struct str body);
+/* The same with a body that is taken over, which spares a copy of a large one. */
+void bus_answer_taking(struct bus_request *request, struct buf *body);
 /* Encodes the method's reply type. */
 void bus_answer_message(struct bus_request *request, const void *reply);
 /* `context` is a JSON object or absent. */

@@ -14,76 +14,103 @@
 _Static_assert(PART_SOFT_BYTES + BUS_BODY_MAX + (1024 * 1024) < BUS_RECEIVE_MAX,
 	"a part fits into a message");
 
+/* A longer body is not copied beside the others. */
+#define LARGE_BYTES (64u * 1024)
+
 /* ---- sending ---- */
 
-static void send_text(struct bus_batch *batch, struct str text)
+static void send_message(struct bus_batch *batch, struct nng_msg *message)
 {
 	struct bus_reception *place = batch->place;
-	struct nng_msg *message;
-	char *to;
 
 	bus_publish_flush(batch->bus);
-	message = bus_message_new(text.len, &to);
-	memcpy(to, text.ptr, text.len);
 	batch->place = NULL;
 	batch->bus->sent_at = clock_mono();
 	bus_reception_answer(place, message);
 	bus_serve_answered(batch->bus, place);
 }
 
-static void add_record(
-	struct buf *to, const struct bus_batch *batch, const struct bus_answer *a)
+static struct str body_of(const struct bus_batch *batch, const struct bus_answer *a)
 {
-	struct str body = {batch->bodies.data + a->at, a->len};
-	struct bus_reply_record record = {a->id, a->ok, body};
-	char line[BUS_LINE_MAX];
-
-	buf_add(to, line, bus_reply_format(&record, line));
-	buf_add_str(to, body);
+	if (a->large.data)
+		return buf_str(&a->large);
+	return (struct str){batch->bodies.data + a->at, a->len};
 }
 
-/* Moves the next answers, in the order of the calls, to sent. */
-static void cut_part(struct bus_batch *batch)
+static size_t put(char *to, const void *from, size_t len)
 {
-	struct bus_reply_head head = {.seq = batch->head.seq, .part = batch->part};
-	struct buf records = {0};
-	char line[BUS_LINE_MAX];
+	if (len)
+		memcpy(to, from, len);
+	return len;
+}
 
-	while (batch->answers_sent < batch->answer_count &&
-		records.len < PART_SOFT_BYTES) {
-		const struct bus_answer *a = &batch->answers[batch->answers_sent++];
+/* Sends the last part that was cut: its answers are kept until the next one is asked for,
+ * so that a large one is copied only once. */
+static void send_part(struct bus_batch *batch)
+{
+	struct bus_reply_head head = {.seq = batch->head.seq,
+		.part = batch->part - 1,
+		.kind = batch->finished ? BUS_REPLY_WHOLE : BUS_REPLY_MORE};
+	size_t most = BUS_LINE_MAX, len;
+	char line[BUS_LINE_MAX], *to;
+	struct nng_msg *message;
+
+	for (size_t i = batch->part_first; i < batch->part_end; i++)
+		most += BUS_LINE_MAX + batch->answers[i].len;
+	message = bus_message_new(most, &to);
+	len = put(to, line, bus_reply_head_format(&head, line));
+	for (size_t i = batch->part_first; i < batch->part_end; i++) {
+		const struct bus_answer *a = &batch->answers[i];
+		struct bus_reply_record record = {a->id, a->ok, body_of(batch, a)};
 
 		if (!a->answered)
 			continue; /* it came too late */
-		add_record(&records, batch, a);
-		batch->bytes_sent += a->len;
+		len += put(to + len, line, bus_reply_format(&record, line));
+		len += put(to + len, record.body.ptr, record.body.len);
 	}
-	if (batch->answers_sent == batch->answer_count) {
-		buf_clear(&batch->bodies);
-		batch->bytes_sent = batch->answers_sent = batch->answer_count = 0;
-	}
-	if (!batch->begun || batch->answer_count > 0)
-		head.kind = BUS_REPLY_MORE;
-	buf_clear(&batch->sent);
-	buf_add(&batch->sent, line, bus_reply_head_format(&head, line));
-	buf_add_str(&batch->sent, buf_str(&records));
-	buf_free(&records);
+	bus_message_shorten(message, most - len);
+	send_message(batch, message);
+}
+
+/* Takes the next answers, in the order of the calls, into a part. */
+static void cut_part(struct bus_batch *batch)
+{
+	size_t bytes = 0;
+
+	batch->part_first = batch->part_end;
+	while (batch->part_end < batch->answer_count && bytes < PART_SOFT_BYTES)
+		bytes += batch->answers[batch->part_end++].len;
+	batch->bytes_waiting -= bytes;
 	batch->part++;
-	batch->finished = head.kind == BUS_REPLY_WHOLE;
+	batch->finished = batch->begun && batch->part_end == batch->answer_count;
+}
+
+void bus_batch_forget_sent(struct bus_batch *batch)
+{
+	for (size_t i = batch->part_first; i < batch->part_end; i++)
+		buf_free(&batch->answers[i].large);
+	batch->part_first = batch->part_end;
+	if (batch->part_end < batch->answer_count)
+		return;
+	buf_clear(&batch->bodies);
+	batch->part_first = batch->part_end = batch->answer_count = 0;
 }
 
 void bus_batch_send_back(struct bus_batch *batch)
 {
 	struct bus_reply_head head = {
 		.seq = batch->head.seq, .part = batch->part, .kind = BUS_REPLY_AGAIN};
-	char line[BUS_LINE_MAX];
+	char line[BUS_LINE_MAX], *to;
+	size_t len = bus_reply_head_format(&head, line);
+	struct nng_msg *message = bus_message_new(len, &to);
 
-	send_text(batch, (struct str){line, bus_reply_head_format(&head, line)});
+	put(to, line, len);
+	send_message(batch, message);
 }
 
 void bus_batch_repeat(struct bus_batch *batch)
 {
-	send_text(batch, buf_str(&batch->sent));
+	send_part(batch);
 }
 
 static void flush_next(struct bus_peer *peer)
@@ -107,7 +134,7 @@ void bus_batch_flush(struct bus_batch *batch)
 	if (!batch->place || (peer && batch->head.seq != peer->order.reply_next))
 		return;
 	cut_part(batch);
-	send_text(batch, buf_str(&batch->sent));
+	send_part(batch);
 	if (!batch->finished)
 		return;
 	if (!peer) {
@@ -148,7 +175,8 @@ size_t bus_answer_expect(struct bus_batch *batch, uint64_t id)
 	return batch->answer_count++;
 }
 
-static void keep(struct bus_request *request, bool ok, struct str body)
+/* The body is that of `owner`, which is taken over when it is large; NULL: it is copied. */
+static void keep(struct bus_request *request, bool ok, struct str body, struct buf *owner)
 {
 	struct bus_batch *batch = request->private_->batch;
 	struct bus_answer *a = &batch->answers[request->private_->index];
@@ -158,9 +186,17 @@ static void keep(struct bus_request *request, bool ok, struct str body)
 		return; /* nobody waits for it */
 	a->answered = true;
 	a->ok = ok;
-	a->at = batch->bodies.len;
 	a->len = body.len;
-	buf_add_str(&batch->bodies, body);
+	batch->bytes_waiting += body.len;
+	if (body.len <= LARGE_BYTES) {
+		a->at = batch->bodies.len;
+		buf_add_str(&batch->bodies, body);
+	} else if (owner) {
+		a->large = *owner;
+		*owner = (struct buf){0};
+	} else {
+		buf_add_str(&a->large, body);
+	}
 }
 
 void bus_answer_late(struct bus_request *request)
@@ -168,7 +204,7 @@ void bus_answer_late(struct bus_request *request)
 	request_done(request);
 }
 
-void bus_answer(struct bus_request *request, struct str body)
+static void answer(struct bus_request *request, struct str body, struct buf *owner)
 {
 	if (body.len > BUS_BODY_MAX) {
 		bus_answer_error(request, "TOO_BIG", (struct str){NULL, 0},
@@ -176,8 +212,19 @@ void bus_answer(struct bus_request *request, struct str body)
 			method_infos[request->method].name, body.len, BUS_BODY_MAX);
 		return;
 	}
-	keep(request, true, body.len ? body : STR_LIT("{}"));
+	keep(request, true, body.len ? body : STR_LIT("{}"), owner);
 	request_done(request);
+}
+
+void bus_answer(struct bus_request *request, struct str body)
+{
+	answer(request, body, NULL);
+}
+
+void bus_answer_taking(struct bus_request *request, struct buf *body)
+{
+	answer(request, buf_str(body), body);
+	buf_free(body);
 }
 
 void bus_answer_message(struct bus_request *request, const void *reply)
@@ -187,8 +234,7 @@ void bus_answer_message(struct bus_request *request, const void *reply)
 
 	if (type && reply)
 		proto_encode(type(), reply, &body);
-	bus_answer(request, buf_str(&body));
-	buf_free(&body);
+	bus_answer_taking(request, &body);
 }
 
 void bus_answer_error(struct bus_request *request, const char *code, struct str context,
@@ -210,7 +256,7 @@ void bus_answer_error(struct bus_request *request, const char *code, struct str 
 		buf_add_str(&body, context);
 	}
 	buf_add_char(&body, '}');
-	keep(request, false, buf_str(&body));
+	keep(request, false, buf_str(&body), NULL);
 	buf_free(&body);
 	request_done(request);
 }

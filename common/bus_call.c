@@ -86,22 +86,14 @@ void bus_call_ask_turn(struct bus *bus)
 	event_add_ms(bus->flush, 0);
 }
 
-void bus_call(struct bus *bus, enum method method, struct str key, struct str body,
-	int64_t deadline_ms, bus_reply_fn *on_reply, void *arg)
+static void start_call(struct bus *bus, struct bus_call *call, enum bus_status status,
+	int64_t deadline_ms)
 {
-	struct bus_path *path = &bus->paths[method_infos[method].owner];
-	enum bus_status status = refusal(path, method, key, body);
-	struct bus_call *call;
+	struct bus_path *path = &bus->paths[method_infos[call->method].owner];
 
-	if (status != BUS_OK)
-		call = call_new(method, STR_LIT(""), STR_LIT(""));
-	else
-		call = call_new(method, key, body);
 	if (deadline_ms <= 0)
-		deadline_ms = method_infos[method].deadline_ms;
+		deadline_ms = method_infos[call->method].deadline_ms;
 	call->deadline = mono_add_ms(clock_mono(), deadline_ms);
-	call->on_reply = on_reply;
-	call->arg = arg;
 	call->failed = status;
 	path->calls++;
 	path->bytes += call->body.len;
@@ -114,6 +106,40 @@ void bus_call(struct bus *bus, enum method method, struct str key, struct str bo
 	else
 		bus_path_add(path, call);
 	bus_call_ask_flush(bus);
+}
+
+void bus_call(struct bus *bus, enum method method, struct str key, struct str body,
+	int64_t deadline_ms, bus_reply_fn *on_reply, void *arg)
+{
+	struct bus_path *path = &bus->paths[method_infos[method].owner];
+	enum bus_status status = refusal(path, method, key, body);
+	struct bus_call *call;
+
+	if (status != BUS_OK)
+		call = call_new(method, STR_LIT(""), STR_LIT(""));
+	else
+		call = call_new(method, key, body);
+	call->on_reply = on_reply;
+	call->arg = arg;
+	start_call(bus, call, status, deadline_ms);
+}
+
+void bus_call_taking(struct bus *bus, enum method method, struct str key, struct str body,
+	struct buf *owner, bus_reply_fn *on_reply, void *arg)
+{
+	struct bus_path *path = &bus->paths[method_infos[method].owner];
+	enum bus_status status = refusal(path, method, key, body);
+	struct bus_call *call =
+		call_new(method, status == BUS_OK ? key : STR_LIT(""), STR_LIT(""));
+
+	if (status == BUS_OK) {
+		call->body = body;
+		call->owner = *owner;
+		*owner = (struct buf){0};
+	}
+	call->on_reply = on_reply;
+	call->arg = arg;
+	start_call(bus, call, status, 0);
 }
 
 void bus_call_message(struct bus *bus, enum method method, struct str key,
@@ -140,6 +166,7 @@ static void call_done(struct bus_path *path, struct bus_call *call)
 	path->calls--;
 	path->bytes -= call->body.len;
 	bus->stats.in_flight--;
+	buf_free(&call->owner);
 	free(call);
 	if (path->congested && path->calls <= BUS_CONGESTED_CALLS / 2 &&
 		path->bytes <= BUS_CONGESTED_BYTES / 2) {

@@ -50,6 +50,7 @@ struct bus_call {
 	struct mono deadline;
 	struct str key; /* in this allocation, as the body */
 	struct str body;
+	struct buf owner; /* or the body lies in here */
 	bus_reply_fn *on_reply;
 	void *arg;
 };
@@ -102,7 +103,8 @@ struct bus_path {
 struct bus_answer {
 	uint64_t id;
 	bool answered, ok;
-	size_t at, len; /* of the body, in bus_batch.bodies */
+	size_t at, len;	  /* of the body, in bus_batch.bodies */
+	struct buf large; /* instead, when it has memory */
 };
 
 struct bus_batch {
@@ -119,13 +121,13 @@ struct bus_batch {
 	bool running, begun;	    /* in its loop; every record was begun */
 	unsigned pending;	    /* begun and not answered */
 	struct bus_answer *answers; /* of the calls begun, answered or not */
-	size_t answer_count, answer_room, answers_sent;
-	struct buf bodies; /* of the answers, as they came */
-	size_t bytes_sent; /* of bodies */
-	struct buf sent;   /* the last part that was sent, with its head */
-	unsigned calls;	   /* begun so far */
-	uint32_t part;	   /* the next to be sent */
-	bool finished;	   /* the last part was sent */
+	size_t answer_count, answer_room;
+	struct buf bodies;	     /* of the answers, as they came */
+	size_t bytes_waiting;	     /* of answers that are in no part yet */
+	size_t part_first, part_end; /* the answers in the last part */
+	unsigned calls;		     /* begun so far */
+	uint32_t part;		     /* the next to be sent */
+	bool finished;		     /* the last part was sent */
 };
 
 /* What is known of one caller. */
@@ -330,6 +332,8 @@ void bus_batch_flush(struct bus_batch *batch);
 void bus_batch_send_back(struct bus_batch *batch);
 /* Sends the last part once more. */
 void bus_batch_repeat(struct bus_batch *batch);
+/* The last part has arrived: what is kept to repeat it goes. */
+void bus_batch_forget_sent(struct bus_batch *batch);
 void bus_answer_late(struct bus_request *request);
 
 /* bus_publish.c */

@@ -209,8 +209,9 @@ void bus_batch_free(struct bus_batch *batch)
 	if (batch->head.seq == 0)
 		caller_of(batch)->alone--;
 	buf_free(&batch->bodies);
+	for (size_t i = 0; i < batch->answer_count; i++)
+		buf_free(&batch->answers[i].large);
 	free(batch->answers);
-	buf_free(&batch->sent);
 	free(batch);
 }
 
@@ -242,7 +243,7 @@ static void begin_calls(struct bus_batch *batch)
 	struct bus_call_record record;
 	int r;
 
-	while (!batch->begun && batch->bodies.len - batch->bytes_sent < PART_BYTES) {
+	while (!batch->begun && batch->bytes_waiting < PART_BYTES) {
 		r = bus_call_parse(&batch->rest, &record);
 		if (r == 1 && ++batch->calls > BUS_BATCH_CALLS)
 			r = -E2BIG;
@@ -379,10 +380,12 @@ static void again(
 	}
 	bus_serve_drop_place(batch->bus, batch->place);
 	batch->place = place;
-	if (head->part < batch->part)
+	if (head->part < batch->part) {
 		bus_batch_repeat(batch);
-	else
+	} else {
+		bus_batch_forget_sent(batch);
 		bus_batch_run(batch);
+	}
 }
 
 static void forget_answered(struct bus_peer *peer)

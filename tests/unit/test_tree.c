@@ -186,6 +186,16 @@ START_TEST(merges_stamps)
 }
 END_TEST
 
+static void tree_json(struct buf *out)
+{
+	struct tree_writer w;
+
+	tree_write_start(&w, &tree);
+	ck_assert(tree_write(&w, SIZE_MAX));
+	buf_add_str(out, buf_str(&w.out));
+	tree_write_fini(&w);
+}
+
 START_TEST(json_of_a_tree)
 {
 	struct buf json = {.data = NULL};
@@ -198,7 +208,7 @@ START_TEST(json_of_a_tree)
 	tree_file_add(&tree, deep, STR_LIT("bad\xff"));
 	tree_file_add(&tree, deep, STR_LIT("\xc3\xa9"));
 	tree_file_add(&tree, deep, STR_LIT("e\xcc\x81"));
-	tree_json(&tree, &json);
+	tree_json(&json);
 	buf_add_char(&json, '\0');
 	ck_assert_str_eq(json.data,
 		"{\"root\":{\"name\":\"proj\",\"path\":\".\",\"type\":\"directory\","
@@ -229,6 +239,87 @@ START_TEST(json_of_a_tree)
 }
 END_TEST
 
+static void fill(int dirs, int files)
+{
+	for (int i = 0; i < dirs; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "d%d", i);
+
+		struct tree_dir *dir = dir_of(tree.root, name);
+
+		for (int j = 0; j < files; j++) {
+			snprintf(name, sizeof(name), "f%d", j);
+			tree_file_add(&tree, dir, str_of(name));
+		}
+	}
+}
+
+/* No slice writes more entries than it may, and together they write what one does. */
+START_TEST(json_in_slices)
+{
+	struct buf whole = {.data = NULL};
+
+	fill(50, 20);
+	tree_json(&whole);
+	for (size_t most = 1; most < 1200; most = most * 2 + 1) {
+		struct tree_writer w;
+		size_t slices = 1, before = 0, entries = 50 + 50 * 20;
+
+		tree_write_start(&w, &tree);
+		for (; !tree_write(&w, most); slices++) {
+			size_t shown = 0;
+
+			for (const char *at = w.out.data + before,
+					*end = w.out.data + w.out.len;
+				(at = memmem(at, (size_t)(end - at), "\"name\"", 6));
+				at++)
+				shown++;
+			ck_assert_uint_eq(shown, before ? most : most + 1); /* the root */
+			before = w.out.len;
+		}
+		ck_assert_uint_ge(slices, entries / most);
+		ck_assert_uint_le(slices, entries / most + 1);
+		ck_assert(str_eq(buf_str(&w.out), buf_str(&whole)));
+		tree_write_fini(&w);
+	}
+	buf_free(&whole);
+}
+END_TEST
+
+/* What is handed out shows every change that was made meanwhile, and comes to an end. */
+START_TEST(json_of_a_tree_that_changes)
+{
+	struct buf now = {.data = NULL};
+	struct tree_writer w;
+	int slices = 1;
+
+	fill(20, 20);
+	tree_write_start(&w, &tree);
+	for (; !tree_write(&w, 100); slices++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "new%d", slices);
+		tree_file_add(
+			&tree, tree_dir_find(tree.root, STR_LIT("d0")), str_of(name));
+		tree_dir_remove(&tree, tree.root->dirs[tree.root->dir_count - 1]);
+	}
+	ck_assert_int_eq(slices, TREE_WRITE_TRIES + 2);
+	tree_json(&now);
+	ck_assert(str_eq(buf_str(&w.out), buf_str(&now)));
+	tree_write_fini(&w);
+
+	/* A listing that finds the same is no change. */
+	merge("a b", false);
+	tree_write_start(&w, &tree);
+	ck_assert(!tree_write(&w, 1));
+	ck_assert_str_eq(merge("a b", false), "");
+	ck_assert_uint_eq(w.changes, tree_changes);
+	tree_write_fini(&w);
+	buf_free(&now);
+}
+END_TEST
+
 /* As a client gets it, a tree is not nested deeper than any message. */
 START_TEST(deep_trees)
 {
@@ -241,7 +332,7 @@ START_TEST(deep_trees)
 		tree_file_add(&tree, at, STR_LIT("f"));
 	}
 	buf_add_str(&json, STR_LIT("{\"type\":\"fs:tree\",\"payload\":"));
-	tree_json(&tree, &json);
+	tree_json(&json);
 	buf_add_char(&json, '}');
 
 	yyjson_doc *doc = proto_parse(buf_str(&json), &error);
@@ -293,6 +384,8 @@ int main(void)
 	tcase_add_test(tc, merges_listings);
 	tcase_add_test(tc, merges_stamps);
 	tcase_add_test(tc, json_of_a_tree);
+	tcase_add_test(tc, json_in_slices);
+	tcase_add_test(tc, json_of_a_tree_that_changes);
 	tcase_add_test(tc, deep_trees);
 	tcase_add_test(tc, moves_make_no_deeper_tree);
 	suite_add_tcase(suite, tc);

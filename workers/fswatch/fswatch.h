@@ -66,6 +66,9 @@ struct fswatch {
 	/* serve_tree.c */
 	struct bus_request *tree_waiters[FSWATCH_MAX_TREE_WAITERS];
 	size_t tree_waiter_count;
+	struct tree_writer tree_writer;
+	struct event *tree_timer; /* writes the next slice */
+	bool tree_writing, tree_wanted_by_all;
 	/* session.c */
 	char session_id[FSWATCH_SESSION_SIZE]; /* of the active session; "": none */
 	uint64_t session_changes;

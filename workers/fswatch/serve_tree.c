@@ -3,39 +3,11 @@
 #include "proto/errors.h"
 #include "proto/messages.h"
 #include "workers/fswatch/fswatch.h"
+#include <stdlib.h>
 
+/* Written in one turn of the loop: some milliseconds. */
+#define TREE_SLICE_ENTRIES 10000
 #define TOO_BIG "The tree cannot be shown: the project has %zu files"
-
-static void answer_tree(struct fswatch *fs, struct bus_request *request)
-{
-	struct buf json = {.data = NULL};
-
-	tree_json(watch_tree(fs->watch), &json);
-	if (json.len > BUS_BODY_MAX) {
-		bus_answer_error(request, error_code_infos[ERROR_TOO_BIG].name,
-			(struct str){NULL, 0}, TOO_BIG,
-			watch_tree(fs->watch)->file_count);
-		buf_free(&json);
-		return;
-	}
-	turn_answer(fs, request, &json);
-}
-
-static void serve_tree(void *arg, struct bus_request *request, const void *message)
-{
-	struct fswatch *fs = arg;
-
-	(void)message;
-	if (watch_ready(fs->watch)) {
-		answer_tree(fs, request);
-	} else if (fs->tree_waiter_count < FSWATCH_MAX_TREE_WAITERS) {
-		fs->tree_waiters[fs->tree_waiter_count++] = request;
-	} else {
-		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
-			(struct str){NULL, 0},
-			"The project is still being scanned; try again in a moment");
-	}
-}
 
 /* What the windows show is out of date from now on. */
 static void publish_too_big(struct fswatch *fs)
@@ -54,19 +26,87 @@ static void publish_too_big(struct fswatch *fs)
 	arena_free(&arena);
 }
 
+/* The tree is written: for who asked, and for all windows when they are to be told. */
+static void hand_out(struct fswatch *fs, struct buf *json)
+{
+	size_t count = fs->tree_waiter_count;
+	bool too_big = json->len > BUS_BODY_MAX;
+
+	if (fs->tree_wanted_by_all && too_big)
+		publish_too_big(fs);
+	else if (fs->tree_wanted_by_all)
+		bus_publish(fs->bus, "ui/fs:tree", buf_str(json));
+	fs->tree_wanted_by_all = false;
+	fs->tree_waiter_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct buf copy = {.data = NULL};
+
+		if (too_big) {
+			bus_answer_error(fs->tree_waiters[i],
+				error_code_infos[ERROR_TOO_BIG].name,
+				(struct str){NULL, 0}, TOO_BIG,
+				watch_tree(fs->watch)->file_count);
+			continue;
+		}
+		if (i + 1 < count)
+			buf_add_str(&copy, buf_str(json));
+		turn_answer(fs, fs->tree_waiters[i], i + 1 < count ? &copy : json);
+	}
+	turn_tidy(fs);
+}
+
+static void on_write(evutil_socket_t fd, short what, void *arg)
+{
+	const struct timeval at_once = {0, 0};
+	struct fswatch *fs = arg;
+
+	(void)fd;
+	(void)what;
+	if (!watch_ready(fs->watch)) { /* it is being scanned anew; see on_ready */
+		fs->tree_writing = false;
+		tree_write_fini(&fs->tree_writer);
+	} else if (tree_write(&fs->tree_writer, TREE_SLICE_ENTRIES)) {
+		fs->tree_writing = false;
+		hand_out(fs, &fs->tree_writer.out);
+		tree_write_fini(&fs->tree_writer);
+	} else {
+		event_add(fs->tree_timer, &at_once);
+	}
+}
+
+/* Whoever wants the tree while it is being written gets that one: it is as new as the
+ * last change when it is handed out. */
+static void write_tree(struct fswatch *fs)
+{
+	if (fs->tree_writing)
+		return;
+	fs->tree_writing = true;
+	tree_write_start(&fs->tree_writer, watch_tree(fs->watch));
+	event_active(fs->tree_timer, EV_TIMEOUT, 0);
+}
+
+static void serve_tree(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+
+	(void)message;
+	if (fs->tree_waiter_count == FSWATCH_MAX_TREE_WAITERS) {
+		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
+			(struct str){NULL, 0},
+			"The project is still being scanned; try again in a moment");
+		return;
+	}
+	fs->tree_waiters[fs->tree_waiter_count++] = request;
+	if (watch_ready(fs->watch))
+		write_tree(fs);
+}
+
 void fswatch_publish_tree(struct fswatch *fs)
 {
-	struct buf json = {.data = NULL};
-
 	if (!watch_ready(fs->watch))
 		return; /* who connects meanwhile asks for it */
-	tree_json(watch_tree(fs->watch), &json);
-	if (json.len > BUS_BODY_MAX)
-		publish_too_big(fs);
-	else
-		bus_publish(fs->bus, "ui/fs:tree", buf_str(&json));
-	turn_tidy(fs);
-	buf_free(&json);
+	fs->tree_wanted_by_all = true;
+	write_tree(fs);
 }
 
 static void on_update(void *arg, const struct coalesce_update *update)
@@ -97,9 +137,8 @@ static void on_ready(void *arg)
 
 	log_info("project scanned", "directories", "%zu", tree->dir_count, "files", "%zu",
 		tree->file_count, NULL);
-	for (size_t i = 0; i < fs->tree_waiter_count; i++)
-		answer_tree(fs, fs->tree_waiters[i]);
-	fs->tree_waiter_count = 0;
+	if (fs->tree_waiter_count > 0 || fs->tree_wanted_by_all)
+		write_tree(fs);
 }
 
 static void on_limited(void *arg, const char *reason)
@@ -136,5 +175,8 @@ void serve_tree_init(struct fswatch *fs)
 
 	fs->watch = watch_new(fs->worker->base, &fs->project, &calls,
 		&(struct watch_options){.hidden = inside ? data_key : NULL});
+	fs->tree_timer = evtimer_new(fs->worker->base, on_write, fs);
+	if (!fs->tree_timer)
+		abort();
 	bus_serve(fs->bus, METHOD_FS_TREE, serve_tree, fs);
 }

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+uint64_t tree_changes;
+
 static void *must(void *memory)
 {
 	if (!memory)
@@ -128,6 +130,7 @@ bool tree_file_add(struct tree *tree, struct tree_dir *dir, struct str name)
 	}
 	dir->file_count++;
 	tree->file_count++;
+	tree_changes++;
 	return true;
 }
 
@@ -146,6 +149,7 @@ bool tree_file_remove(struct tree *tree, struct tree_dir *dir, struct str name)
 		memmove(dir->stamps + at, dir->stamps + at + 1,
 			(dir->file_count - at) * sizeof(*dir->stamps));
 	tree->file_count--;
+	tree_changes++;
 	return true;
 }
 
@@ -169,6 +173,7 @@ static void insert(struct tree_dir *parent, unsigned at, struct tree_dir *dir)
 		(parent->dir_count - at) * sizeof(struct tree_dir *));
 	parent->dirs[at] = dir;
 	parent->dir_count++;
+	tree_changes++;
 	dir->parent = parent;
 	set_depth(dir, parent->depth + 1);
 }
@@ -210,6 +215,7 @@ void tree_detach(struct tree_dir *dir)
 	memmove(parent->dirs + at, parent->dirs + at + 1,
 		(parent->dir_count - at) * sizeof(struct tree_dir *));
 	dir->parent = NULL;
+	tree_changes++;
 }
 
 bool tree_attach(struct tree_dir *dir, struct tree_dir *to, struct str name)
@@ -257,6 +263,7 @@ static void free_dir(struct tree *tree, struct tree_dir *dir)
 		tree->on_gone(tree->arg, dir);
 	free_files(tree, dir);
 	tree->dir_count--;
+	tree_changes++;
 	free(dir->dirs);
 	free(dir->name);
 	free(dir);

@@ -105,11 +105,40 @@ struct tree_merge_calls {
 void tree_merge(struct tree *tree, struct tree_dir *dir, struct tree_item *items,
 	size_t count, bool stamped, const struct tree_merge_calls *calls);
 
+/* How often what any tree shows has changed. */
+extern uint64_t tree_changes;
+
+/* A directory whose children are being written. */
+struct tree_level {
+	const struct tree_dir *dir;
+	unsigned dirs, files; /* written already */
+	size_t prefix_len;    /* without this directory */
+};
+
 /*
- * Appends the payload of fs:tree: {"root":{name,path,type,children}}, directories first,
- * each by name; directories deeper than TREE_SHOWN_DEPTH without children. Bytes that are
- * no UTF-8 show as U+FFFD.
+ * Writes the payload of fs:tree, {"root":{name,path,type,children}}, in slices:
+ * directories first, each by name; directories deeper than TREE_SHOWN_DEPTH without
+ * children. Bytes that are no UTF-8 show as U+FFFD.
+ *
+ * What was written shows the tree as it is in the end: when it changes in between, the
+ * writing begins anew, at most TREE_WRITE_TRIES times; then the rest is one slice.
  */
-void tree_json(const struct tree *tree, struct buf *out);
+#define TREE_WRITE_TRIES 8
+
+struct tree_writer {
+	struct buf out; /* the payload, once it is whole */
+	const struct tree *tree;
+	uint64_t changes; /* when it began */
+	unsigned tries;
+	struct buf prefix; /* escaped path of the directory with a slash behind */
+	struct tree_level levels[TREE_SHOWN_DEPTH + 2];
+	unsigned depth; /* levels in use */
+};
+
+/* Begins; `tree` must outlive it. */
+void tree_write_start(struct tree_writer *w, const struct tree *tree);
+/* Writes up to `most` entries. True when the payload is whole. */
+bool tree_write(struct tree_writer *w, size_t most);
+void tree_write_fini(struct tree_writer *w);
 
 #endif

@@ -33,55 +33,92 @@ static void add_head(struct buf *out, const struct buf *prefix, const char *name
 	buf_add(out, escaped, len);
 }
 
-static void add_children(struct buf *out, struct buf *prefix, const struct tree_dir *dir);
-
-static void add_dir(struct buf *out, struct buf *prefix, const struct tree_dir *dir)
+static void open_level(
+	struct tree_writer *w, const struct tree_dir *dir, size_t prefix_len)
 {
-	size_t before = prefix->len;
+	w->levels[w->depth++] = (struct tree_level){.dir = dir, .prefix_len = prefix_len};
+	buf_reserve(&w->out, dir->file_count * (FILE_NODE_BYTES + w->prefix.len));
+}
 
-	add_head(out, prefix, dir->name);
-	buf_add_str(out, STR_LIT("\",\"type\":\"directory\""));
+static void add_dir(struct tree_writer *w, const struct tree_dir *dir)
+{
+	size_t before = w->prefix.len;
+
+	add_head(&w->out, &w->prefix, dir->name);
+	buf_add_str(&w->out, STR_LIT("\",\"type\":\"directory\""));
 	if (dir->depth > TREE_SHOWN_DEPTH) {
-		buf_add_char(out, '}');
+		buf_add_char(&w->out, '}');
 		return;
 	}
-	buf_add_str(out, STR_LIT(",\"children\":["));
-	add_escaped(prefix, dir->name);
-	buf_add_char(prefix, '/');
-	add_children(out, prefix, dir);
-	prefix->len = before;
-	buf_add_str(out, STR_LIT("]}"));
+	buf_add_str(&w->out, STR_LIT(",\"children\":["));
+	add_escaped(&w->prefix, dir->name);
+	buf_add_char(&w->prefix, '/');
+	open_level(w, dir, before);
 }
 
-static void add_children(struct buf *out, struct buf *prefix, const struct tree_dir *dir)
+static void begin(struct tree_writer *w)
 {
-	bool first = true;
+	struct buf *out = &w->out;
 
-	for (unsigned i = 0; i < dir->dir_count; i++) {
-		if (!first)
-			buf_add_char(out, ',');
-		first = false;
-		add_dir(out, prefix, dir->dirs[i]);
-	}
-	buf_reserve(out, dir->file_count * (FILE_NODE_BYTES + prefix->len));
-	for (unsigned i = 0; i < dir->file_count; i++) {
-		if (!first)
-			buf_add_char(out, ',');
-		first = false;
-		add_head(out, prefix, dir->files[i]);
-		buf_add_str(out, STR_LIT("\",\"type\":\"file\"}"));
-	}
-}
-
-void tree_json(const struct tree *tree, struct buf *out)
-{
-	struct buf prefix = {.data = NULL};
-
+	w->changes = tree_changes;
+	w->depth = 0;
+	buf_clear(out);
+	buf_clear(&w->prefix);
 	buf_add_str(out, STR_LIT("{\"root\":{\"name\":"));
-	buf_add_json_string(out, str_of(tree->root->name));
+	buf_add_json_string(out, str_of(w->tree->root->name));
 	buf_add_str(
 		out, STR_LIT(",\"path\":\".\",\"type\":\"directory\",\"children\":["));
-	add_children(out, &prefix, tree->root);
-	buf_add_str(out, STR_LIT("]}}"));
-	buf_free(&prefix);
+	open_level(w, w->tree->root, 0);
+}
+
+/* The next entry of the innermost directory, or its end. True for an entry. */
+static bool add_next(struct tree_writer *w)
+{
+	struct tree_level *level = &w->levels[w->depth - 1];
+	const struct tree_dir *dir = level->dir;
+
+	if (level->dirs == dir->dir_count && level->files == dir->file_count) {
+		buf_add_str(&w->out, STR_LIT("]}"));
+		w->prefix.len = level->prefix_len;
+		w->depth--;
+		return false;
+	}
+	if (level->dirs + level->files > 0)
+		buf_add_char(&w->out, ',');
+	if (level->dirs < dir->dir_count) {
+		add_dir(w, dir->dirs[level->dirs++]);
+	} else {
+		add_head(&w->out, &w->prefix, dir->files[level->files++]);
+		buf_add_str(&w->out, STR_LIT("\",\"type\":\"file\"}"));
+	}
+	return true;
+}
+
+void tree_write_start(struct tree_writer *w, const struct tree *tree)
+{
+	*w = (struct tree_writer){.tree = tree};
+	begin(w);
+}
+
+bool tree_write(struct tree_writer *w, size_t most)
+{
+	if (w->changes != tree_changes) {
+		w->tries++;
+		begin(w);
+	}
+	if (w->tries > TREE_WRITE_TRIES)
+		most = SIZE_MAX;
+	while (w->depth > 0 && most > 0)
+		if (add_next(w))
+			most--;
+	if (w->depth > 0)
+		return false;
+	buf_add_char(&w->out, '}');
+	return true;
+}
+
+void tree_write_fini(struct tree_writer *w)
+{
+	buf_free(&w->out);
+	buf_free(&w->prefix);
 }

@@ -68,6 +68,8 @@ static void tell_files(struct merge *m)
 			have < dir->file_count && strcmp(dir->files[have], name.ptr) == 0;
 
 		if (!known)
+			tree_changes++;
+		if (!known)
 			m->calls->added(m->calls->arg, dir, name, false);
 		else if (dir->stamps && dir->stamps[have] && m->files[i].stamp &&
 			 dir->stamps[have] != m->files[i].stamp)

@@ -245,8 +245,7 @@ static void send_answers(struct fswatch *fs)
 	while (answer) {
 		struct turn_answer *next = answer->next;
 
-		bus_answer(answer->request, buf_str(&answer->body));
-		buf_free(&answer->body);
+		bus_answer_taking(answer->request, &answer->body);
 		free(answer);
 		answer = next;
 	}

@@ -196,7 +196,11 @@ static void call_owner(const struct route *route, const struct ws_message *m)
 		uuid7(clock_wall(), key);
 		key_str = str_of(key);
 	}
-	bus_call(bus, route->method, key_str, m->payload, 0, on_reply, call);
+	if (m->text)
+		bus_call_taking(
+			bus, route->method, key_str, m->payload, m->text, on_reply, call);
+	else
+		bus_call(bus, route->method, key_str, m->payload, 0, on_reply, call);
 	if (route->settles)
 		ws_client_pause(m->client, WS_PAUSED_FOR_ANSWER);
 	else if (bus_congested(bus, method->owner))

@@ -14,6 +14,8 @@
 /* Shorter payloads are copied: that is cheaper than a reference. */
 #define SHARE_BYTES 2048
 #define PREFIX_SIZE 512
+/* Written to one window in one turn of the loop; others have theirs in between. */
+#define FLUSH_BYTES (512u * 1024)
 #define CLOSE_REASON_MAX 120
 
 /* ---- frames out ---- */
@@ -116,12 +118,20 @@ void ws_client_send_text(struct ws_client *client, struct str text)
 
 void ws_client_flush(struct ws_client *client)
 {
+	size_t most = FLUSH_BYTES;
+
 	while (evbuffer_get_length(client->out) > 0) {
-		if (evbuffer_write(client->out, client->fd) >= 0)
+		int n = most == 0 ? 0
+				  : evbuffer_write_atmost(
+					    client->out, client->fd, (ev_ssize_t)most);
+
+		if (n > 0) {
+			most -= (size_t)n;
 			continue;
-		if (errno == EINTR)
+		}
+		if (n < 0 && errno == EINTR)
 			continue;
-		if (errno == EAGAIN)
+		if (n == 0 || errno == EAGAIN)
 			event_add(client->write_event, NULL);
 		else
 			ws_client_end(client);

@@ -108,6 +108,7 @@ static void rewrite_payload(struct ws_message *m)
 	if (!text)
 		abort();
 	m->payload = arena_str(m->arena, (struct str){text, len});
+	m->rewritten = true;
 	free(text);
 }
 
@@ -211,6 +212,8 @@ static void done_parsing(struct job *job)
 	struct parsing *p = (struct parsing *)job;
 	struct ws_client *client = p->message.client;
 
+	if (!p->message.rewritten)
+		p->message.text = &p->text;
 	act(&p->message, p->route, p->wrong);
 	yyjson_doc_free(p->message.document);
 	arena_free(&p->arena);

@@ -25,10 +25,12 @@ struct ws_message {
 	struct str type;
 	struct str id;	    /* JSON of the id, a string or a number; absent without one */
 	struct str payload; /* JSON text as received */
+	struct buf *text;   /* that id and payload lie in, when it may be taken; or NULL */
 	yyjson_val *json;   /* the payload */
 	const void *decoded;
 	struct arena *arena;
 	yyjson_doc *document;
+	bool rewritten; /* the payload, which lies in the arena */
 };
 
 /* `text` is what the client's reader has just given. */
