@@ -18,6 +18,41 @@ START_TEST(first_scan)
 }
 END_TEST
 
+static void on_other(evutil_socket_t fd, short what, void *arg)
+{
+	int *turns = arg;
+
+	(void)fd;
+	(void)what;
+	if (watch && !watch_ready(watch))
+		(*turns)++;
+}
+
+/* A scan is slices between which the loop looks at everything else. */
+START_TEST(others_have_their_turn_during_a_scan)
+{
+	int ends[2], turns = 0;
+	struct event *other;
+
+	for (int i = 0; i < 4000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "src/d%d", i);
+		scratch_mkdir(dir, name);
+	}
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(write(ends[1], "x", 1), 1);
+	other = event_new(base, ends[0], EV_READ | EV_PERSIST, on_other, &turns);
+	event_add(other, NULL);
+	start();
+	/* Each look is five milliseconds of the scan later; 4,000 directories take more. */
+	ck_assert_int_ge(turns, 3);
+	event_free(other);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 START_TEST(the_hidden_directory)
 {
 	scratch_mkdir(dir, "own");
@@ -339,6 +374,7 @@ int main(void)
 	TCase *tc = tcase_create("watch");
 
 	tcase_add_test(tc, first_scan);
+	tcase_add_test(tc, others_have_their_turn_during_a_scan);
 	tcase_add_test(tc, the_hidden_directory);
 	tcase_add_test(tc, files);
 	tcase_add_test(tc, saves_through_other_files);

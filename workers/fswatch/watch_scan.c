@@ -282,13 +282,15 @@ static void finish(struct watch *w)
 
 void watch_scan(struct watch *w)
 {
+	const struct timeval at_once = {0, 0};
 	struct mono start = clock_mono();
 
 	while (w->first_queued) {
 		struct tree_dir *dir = w->first_queued;
 
 		if (clock_mono().us - start.us >= WATCH_SLICE_US) {
-			event_active(w->scan, EV_TIMEOUT, 0);
+			/* An active event would still be of this turn. */
+			event_add(w->scan, &at_once);
 			return;
 		}
 		unqueue(w, dir);
