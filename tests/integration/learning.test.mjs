@@ -87,6 +87,7 @@ scenario('every call is one row: what was asked, of whom, for how much', async (
     input_tokens: 1000,
     output_tokens: 100,
     cost_estimate: 0.0045, // 3 and 15 dollars for a million
+    status: 'ok',
   });
 });
 
@@ -104,8 +105,8 @@ scenario('a refusal and a cut-off answer are failures of their own: told in fixe
     assert.deepEqual(payload, { path: QUESTION.path, error: sentence });
   }
   assert.equal(claude.requests.length, 2, 'neither is tried again');
-  const rows = await daemon.sql('SELECT latency_ms AS l, input_tokens AS i, output_tokens AS o, cost_estimate AS c FROM api_call_log');
-  assert.deepEqual(rows, Array(2).fill({ l: -1, i: 0, o: 0, c: 0 }));
+  const rows = await daemon.sql('SELECT latency_ms AS l, input_tokens AS i, output_tokens AS o, cost_estimate AS c, status FROM api_call_log');
+  assert.deepEqual(rows, Array(2).fill({ l: -1, i: 0, o: 0, c: 0, status: 'failed' }));
   const done = await daemon.logged('explain_completed', 2);
   assert.deepEqual(done.map(({ data }) => [data.success, data.latency_ms]), [[false, -1], [false, -1]]);
 });
