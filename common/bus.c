@@ -5,6 +5,7 @@
  * itself, so that nng's threads are confined too and a start that fails early disturbs
  * nobody.
  */
+#include "common/bus_folder.h"
 #include "common/bus_nng_threads.h"
 #include "common/bus_private.h"
 #include "common/ids.h"
@@ -32,11 +33,6 @@ void bus_socket_path(
 	n = strlen(out);
 	assert(n + 1 + strlen(suffix) < 108);
 	snprintf(out + n, 108 - n, "/%s", suffix);
-}
-
-void bus_folder(const char *runtime_dir, enum worker_id worker, char out[108])
-{
-	snprintf(out, 108, "%s/%s", runtime_dir, worker_infos[worker].name);
 }
 
 /* All of them: a confined worker can neither make one nor be allowed what is not there.

@@ -43,8 +43,6 @@ void bus_set_keys(struct bus *bus, const struct bus_keys *keys);
  * first call into nng: its threads inherit signal mask and confinement. 0 or -errno (-EADDRINUSE while
  * an earlier process has not left yet: try again). */
 int bus_start(struct bus *bus) __attribute__((warn_unused_result));
-/* RUNTIME_DIR/<name>, where a worker's sockets lie: only that worker may make any there. */
-void bus_folder(const char *runtime_dir, enum worker_id worker, char out[108]);
 /* The calling thread may run on any processor that the process may use. For threads made by the loop's
  * thread, which may be held on one (`near` of workers.def). */
 void bus_thread_roams(void);

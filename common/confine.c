@@ -166,11 +166,13 @@ static size_t count_threads(void)
 }
 
 const char *confine_apply(
-	const struct confinement *c, const struct confine_sockets *sockets)
+	const struct confinement *c, const struct confine_sockets *sockets, int *connects)
 {
 	size_t threads = count_threads();
 	bool files, calls;
 
+	if (connects)
+		*connects = -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return "none";
 	files = apply_landlock(c, sockets);
@@ -179,7 +181,7 @@ const char *confine_apply(
 			"threads", "%zu", threads, NULL);
 		files = false;
 	}
-	calls = confine_system_calls(c);
+	calls = confine_system_calls(c, connects);
 	if (files && calls)
 		return "landlock+seccomp";
 	return files ? "landlock" : calls ? "seccomp" : "none";

@@ -4,7 +4,9 @@
  * Landlock says which files, which TCP ports, which sockets and whom a process may
  * signal; how much of it a kernel knows is its ABI number. Seccomp refuses system calls:
  * those that no worker needs (confine_calls.def), and in part what an old ABI leaves
- * open. What is open all the same is in confine_gaps.def, which `paigectl status` and the
+ * open; and it leaves connect to the supervisor (supervisor/broker.h), since it does not
+ * see addresses and Landlock looks at those of Unix sockets from ABI 9 on alone. What is
+ * open all the same is in confine_gaps.def, which `paigectl status` and the
  * documentation show.
  *
  * Landlock holds for the calling thread and for threads made later, so a worker makes its
@@ -35,15 +37,17 @@ struct confine_sockets {
 						  NULL at the end */
 };
 
-/* Writes what holds now ("landlock+seccomp", "seccomp", "none") for status; static text.
- * Logs an error when there are other threads, for which Landlock does not hold. */
-const char *confine_apply(
-	const struct confinement *c, const struct confine_sockets *sockets);
+/* Returns what holds now ("landlock+seccomp", "seccomp", "none") for status; static text.
+ * Logs an error when there are other threads, for which Landlock does not hold.
+ * `connects` is NULL, or gets the listener on which every connect waits to be made by
+ * somebody else (seccomp_unotify(2)); -1 when there is no filter. */
+const char *confine_apply(const struct confinement *c,
+	const struct confine_sockets *sockets, int *connects);
 
 /* The ABI of Landlock that the running kernel offers, 0 without. */
 int confine_landlock_abi(void);
 /* Number `n`, from 0, of what workers may do because the kernel offers only `abi`; NULL
- * after the last. */
-const char *confine_gap(int abi, size_t n);
+ * after the last. `broker`: the supervisor makes their connections. */
+const char *confine_gap(int abi, bool broker, size_t n);
 
 #endif

@@ -15,19 +15,20 @@ int confine_landlock_abi(void)
 	return abi < 0 ? 0 : (int)abi;
 }
 
-const char *confine_gap(int abi, size_t n)
+const char *confine_gap(int abi, bool broker, size_t n)
 {
 	static const struct {
 		int closed_by;
+		bool by_broker;
 		const char *what;
 	} gaps[] = {
-#define GAP(abi_, release, what_, attacks) {abi_, what_},
+#define GAP(abi_, release, broker_, what_, attacks) {abi_, broker_, what_},
 #include "common/confine_gaps.def"
 #undef GAP
 	};
 
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++)
-		if (gaps[i].closed_by > abi && n-- == 0)
+		if (gaps[i].closed_by > abi && !(broker && gaps[i].by_broker) && n-- == 0)
 			return gaps[i].what;
 	return NULL;
 }

@@ -6,7 +6,7 @@
 
 #include "common/confine.h"
 
-/* True when the filter holds, for all threads. */
-bool confine_system_calls(const struct confinement *c);
+/* True when the filter holds, for all threads. `connects` as for confine_apply. */
+bool confine_system_calls(const struct confinement *c, int *connects);
 
 #endif

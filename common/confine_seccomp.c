@@ -56,6 +56,7 @@
 #define F_SETSIG_ 10
 #define F_SETOWN_EX_ 15
 #define MSG_FASTOPEN_ 0x20000000
+#define SOCK_TYPE_MASK 0xf /* the rest are flags */
 
 struct filter {
 	scmp_filter_ctx context;
@@ -147,6 +148,18 @@ static void refuse_processes(struct filter *f)
 	refuse_other(f, SCMP_SYS(tgkill), 0, (uint64_t)self);
 }
 
+/* Sockets and pairs of them of this type, whatever flags they are made with. */
+static void refuse_unix(struct filter *f, unsigned type)
+{
+	const int calls[] = {SCMP_SYS(socket), SCMP_SYS(socketpair)};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (seccomp_rule_add(f->context, SCMP_ACT_ERRNO(EPERM), calls[i], 2,
+			    SCMP_CMP(0, SCMP_CMP_MASKED_EQ, UINT32_MAX, AF_UNIX),
+			    SCMP_CMP(1, SCMP_CMP_MASKED_EQ, SOCK_TYPE_MASK, type)) != 0)
+			f->failed = true;
+}
+
 /* The bus is all that most workers talk over; listening sockets are handed to them. */
 static void refuse_sockets(struct filter *f, const struct confinement *c)
 {
@@ -164,6 +177,9 @@ static void refuse_sockets(struct filter *f, const struct confinement *c)
 		if (!needed)
 			refuse_int(f, SCMP_SYS(socket), 0, family);
 	}
+	/* Sent to an address without connect. The kernel takes raw ones for the same. */
+	refuse_unix(f, SOCK_DGRAM);
+	refuse_unix(f, SOCK_RAW);
 	refuse_bits(f, SCMP_SYS(sendto), 3, MSG_FASTOPEN_, MSG_FASTOPEN_);
 	refuse_bits(f, SCMP_SYS(sendmsg), 2, MSG_FASTOPEN_, MSG_FASTOPEN_);
 	refuse_bits(f, SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN_, MSG_FASTOPEN_);
@@ -182,7 +198,7 @@ static void refuse_files(struct filter *f, const struct confinement *c)
 		refuse(f, SCMP_SYS(utimensat));
 }
 
-bool confine_system_calls(const struct confinement *c)
+bool confine_system_calls(const struct confinement *c, int *connects)
 {
 	struct filter f = {.context = seccomp_init(SCMP_ACT_ALLOW)};
 
@@ -194,8 +210,13 @@ bool confine_system_calls(const struct confinement *c)
 	refuse_processes(&f);
 	refuse_sockets(&f, c);
 	refuse_files(&f, c);
+	if (connects &&
+		seccomp_rule_add(f.context, SCMP_ACT_NOTIFY, SCMP_SYS(connect), 0) != 0)
+		f.failed = true;
 	if (!f.failed && seccomp_load(f.context) != 0)
 		f.failed = true;
+	if (connects && !f.failed)
+		*connects = seccomp_notify_fd(f.context);
 	seccomp_release(f.context);
 	return !f.failed;
 }

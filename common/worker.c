@@ -3,6 +3,7 @@
  * (worker.h, proto/worker.h). It ends with _exit: nng_close can deadlock, and what a
  * worker acknowledged is on disk before it is told to stop.
  */
+#include "common/bus_folder.h"
 #include "common/log.h"
 #include "common/turns.h"
 #include "common/worker_private.h"
@@ -27,21 +28,35 @@
 
 /* ---- ready ---- */
 
-static void confine(struct worker *w)
+/* 0 or the exit code. */
+static int confine(struct worker *w)
 {
 	static char folders[WORKER_COUNT][108];
 	struct confine_sockets sockets = {.own = folders[w->spec->id]};
 	struct confinement c = {0};
+	int connects = -1;
+	bool told;
 
 	w->private_->confinement = "none";
 	if (!w->spec->confine)
-		return;
+		return 0;
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		bus_folder(w->runtime_dir, (enum worker_id)i, folders[i]);
 		sockets.others[i] = folders[i];
 	}
 	w->spec->confine(w, &c);
-	w->private_->confinement = confine_apply(&c, &sockets);
+	w->private_->confinement =
+		confine_apply(&c, &sockets, getenv("PAIGE_BROKER") ? &connects : NULL);
+	if (connects < 0)
+		return 0;
+	told = worker_control_send_connects(w, connects, c.uses_network);
+	/* Whoever has it can answer for the supervisor. */
+	close(connects);
+	if (told)
+		return 0;
+	log_error("nobody makes the connections of this worker", "error", "%s",
+		strerror(errno), NULL);
+	return WORKER_EXIT_INTERNAL;
 }
 
 /* With all signals blocked, because nng makes its threads here. */
@@ -283,7 +298,9 @@ static int start(struct worker *w)
 		return code;
 	if (turns >= 0)
 		bus_serve(w->bus, (enum method)turns, serve_turns, w);
-	confine(w);
+	code = confine(w);
+	if (code != 0)
+		return code;
 	if (w->spec->begin)
 		w->spec->begin(w);
 	sigfillset(&all);

@@ -4,6 +4,7 @@
  * dropped, and the status is sent again when there is room.
  */
 #include "common/log.h"
+#include "common/pass_fd.h"
 #include "common/timer.h"
 #include "common/worker_private.h"
 #include "proto/messages.h"
@@ -47,6 +48,20 @@ bool worker_control_send(struct worker *w, enum worker_packet_type type, struct 
 	struct msghdr packet = {.msg_iov = parts, .msg_iovlen = body.len ? 2 : 1};
 
 	return sendmsg(WORKER_CONTROL_FD, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
+bool worker_control_send_connects(struct worker *w, int listener, bool uses_network)
+{
+	struct {
+		struct worker_packet_header header;
+		struct worker_connects body;
+	} packet = {.header = {.type = WORKER_PACKET_CONNECTS,
+			    .body_bytes = sizeof(packet.body),
+			    .generation = w->generation},
+		.body = {.uses_network = uses_network}};
+
+	return pass_fd(
+		WORKER_CONTROL_FD, (struct iovec){&packet, sizeof(packet)}, listener);
 }
 
 void worker_control_send_status(struct worker *w)
@@ -171,18 +186,6 @@ static void take_packet(struct worker *w, const struct worker_packet_header *hea
 		log_warn("packet of the supervisor not known", "type", "%u",
 			(unsigned)header->type, NULL);
 	}
-}
-
-/* The descriptor that came with a packet, or -1. */
-static int passed_fd(struct msghdr *packet)
-{
-	struct cmsghdr *c = CMSG_FIRSTHDR(packet);
-	int fd = -1;
-
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-		c->cmsg_len == CMSG_LEN(sizeof(fd)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)

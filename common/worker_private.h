@@ -30,6 +30,9 @@ int worker_control_check(void) __attribute__((warn_unused_result));
 void worker_control_init(struct worker *w);
 /* False when the supervisor reads too slowly: the packet is dropped. */
 bool worker_control_send(struct worker *w, enum worker_packet_type type, struct str body);
+/* The listener of the filter of system calls, which stays the caller's. False with errno
+ * when it did not go out. */
+bool worker_control_send_connects(struct worker *w, int listener, bool uses_network);
 void worker_control_send_status(struct worker *w);
 /* A thread that ends the process WORKER_ORPHAN_MS after the supervisor is gone, even when
  * the loop is stuck. Started with all signals blocked. */

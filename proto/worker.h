@@ -19,6 +19,7 @@
  *   PAIGE_PROJECT_SPELLING  PROJECT_DIR as it was given, absolute, with its links
  *   PAIGE_EPOCH        16 hexadecimal digits, the same for all workers until the daemon starts anew
  *   PAIGE_BUS_KEYS     how callers prove who they are (common/bus_keys.h); without it every key is 0
+ *   PAIGE_BROKER       1 when the supervisor makes the connections of confined workers (WORKER_PACKET_CONNECTS)
  *   PAIGE_TOKEN        the gateway only: the access token of this run
  *   PAIGE_LISTEN_FDS   the gateway only
  *
@@ -45,6 +46,9 @@ enum worker_packet_type {
 	WORKER_PACKET_HEARTBEAT = 2,
 	/* body: JSON of type worker_status, when it changes */
 	WORKER_PACKET_STATUS = 3,
+	/* Once, after confinement and before the first connect: with the listener (SCM_RIGHTS) of a
+	 * filter of system calls that leaves connect to the supervisor; body: struct worker_connects. */
+	WORKER_PACKET_CONNECTS = 4,
 
 	/* supervisor to worker */
 	/* finish and exit 0 */
@@ -64,6 +68,10 @@ struct worker_packet_header {
 	uint16_t reserved;
 	uint32_t body_bytes;
 	uint64_t generation;
+};
+
+struct worker_connects {
+	uint64_t uses_network; /* 1: it may connect to any address of IP; else 0 */
 };
 
 /* Exit codes, exits.def: WORKER_EXIT_OK, WORKER_EXIT_CONFIG, ... */

@@ -1,8 +1,8 @@
 /* channel.c - see channel.h. */
 #include "supervisor/channel.h"
 
+#include "common/pass_fd.h"
 #include "supervisor/launch.h"
-#include "supervisor/pass_fd.h"
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,6 +24,7 @@ int channel_parse(const void *packet, size_t len, uint64_t generation, struct st
 	case WORKER_PACKET_READY:
 	case WORKER_PACKET_HEARTBEAT:
 	case WORKER_PACKET_STATUS:
+	case WORKER_PACKET_CONNECTS:
 		*body = (struct str){
 			(const char *)packet + sizeof(header), len - sizeof(header)};
 		return header.type;
@@ -37,21 +38,33 @@ static bool receive(struct channel *c)
 {
 	char packet[WORKER_PACKET_MAX];
 	struct str body = {0};
-	ssize_t n = recv(c->fd, packet, sizeof(packet), MSG_DONTWAIT | MSG_TRUNC);
-	int type;
+	union {
+		struct cmsghdr aligned;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = {packet, sizeof(packet)};
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		/* Exactly one: into the padding another would fit, and stay open. */
+		.msg_controllen = CMSG_LEN(sizeof(int))};
+	ssize_t n = recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+	int type = -1, fd;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (n <= 0) {
 		channel_close(c);
-		c->fn(c->arg, -1, body);
+		c->fn(c->arg, -1, body, -1);
 		return false;
 	}
-	if ((size_t)n > sizeof(packet))
-		return true;
-	type = channel_parse(packet, (size_t)n, c->generation, &body);
+	fd = passed_fd(&message);
+	if ((size_t)n <= sizeof(packet))
+		type = channel_parse(packet, (size_t)n, c->generation, &body);
 	if (type >= 0)
-		c->fn(c->arg, type, body);
+		c->fn(c->arg, type, body, fd);
+	else if (fd >= 0)
+		close(fd);
 	return true;
 }
 

@@ -13,9 +13,9 @@
 #include "proto/worker.h"
 #include <event2/event.h>
 
-/* `body` is valid during the call; -1 as type: the other end is closed, and no more will
- * come. */
-typedef void channel_fn(void *arg, int type, struct str body);
+/* `body` is valid during the call; `fd` came with it and is taken, -1 without. -1 as type:
+ * the other end is closed, and no more will come. */
+typedef void channel_fn(void *arg, int type, struct str body, int fd);
 
 struct channel {
 	int fd; /* -1: closed */

@@ -2,8 +2,8 @@
 #include "supervisor/ctl.h"
 
 #include "common/log.h"
+#include "common/pass_fd.h"
 #include "proto/messages.h"
-#include "supervisor/pass_fd.h"
 #include "supervisor/places.h"
 #include "supervisor/settings_report.h"
 #include "supervisor/status.h"

@@ -303,6 +303,11 @@ static int start_workers(struct daemon *d)
 		return refuse(
 			"cannot make %s/logs: %s", d->settings.data_dir, strerror(errno));
 	check_project(d);
+	d->broker = broker_new(d->base);
+	if (!d->broker)
+		log_info("workers connect by themselves: this kernel or container does "
+			 "not let us do it for them",
+			NULL);
 	d->processes = (struct processes){
 		.shared = {.base = d->base,
 			.settings = &d->settings,
@@ -310,7 +315,8 @@ static int start_workers(struct daemon *d)
 			.logs = d->logs,
 			.program_dir = d->program_dir,
 			.runtime_dir = d->runtime_dir,
-			.token = d->token},
+			.token = d->token,
+			.broker = d->broker},
 		.started = d->started,
 		.on_change = on_change,
 		.on_stopped = on_stopped,
@@ -379,6 +385,7 @@ static void finish(struct daemon *d)
 	ctl_free(d->ctl);
 	if (d->base && d->processes.shared.changed)
 		processes_fini(&d->processes);
+	broker_free(d->broker);
 	discovery_remove(d->settings.data_dir);
 	directories_clear_runtime(d->runtime_dir);
 	lock_release(&d->lock);

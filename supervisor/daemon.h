@@ -2,7 +2,8 @@
  * daemon.h - the supervisor as a whole: start, run, reload, stop.
  *
  * Called by paiged.c; its parts call back on the one loop. Links libevent, yyjson and
- * libsystemd only, has one thread, never touches the bus or a database.
+ * libsystemd only, has one thread beside broker.c's, never touches the bus or a
+ * database.
  */
 #ifndef PAIGE_SUPERVISOR_DAEMON_H
 #define PAIGE_SUPERVISOR_DAEMON_H
@@ -33,6 +34,7 @@ struct daemon {
 	struct event *tick;
 	struct mono last_tick;
 	unsigned ticks;
+	struct broker *broker; /* NULL: the kernel does not let us */
 	struct processes processes;
 	struct ctl *ctl;
 	bool runtime_lost; /* the directory is gone, and that was said */

@@ -50,7 +50,7 @@ static bool starts(const char *text, const char *prefix)
 static bool is_own(const char *entry)
 {
 	static const char *const prefixes[] = {"PAIGE_WORKER=", "PAIGE_GENERATION=",
-		"PAIGE_RUNTIME_DIR=", SETTINGS_PROJECT_SPELLING "=",
+		"PAIGE_RUNTIME_DIR=", "PAIGE_BROKER=", SETTINGS_PROJECT_SPELLING "=",
 		"PAIGE_EPOCH=", "PAIGE_TOKEN=", "PAIGE_LISTEN_FDS=", "NOTIFY_SOCKET=",
 		"WATCHDOG_PID=", "WATCHDOG_USEC=", "LISTEN_PID=", "LISTEN_FDS=",
 		"LISTEN_FDNAMES=", "MAINPID="};
@@ -136,6 +136,8 @@ char **environment_for(
 	add_printf(&l, "PAIGE_BUS_KEYS=%.*s", STR_ARG(buf_str(&keys)));
 	buf_free(&keys);
 	add_printf(&l, "PAIGE_RUNTIME_DIR=%s", given->runtime_dir);
+	if (given->broker)
+		add(&l, strdup("PAIGE_BROKER=1"));
 	if (given->settings->project_spelling)
 		add_printf(&l, SETTINGS_PROJECT_SPELLING "=%s",
 			given->settings->project_spelling);

@@ -17,6 +17,7 @@
 struct environment_given {
 	const struct settings *settings;
 	const char *runtime_dir;
+	bool broker; /* makes its connections */
 	const char *token;
 	struct bus_keys bus_keys;
 	uint64_t epoch;

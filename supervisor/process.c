@@ -9,6 +9,7 @@
 #include "supervisor/launch.h"
 #include "supervisor/tail.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static char *program_of(const struct process *p)
 }
 
 static void on_process_exited(evutil_socket_t fd, short what, void *arg);
-static void on_packet(void *arg, int type, struct str body);
+static void on_packet(void *arg, int type, struct str body, int fd);
 
 /* Takes over a process that was started. 0 or -errno. */
 static int watch(struct process *p, const struct launched *s, uint64_t generation)
@@ -89,7 +90,8 @@ static int spawn(struct process *p)
 	struct launch_request request = {.log_fd = logs_write_fd(shared->logs, p->id),
 		.directory = shared->settings->data_dir};
 	struct environment_given given = {.settings = shared->settings,
-		.runtime_dir = shared->runtime_dir,
+		.runtime_dir = p->runtime_dir,
+		.broker = shared->broker != NULL,
 		.token = shared->token,
 		.epoch = shared->epoch,
 		.listen_count = shared->listener->count,
@@ -100,6 +102,8 @@ static int spawn(struct process *p)
 	siginfo_t info;
 	int error;
 
+	snprintf(p->runtime_dir, sizeof(p->runtime_dir), "%s", shared->runtime_dir);
+	p->brokered = false;
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		given.bus_keys.to[i] = shared->bus_keys[p->id][i];
 		given.bus_keys.from[i] = shared->bus_keys[i][p->id];
@@ -326,10 +330,42 @@ static void on_status(struct process *p, struct str body)
 	yyjson_doc_free(doc);
 }
 
-static void on_packet(void *arg, int type, struct str body)
+/* Takes `fd`. Only what the worker says first counts: then it is still what we started. */
+static void on_connects(struct process *p, struct str body, int fd)
+{
+	struct broker_client client = {.worker = p->id,
+		.listener = fd,
+		.pidfd = -1,
+		.runtime_dir = p->runtime_dir};
+	struct worker_connects said;
+	int error = -EPROTO;
+
+	if (p->shared->broker && !p->brokered && body.len == sizeof(said)) {
+		memcpy(&said, body.ptr, sizeof(said));
+		client.uses_network = said.uses_network == 1;
+		p->brokered = true;
+		client.pidfd = fcntl(p->pidfd, F_DUPFD_CLOEXEC, 0);
+		error = client.pidfd < 0 ? -errno
+					 : broker_take(p->shared->broker, &client);
+	}
+	if (error == 0)
+		return;
+	log_error("the connections of a worker cannot be made", "name", "%s", name_of(p),
+		"error", "%s", strerror(-error), NULL);
+	if (client.pidfd < 0)
+		close(fd);
+}
+
+static void on_packet(void *arg, int type, struct str body, int fd)
 {
 	struct process *p = arg;
 
+	if (type == WORKER_PACKET_CONNECTS && fd >= 0) {
+		on_connects(p, body, fd);
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
 	switch (type) {
 	case LAUNCH_FAILED:
 		if (body.len == sizeof(int32_t))

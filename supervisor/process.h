@@ -10,6 +10,7 @@
 
 #include "common/bus_keys.h"
 #include "common/settings.h"
+#include "supervisor/broker.h"
 #include "supervisor/channel.h"
 #include "supervisor/ending.h"
 #include "supervisor/listener.h"
@@ -28,6 +29,7 @@ struct process_shared {
 				    paige-<name> */
 	const char *runtime_dir; /* what it says may change: the next start takes it */
 	const char *token;
+	struct broker *broker; /* NULL: workers connect by themselves */
 	uint64_t epoch;
 	struct bus_key bus_keys[WORKER_COUNT][WORKER_COUNT]; /* by caller and owner */
 	bool booted;   /* all were READY once: what fails now may be a passing trouble */
@@ -45,6 +47,8 @@ struct process {
 	struct event *exited;
 	struct event *timer; /* policy.deadline */
 	struct channel channel;
+	char runtime_dir[108]; /* that it was started with */
+	bool brokered;	       /* the broker has been given to it */
 	struct mono started_at;
 	int spawn_error; /* errno that the child reported instead of running the program
 			  */

@@ -107,12 +107,13 @@ static struct str active_session(const struct process *store, struct arena *a)
 	return session;
 }
 
-static void add_gaps(struct ctl_status *status, struct arena *a)
+static void add_gaps(const struct daemon *d, struct ctl_status *status, struct arena *a)
 {
 	const int abi = confine_landlock_abi();
+	const bool broker = d->broker != NULL;
 	size_t count = 0;
 
-	while (confine_gap(abi, count))
+	while (confine_gap(abi, broker, count))
 		count++;
 	status->landlock_abi = abi;
 	status->has_landlock_abi = true;
@@ -120,7 +121,7 @@ static void add_gaps(struct ctl_status *status, struct arena *a)
 		arena_array(a, count + 1, sizeof(status->confinement_gaps.items[0]));
 	status->confinement_gaps.count = count;
 	for (size_t i = 0; i < count; i++)
-		status->confinement_gaps.items[i] = str_of(confine_gap(abi, i));
+		status->confinement_gaps.items[i] = str_of(confine_gap(abi, broker, i));
 }
 
 void status_describe(const struct daemon *d, struct buf *out)
@@ -162,7 +163,7 @@ void status_describe(const struct daemon *d, struct buf *out)
 		if (!process_absent(&d->processes.workers[i]))
 			items[status.workers.count++] =
 				describe_worker(&d->processes.workers[i], now, &arena);
-	add_gaps(&status, &arena);
+	add_gaps(d, &status, &arena);
 	proto_encode(ctl_status_type(), &status, out);
 	arena_free(&arena);
 }

@@ -6,6 +6,8 @@
  * It runs when the worker begins its loop: on the loop's thread, then on one of nng's.
  * For each attack it writes a line "<thread> <attack> <errno, 0 when it succeeded>" to
  * ATTACK_DIR/<worker>.out. All it may damage lies in ATTACK_DIR/<worker>-<thread>.
+ * ATTACK_SOCKET and ATTACK_BUS, the latter in XDG_RUNTIME_DIR, are sockets of somebody
+ * else; ATTACK_ROOT is the directory of the former.
  * ATTACK_ABI: Landlock as on a kernel that offers no more than this ABI.
  */
 #include <arpa/inet.h>
@@ -13,15 +15,20 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <nng/nng.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -221,6 +228,173 @@ static int unix_abstract(void)
 	r = result(connect(fd, (struct sockaddr *)&a, sizeof(a)));
 	close(fd);
 	return r;
+}
+
+static int session_bus(void)
+{
+	return connect_unix(getenv("ATTACK_BUS"), false);
+}
+
+/* In its folder of the bus. */
+static void in_own_folder(char path[108], const char *name)
+{
+	snprintf(path, 108, "%.70s/%.15s/%.20s", getenv("PAIGE_RUNTIME_DIR"), worker,
+		name);
+}
+static int by_link(void)
+{
+	char path[108];
+	int r;
+
+	in_own_folder(path, "link");
+	r = result(symlink(getenv("ATTACK_SOCKET"), path));
+	if (r == 0)
+		r = connect_unix(path, false);
+	unlink(path);
+	return r;
+}
+static int by_dots(void)
+{
+	char path[108];
+
+	in_own_folder(path, "../../bus");
+	return connect_unix(path, false);
+}
+static int by_relative_path(void)
+{
+	int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), r;
+	const char *path = getenv("ATTACK_SOCKET");
+
+	if (chdir(getenv("ATTACK_ROOT")) < 0)
+		return errno;
+	r = connect_unix(strrchr(path, '/') + 1, false);
+	if (fchdir(before) < 0)
+		abort();
+	close(before);
+	return r;
+}
+static int by_descriptor(void)
+{
+	int fd = open(getenv("ATTACK_SOCKET"), O_PATH | O_CLOEXEC), r;
+	char path[40];
+
+	if (fd < 0)
+		return errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	r = connect_unix(path, false);
+	close(fd);
+	return r;
+}
+
+/* ---- swapped while the call is looked at ---- */
+
+#define SWAPS 200
+
+static struct sockaddr_un swapped = {.sun_family = AF_UNIX};
+static atomic_bool swapping;
+
+static void *swap_address(void *arg)
+{
+	const char *const paths[] = {arg, getenv("ATTACK_SOCKET")};
+
+	for (unsigned i = 0; swapping; i++)
+		strcpy(swapped.sun_path, paths[i % 2]);
+	return NULL;
+}
+static void *swap_file(void *arg)
+{
+	char names[2][108], rep[108];
+
+	in_own_folder(names[0], "1");
+	in_own_folder(names[1], "2");
+	in_own_folder(rep, "rep");
+	while (swapping) {
+		if (symlink(getenv("ATTACK_SOCKET"), names[0]) == 0)
+			(void)rename(names[0], arg);
+		if (link(rep, names[1]) == 0)
+			(void)rename(names[1], arg);
+	}
+	unlink(arg);
+	return NULL;
+}
+
+/* 0 when one of many connections led to the foreign socket. */
+static int connect_often(void *(*swap)(void *arg), char *path)
+{
+	int r = EPERM;
+	pthread_t thread;
+
+	strcpy(swapped.sun_path, path);
+	swapping = true;
+	if (pthread_create(&thread, NULL, swap, path) != 0)
+		abort();
+	for (int i = 0; i < SWAPS && r != 0; i++) {
+		struct sockaddr_un peer = {0};
+		socklen_t len = sizeof(peer) - 1;
+		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+		if (connect(fd, (struct sockaddr *)&swapped, sizeof(swapped)) == 0 &&
+			getpeername(fd, (struct sockaddr *)&peer, &len) == 0 &&
+			strcmp(peer.sun_path, getenv("ATTACK_SOCKET")) == 0)
+			r = 0;
+		close(fd);
+	}
+	swapping = false;
+	pthread_join(thread, NULL);
+	return r;
+}
+static int swapped_address(void)
+{
+	char path[108];
+
+	in_own_folder(path, "rep");
+	return connect_often(swap_address, path);
+}
+static int swapped_file(void)
+{
+	char path[108];
+
+	in_own_folder(path, "0");
+	return connect_often(swap_file, path);
+}
+
+/* ---- around the filter ---- */
+
+static int datagram(void)
+{
+	return fd_result(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+}
+static int datagram_raw(void)
+{
+	return fd_result(socket(AF_UNIX, SOCK_RAW, 0));
+}
+static int datagram_pair(void)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) < 0)
+		return errno;
+	close(ends[0]);
+	close(ends[1]);
+	return 0;
+}
+/* Whoever has the listener of the filter can answer for the supervisor. */
+static int listener(void)
+{
+	uint64_t id = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		if (ioctl(fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0 || errno == ENOENT)
+			return 0;
+	return EPERM;
+}
+static int own_filter(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	const struct sock_fprog program = {1, &allow};
+
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+	return connect_unix(getenv("ATTACK_SOCKET"), false);
 }
 
 /* Asks the supervisor to stop; it answers a line when it obeys. */

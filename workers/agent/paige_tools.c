@@ -1,6 +1,6 @@
 /* paige_tools.c - see paige_tools.h. */
 #include "workers/agent/paige_tools.h"
-#include "common/bus.h"
+#include "common/bus_folder.h"
 #include "common/file_io.h"
 #include "common/private_file.h"
 #include "proto/messages.h"

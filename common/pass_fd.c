@@ -1,5 +1,5 @@
-/* pass_fd.c - see pass_fd.h. Called by channel.c and ctl.c. */
-#include "supervisor/pass_fd.h"
+/* pass_fd.c - see pass_fd.h. Called by channel.c, ctl.c and worker_control.c. */
+#include "common/pass_fd.h"
 #include <string.h>
 #include <sys/socket.h>
 
@@ -21,4 +21,15 @@ bool pass_fd(int socket, struct iovec part, int fd)
 	memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
 	return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) ==
 	       (ssize_t)part.iov_len;
+}
+
+int passed_fd(struct msghdr *message)
+{
+	const struct cmsghdr *c = CMSG_FIRSTHDR(message);
+	int fd = -1;
+
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+		c->cmsg_len == CMSG_LEN(sizeof(fd)))
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
 }

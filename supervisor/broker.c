@@ -1,0 +1,347 @@
+/* broker.c - see broker.h. Called by daemon.c and process.c. */
+#include "supervisor/broker.h"
+
+#include "common/bus_folder.h"
+#include "common/log.h"
+#include "supervisor/broker_connect.h"
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Interrupts a connect that blocks; means nothing to anybody else. */
+#define DEADLINE_SIGNAL SIGRTMIN
+#define REFUSALS_PAUSE_S 1
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+/* A worker that may ask. The thread's, but for the list. */
+struct asker {
+	struct asker *next, **link;
+	enum worker_id worker;
+	int listener, pidfd;
+	struct broker_rules rules;
+};
+
+struct broker {
+	pthread_t thread;
+	bool runs;
+	int epoll_fd;
+	int wake_fd; /* readable: the thread ends */
+	timer_t deadline;
+	struct seccomp_notif *call;
+	struct seccomp_notif_resp *reply;
+	struct seccomp_notif_sizes sizes;
+	struct event *telling;
+	pthread_mutex_t lock; /* of what follows */
+	struct asker *askers;
+	/* Since it was told last: how many, and who was it last. */
+	unsigned refused;
+	enum worker_id refused_worker;
+	char refused_path[sizeof(struct sockaddr_un)];
+};
+
+/* ---- what the kernel lets us do ---- */
+
+/* A filter for all threads that has a listener. */
+static bool kernel_has_listeners(void)
+{
+	const unsigned long flags = SECCOMP_FILTER_FLAG_TSYNC |
+				    SECCOMP_FILTER_FLAG_NEW_LISTENER |
+				    SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
+
+	/* EFAULT: it knows the flags and misses the filter. */
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, NULL) < 0 &&
+	       errno == EFAULT;
+}
+
+static bool may_look_into(pid_t child, int fd)
+{
+	static const char here = 'x';
+	char there = 0;
+	struct iovec to = {&there, 1}, from = {(void *)(uintptr_t)&here, 1};
+	int pidfd = pidfd_open(child, 0);
+	int taken = pidfd < 0 ? -1 : pidfd_getfd(pidfd, fd, 0);
+	bool may = taken >= 0 && process_vm_readv(child, &to, 1, &from, 1, 0) == 1 &&
+		   there == here;
+
+	if (taken >= 0)
+		close(taken);
+	if (pidfd >= 0)
+		close(pidfd);
+	return may;
+}
+
+/* Yama and containers can forbid it. */
+static bool may_look_into_children(int fd)
+{
+	pid_t parent = getpid(), child = fork();
+	bool may;
+
+	if (child == 0) {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent)
+			for (;;)
+				pause();
+		_exit(0);
+	}
+	if (child < 0)
+		return false;
+	may = may_look_into(child, fd);
+	kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	return may;
+}
+
+/* ---- one call of a worker ---- */
+
+/* Of the worker's memory, once. Its length, or -errno. */
+static int copy_address(const struct seccomp_notif *call, struct sockaddr_storage *to)
+{
+	const uint32_t len = (uint32_t)call->data.args[2];
+	struct iovec here = {to, len};
+	struct iovec there = {(void *)(uintptr_t)call->data.args[1], len};
+
+	if (len < sizeof(to->ss_family) || len > sizeof(*to))
+		return -EINVAL;
+	if (process_vm_readv((pid_t)call->pid, &here, 1, &there, 1, 0) != (ssize_t)len)
+		return -EFAULT;
+	return (int)len;
+}
+
+/* The loop logs it. */
+static void note_refusal(
+	struct broker *b, const struct asker *w, const struct sockaddr_storage *to)
+{
+	const struct sockaddr_un *a = (const struct sockaddr_un *)to;
+
+	pthread_mutex_lock(&b->lock);
+	b->refused++;
+	b->refused_worker = w->worker;
+	memset(b->refused_path, 0, sizeof(b->refused_path));
+	if (a->sun_family == AF_UNIX)
+		memcpy(b->refused_path, a->sun_path, sizeof(a->sun_path));
+	pthread_mutex_unlock(&b->lock);
+}
+
+static void set_deadline(struct broker *b, long ms)
+{
+	const struct timespec every = {ms / 1000, ms % 1000 * 1000000};
+
+	/* Again and again: the first signal may come before connect waits. */
+	(void)timer_settime(b->deadline, 0, &(struct itimerspec){every, every}, NULL);
+}
+
+/* 0 or -errno for the worker. */
+static int serve(
+	struct broker *b, const struct asker *w, const struct seccomp_notif *call)
+{
+	struct sockaddr_storage to = {0};
+	int len = copy_address(call, &to);
+	int fd, error;
+
+	if (len < 0)
+		return len;
+	fd = pidfd_getfd(w->pidfd, (int)call->data.args[0], 0);
+	if (fd < 0)
+		return -errno;
+	/* What was read is the worker's when it still waits. */
+	if (ioctl(w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) != 0) {
+		close(fd);
+		return -EINTR;
+	}
+	set_deadline(b, BROKER_CONNECT_MS);
+	error = broker_connect(&w->rules, fd, &to, (socklen_t)len);
+	set_deadline(b, 0);
+	close(fd);
+	if (error == -EPERM)
+		note_refusal(b, w, &to);
+	return error == -EINTR ? -ETIMEDOUT : error;
+}
+
+/* False when no more will come. */
+static bool answer(struct broker *b, const struct asker *w)
+{
+	memset(b->call, 0, b->sizes.seccomp_notif);
+	memset(b->reply, 0, b->sizes.seccomp_notif_resp);
+	if (ioctl(w->listener, SECCOMP_IOCTL_NOTIF_RECV, b->call) != 0)
+		return errno == EINTR || errno == ENOENT; /* it waits no more */
+	b->reply->id = b->call->id;
+	b->reply->error = b->call->data.nr == SYS_connect ? serve(b, w, b->call) : -EPERM;
+	(void)ioctl(w->listener, SECCOMP_IOCTL_NOTIF_SEND, b->reply);
+	return true;
+}
+
+/* ---- the thread ---- */
+
+static void asker_free(struct broker *b, struct asker *w)
+{
+	pthread_mutex_lock(&b->lock);
+	*w->link = w->next;
+	if (w->next)
+		w->next->link = w->link;
+	pthread_mutex_unlock(&b->lock);
+	/* Closing is not enough: a child that is being launched has it open, too. */
+	(void)epoll_ctl(b->epoll_fd, EPOLL_CTL_DEL, w->listener, NULL);
+	close(w->listener);
+	close(w->pidfd);
+	free(w);
+}
+
+static void *run(void *arg)
+{
+	struct broker *b = arg;
+	struct sigevent by_signal = {
+		.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = DEADLINE_SIGNAL};
+	struct epoll_event event;
+	sigset_t mask;
+
+	sigfillset(&mask);
+	sigdelset(&mask, DEADLINE_SIGNAL);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	by_signal.sigev_notify_thread_id = gettid();
+	if (timer_create(CLOCK_MONOTONIC, &by_signal, &b->deadline) != 0)
+		abort();
+	for (;;) {
+		/* One at a time: the kernel puts it behind the others. */
+		int n = epoll_wait(b->epoll_fd, &event, 1, -1);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || !event.data.ptr)
+			break;
+		if (!(event.events & EPOLLIN) || !answer(b, event.data.ptr))
+			asker_free(b, event.data.ptr);
+	}
+	timer_delete(b->deadline);
+	return NULL;
+}
+
+/* ---- on the loop ---- */
+
+static void on_telling(evutil_socket_t fd, short what, void *arg)
+{
+	struct broker *b = arg;
+	char path[sizeof(b->refused_path)];
+	enum worker_id worker;
+	unsigned count;
+
+	(void)fd;
+	(void)what;
+	pthread_mutex_lock(&b->lock);
+	count = b->refused;
+	b->refused = 0;
+	worker = b->refused_worker;
+	memcpy(path, b->refused_path, sizeof(path));
+	pthread_mutex_unlock(&b->lock);
+	if (count > 0)
+		log_warn("a worker tried to connect to what it may not", "name", "%s",
+			worker_infos[worker].name, "path", "%s", path, "times", "%u",
+			count, NULL);
+}
+
+int broker_take(struct broker *b, const struct broker_client *client)
+{
+	struct asker *w = calloc(1, sizeof(*w));
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = w};
+	int error;
+
+	if (!w)
+		abort();
+	w->worker = client->worker;
+	w->listener = client->listener;
+	w->pidfd = client->pidfd;
+	w->rules.uses_network = client->uses_network;
+	for (int i = 0; i < WORKER_COUNT; i++)
+		bus_folder(client->runtime_dir, (enum worker_id)i, w->rules.folders[i]);
+	pthread_mutex_lock(&b->lock);
+	w->next = b->askers;
+	w->link = &b->askers;
+	if (w->next)
+		w->next->link = &w->next;
+	b->askers = w;
+	pthread_mutex_unlock(&b->lock);
+	/* From here on it is the thread's. */
+	if (epoll_ctl(b->epoll_fd, EPOLL_CTL_ADD, w->listener, &event) == 0)
+		return 0;
+	error = -errno;
+	asker_free(b, w);
+	return error;
+}
+
+static void on_deadline(int signal)
+{
+	(void)signal;
+}
+
+static bool prepare(struct broker *b, struct event_base *base)
+{
+	const struct sigaction deadline = {.sa_handler = on_deadline};
+	const struct timeval pause = {REFUSALS_PAUSE_S, 0};
+	struct epoll_event wake = {.events = EPOLLIN};
+
+	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &b->sizes) != 0)
+		return false;
+	b->call = calloc(1, b->sizes.seccomp_notif + sizeof(*b->call));
+	b->reply = calloc(1, b->sizes.seccomp_notif_resp + sizeof(*b->reply));
+	b->wake_fd = eventfd(0, EFD_CLOEXEC);
+	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	b->telling = event_new(base, -1, EV_PERSIST, on_telling, b);
+	return b->call && b->reply && b->wake_fd >= 0 && b->epoll_fd >= 0 && b->telling &&
+	       event_add(b->telling, &pause) == 0 && kernel_has_listeners() &&
+	       may_look_into_children(b->wake_fd) &&
+	       epoll_ctl(b->epoll_fd, EPOLL_CTL_ADD, b->wake_fd, &wake) == 0 &&
+	       sigaction(DEADLINE_SIGNAL, &deadline, NULL) == 0;
+}
+
+struct broker *broker_new(struct event_base *base)
+{
+	struct broker *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		abort();
+	b->epoll_fd = b->wake_fd = -1;
+	pthread_mutex_init(&b->lock, NULL);
+	b->runs = prepare(b, base) && pthread_create(&b->thread, NULL, run, b) == 0;
+	if (b->runs)
+		return b;
+	broker_free(b);
+	return NULL;
+}
+
+void broker_free(struct broker *b)
+{
+	const uint64_t one = 1;
+
+	if (!b)
+		return;
+	if (b->runs && write(b->wake_fd, &one, sizeof(one)) == sizeof(one))
+		pthread_join(b->thread, NULL);
+	while (b->askers)
+		asker_free(b, b->askers);
+	if (b->telling)
+		event_free(b->telling);
+	if (b->wake_fd >= 0)
+		close(b->wake_fd);
+	if (b->epoll_fd >= 0)
+		close(b->epoll_fd);
+	pthread_mutex_destroy(&b->lock);
+	free(b->call);
+	free(b->reply);
+	free(b);
+}

@@ -1,0 +1,92 @@
+/* broker_connect.c - see broker_connect.h. Called by broker.c on its thread. */
+#include "supervisor/broker_connect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+const char *broker_allowed(
+	const struct broker_rules *rules, const char *path, const char **folder)
+{
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		size_t len = strlen(rules->folders[i]);
+		const char *name = path + len + 1;
+
+		if (len == 0 || strncmp(path, rules->folders[i], len) != 0 ||
+			path[len] != '/')
+			continue;
+		if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 ||
+			strcmp(name, "..") == 0)
+			return NULL;
+		*folder = rules->folders[i];
+		return name;
+	}
+	return NULL;
+}
+
+/* A descriptor of the socket itself (O_PATH), or -errno. A link is refused: it may lead
+ * anywhere, and a worker can make one in its folder. */
+static int open_socket(const char *folder, const char *name)
+{
+	int directory = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = directory < 0 ? -1
+			       : openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int error = fd < 0 ? -errno : 0;
+	struct stat st;
+
+	if (directory >= 0)
+		close(directory);
+	if (fd < 0)
+		return error;
+	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+		return fd;
+	error = S_ISLNK(st.st_mode) ? -EPERM : -ECONNREFUSED;
+	close(fd);
+	return error;
+}
+
+/* By the descriptor, so that what was looked at is what is connected to. */
+static int connect_unix(const struct broker_rules *rules, int fd, const char *path)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	const char *folder, *name = broker_allowed(rules, path, &folder);
+	int target, error = 0;
+
+	if (!name)
+		return -EPERM;
+	target = open_socket(folder, name);
+	if (target < 0)
+		return target;
+	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d", target);
+	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
+		error = -errno;
+	close(target);
+	return error;
+}
+
+int broker_connect(const struct broker_rules *rules, int fd,
+	const struct sockaddr_storage *to, socklen_t len)
+{
+	char path[sizeof(struct sockaddr_un)] = {0};
+	int domain = 0;
+	socklen_t domain_len = sizeof(domain);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_len) != 0)
+		return -errno;
+	if (domain == AF_UNIX && to->ss_family == AF_UNIX &&
+		len > offsetof(struct sockaddr_un, sun_path) &&
+		len <= sizeof(struct sockaddr_un)) {
+		/* Abstract names begin with a NUL: an empty path, which is in no folder. */
+		memcpy(path, ((const struct sockaddr_un *)to)->sun_path,
+			len - offsetof(struct sockaddr_un, sun_path));
+		return connect_unix(rules, fd, path);
+	}
+	if (!rules->uses_network || (domain != AF_INET && domain != AF_INET6))
+		return -EPERM;
+	return connect(fd, (const struct sockaddr *)to, len) == 0 ? 0 : -errno;
+}

@@ -1,0 +1,301 @@
+/* What the broker lets a worker reach. */
+#include "common/clock.h"
+#include "common/confine.h"
+#include "common/pass_fd.h"
+#include "supervisor/broker.h"
+#include "supervisor/broker_connect.h"
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
+
+static const struct {
+	const char *path, *name; /* NULL: refused */
+} paths[] = {
+	{"/run/p/gateway/rep", "rep"},
+	{"/run/p/store/pub", "pub"},
+	{"/run/p/gateway/..rep", "..rep"},
+	{"/run/p/gateway", NULL},
+	{"/run/p/gateway/", NULL},
+	{"/run/p/gateway/.", NULL},
+	{"/run/p/gateway/..", NULL},
+	{"/run/p/gateway//rep", NULL},
+	{"/run/p/gateway/a/rep", NULL},
+	{"/run/p/gateway/../ctl.sock", NULL},
+	{"/run/p/gateways/rep", NULL},
+	{"/run/p/ctl.sock", NULL},
+	{"/run/p/./gateway/rep", NULL},
+	{"run/p/gateway/rep", NULL},
+	{"/", NULL},
+	{"", NULL},
+};
+
+START_TEST(allows_sockets_in_folders)
+{
+	struct broker_rules rules = {0};
+	const char *folder = NULL, *name;
+
+	strcpy(rules.folders[WORKER_GATEWAY], "/run/p/gateway");
+	strcpy(rules.folders[WORKER_STORE], "/run/p/store");
+	name = broker_allowed(&rules, paths[_i].path, &folder);
+	if (paths[_i].name) {
+		ck_assert_str_eq(name, paths[_i].name);
+		ck_assert_int_eq(strncmp(folder, paths[_i].path, strlen(folder)), 0);
+	} else {
+		ck_assert_msg(!name, "%s: %s", paths[_i].path, name);
+	}
+}
+END_TEST
+
+/* ---- with sockets ---- */
+
+static char place[] = "/tmp/paige-broker-XXXXXX";
+static struct broker_rules rules;
+static int listening[2];
+
+static int listen_at(const char *path)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", place, path);
+	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_eq(listen(fd, 8), 0);
+	return fd;
+}
+
+static void make_place(void)
+{
+	char path[108], target[108];
+
+	ck_assert_ptr_nonnull(mkdtemp(place));
+	snprintf(rules.folders[WORKER_STORE], 108, "%s/store", place);
+	ck_assert_int_eq(mkdir(rules.folders[WORKER_STORE], 0700), 0);
+	listening[0] = listen_at("store/rep");
+	listening[1] = listen_at("foreign");
+	snprintf(path, sizeof(path), "%s/store/link", place);
+	snprintf(target, sizeof(target), "%s/foreign", place);
+	ck_assert_int_eq(symlink(target, path), 0);
+	snprintf(path, sizeof(path), "%s/store/own-link", place);
+	ck_assert_int_eq(symlink("rep", path), 0);
+	snprintf(path, sizeof(path), "%s/store/folder", place);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+static void remove_place(void)
+{
+	static const char *const names[] = {"store/rep", "foreign", "store/link",
+		"store/own-link", "store/folder", "store/full", "store", ""};
+	char path[108];
+
+	for (int i = 0; i < COUNT(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", place, names[i]);
+		(void)remove(path);
+	}
+	close(listening[0]);
+	close(listening[1]);
+	strcpy(place, "/tmp/paige-broker-XXXXXX");
+}
+
+static const struct {
+	const char *name;
+	int expect;
+} sockets[] = {
+	{"store/rep", 0},
+	{"store/absent", -ENOENT},
+	{"store/folder", -ECONNREFUSED},
+	{"store/link", -EPERM},
+	{"store/own-link", -EPERM},
+	{"foreign", -EPERM},
+};
+
+START_TEST(connects_to_sockets_alone)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_storage to = {.ss_family = AF_UNIX};
+	struct sockaddr_un *a = (struct sockaddr_un *)&to;
+
+	snprintf(a->sun_path, sizeof(a->sun_path), "%s/%s", place, sockets[_i].name);
+	ck_assert_int_eq(broker_connect(&rules, fd, &to, sizeof(*a)), sockets[_i].expect);
+	close(fd);
+}
+END_TEST
+
+static int try_as(int domain, const struct sockaddr_storage *to, socklen_t len)
+{
+	int fd = socket(domain, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int r = broker_connect(&rules, fd, to, len);
+
+	close(fd);
+	return r;
+}
+
+START_TEST(refuses_other_addresses)
+{
+	struct sockaddr_storage to = {.ss_family = AF_UNIX};
+	struct sockaddr_un *a = (struct sockaddr_un *)&to;
+	struct sockaddr_in *ip = (struct sockaddr_in *)&to;
+
+	/* No name, an abstract one, one that is longer than a path can be. */
+	ck_assert_int_eq(try_as(AF_UNIX, &to, sizeof(sa_family_t)), -EPERM);
+	memcpy(a->sun_path, "\0abstract", 9);
+	ck_assert_int_eq(try_as(AF_UNIX, &to, sizeof(sa_family_t) + 9), -EPERM);
+	ck_assert_int_eq(try_as(AF_UNIX, &to, sizeof(*a) + 1), -EPERM);
+	/* An address of IP, which only those who use the network may name. */
+	memset(&to, 0, sizeof(to));
+	ip->sin_family = AF_INET;
+	ip->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ip->sin_port = htons(9);
+	ck_assert_int_eq(try_as(AF_INET, &to, sizeof(*ip)), -EPERM);
+	ck_assert_int_eq(try_as(AF_UNIX, &to, sizeof(*ip)), -EPERM);
+	rules.uses_network = true;
+	ck_assert_int_ne(try_as(AF_INET, &to, sizeof(*ip)), -EPERM);
+	ck_assert_int_eq(try_as(AF_UNIX, &to, sizeof(*ip)), -EPERM);
+	rules.uses_network = false;
+	ck_assert_int_eq(broker_connect(&rules, 0, &to, sizeof(*ip)), -ENOTSOCK);
+}
+END_TEST
+
+/* ---- a confined process and the whole broker ---- */
+
+static int connect_as(const char *name, int flags)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int r;
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", place, name);
+	r = connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0 ? 0 : errno;
+	if (r != 0)
+		close(fd);
+	return r;
+}
+
+/* The number of the first thing that is not as it should be; 0 for none. */
+static int try_all(void)
+{
+	struct mono begun = clock_mono();
+	int64_t ms;
+
+	/* Nobody accepts and there is no room: it would block for ever. */
+	if (connect_as("store/full", 0) != ETIMEDOUT)
+		return 1;
+	ms = mono_diff_ms(clock_mono(), begun);
+	if (ms < BROKER_CONNECT_MS - 100 || ms > 5 * BROKER_CONNECT_MS)
+		return 2;
+	if (connect_as("store/rep", SOCK_NONBLOCK) != 0 ||
+		connect_as("store/rep", 0) != 0)
+		return 3;
+	if (connect_as("foreign", 0) != EPERM || connect_as("store/link", 0) != EPERM)
+		return 4;
+	if (connect(999, (const struct sockaddr *)&begun, 16) == 0 || errno != EBADF)
+		return 5;
+	if (syscall(SYS_connect, listening[0], (void *)8, 16) == 0 || errno != EFAULT)
+		return 6;
+	if (connect(listening[0], (const struct sockaddr *)&begun, 1) == 0 ||
+		errno != EINVAL)
+		return 7;
+	return 0;
+}
+
+/* In the child: confined as a worker is, which gives its listener away. */
+static _Noreturn void be_confined(int control)
+{
+	const struct confinement nothing = {0};
+	const struct confine_sockets own = {.own = rules.folders[WORKER_STORE]};
+	char go = 'g';
+	int connects, full = listen_at("store/full");
+
+	if (listen(full, 0) != 0)
+		_exit(20);
+	while (connect_as("store/full", SOCK_NONBLOCK) == 0)
+		;
+	confine_apply(&nothing, &own, &connects);
+	if (connects < 0 || !pass_fd(control, (struct iovec){&go, 1}, connects))
+		_exit(21);
+	close(connects);
+	if (read(control, &go, 1) != 1)
+		_exit(22);
+	_exit(try_all());
+}
+
+static int receive_fd(int socket)
+{
+	union {
+		struct cmsghdr aligned;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	char byte;
+	struct iovec part = {&byte, 1};
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = CMSG_LEN(sizeof(int))};
+
+	ck_assert_int_eq(recvmsg(socket, &message, MSG_CMSG_CLOEXEC), 1);
+	return passed_fd(&message);
+}
+
+START_TEST(connects_for_a_confined_process)
+{
+	struct event_base *base = event_base_new();
+	struct broker *broker;
+	int control[2], status;
+	pid_t pid;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control), 0);
+	pid = fork();
+	if (pid == 0)
+		be_confined(control[1]);
+	broker = broker_new(base);
+	if (broker) {
+		struct broker_client client = {.worker = WORKER_STORE,
+			.listener = receive_fd(control[0]),
+			.pidfd = pidfd_open(pid, 0),
+			.runtime_dir = place};
+
+		ck_assert_int_eq(broker_take(broker, &client), 0);
+		ck_assert_int_eq(write(control[0], "g", 1), 1);
+	} else {
+		/* This kernel does not let us. */
+		kill(pid, SIGKILL);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, broker ? 0 : SIGKILL);
+	broker_free(broker);
+	event_base_free(base);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("broker");
+	TCase *pure = tcase_create("rules"), *tc = tcase_create("sockets");
+	SRunner *runner = srunner_create(s);
+	int failed;
+
+	tcase_add_loop_test(pure, allows_sockets_in_folders, 0, COUNT(paths));
+	suite_add_tcase(s, pure);
+	tcase_add_checked_fixture(tc, make_place, remove_place);
+	tcase_add_loop_test(tc, connects_to_sockets_alone, 0, COUNT(sockets));
+	tcase_add_test(tc, refuses_other_addresses);
+	tcase_add_test(tc, connects_for_a_confined_process);
+	tcase_set_timeout(tc, 30);
+	suite_add_tcase(s, tc);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
