@@ -3,6 +3,7 @@
 
   - Every id that code, tests or documents cite stands in the first column of a table of one of the two.
   - No id stands there twice.
+  - Nothing cites a paper that the repository does not have ("contract section 4", "rulings").
   - Every file that a table names exists, and every test: what stands in `code` behind a file of tests/ stands in that file.
 
 Prints "FILE:LINE: what is wrong" for each, and exits 1 when there is any.
@@ -19,6 +20,7 @@ ID = re.compile(r"(?<![\w./-])(?:"
                 r"|P\d{1,2}\.\d{1,2}|R\d\d|D\d\d|X\d|[BCEGI]\d{1,2})(?![\w.-]?\w)")
 RANGE = re.compile(rf"({ID.pattern}) to ({ID.pattern})")
 CODE = re.compile(r"`([^`]+)`")
+FOREIGN = re.compile(r"(?i)\b(?:seeds?[ *\n\t]+00\d|the[ *\n\t]+seed's|(?:contract|supervision)[ *\n\t]+(?:sections?[ *\n\t]+)?\d|rulings?[ *\n\t]+[\dA-Z]|mcp\.md \d)")
 
 
 def last_number(name):
@@ -85,9 +87,18 @@ def read_tables(top):
     return places, problems
 
 
+def foreign(top, path):
+    """What a file cites of papers that the repository does not have."""
+    text = text_of(top, path)
+    for match in FOREIGN.finditer(text):
+        cited = re.sub(r"[ *\n\t]+", " ", match[0])
+        yield f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {cited} is not in the repository: say what it means, or name an id"
+
+
 def main(top):
     places, problems = read_tables(top)
     for path in [*DOCUMENTS, *sources(top)]:
+        problems += foreign(top, path)
         for number, line in lines(top, path):
             problems += [f"{path}:{number}: {name} is in neither document" for name in sorted(ids_in(line) - places.keys())]
     if problems:
