@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { Daemon } from './lib/daemon.mjs';
+import { Editor } from './lib/editor.mjs';
 import { descendants } from './lib/processes.mjs';
 import { scratch, smallProject } from './lib/project.mjs';
 
@@ -71,6 +72,26 @@ for (const [what, arrange, texts, final, used] of REFUSALS) {
       assert.ok(end.ms < AT_ONCE_MS, `${Math.round(end.ms)} ms`);
       assert.equal(content(), kept, 'the database is as it was');
     }
+  });
+}
+
+// What is not needed to work holds nobody up: a FIFO keeps whoever opens it waiting until somebody else does.
+for (const file of ['api-calls', 'mcp-sessions', 'guard.db', 'memory.db', 'token']) {
+  test(`a FIFO in the place of ${file} keeps nobody waiting`, { timeout: 60000 }, async (t) => {
+    const dataDir = scratch('data');
+    execFileSync('mkfifo', [path.join(dataDir, file)]);
+    const daemon = new Daemon({ projectDir: smallProject(), dataDir });
+    t.after(() => {
+      daemon.endNow();
+      for (const dir of [dataDir, daemon.projectDir]) fs.rmSync(dir, { recursive: true, force: true });
+      daemon.removeScratch();
+    });
+    await daemon.start();
+    const editor = await Editor.connect(daemon);
+    editor.send('session:start', { issueNumber: 1 });
+    await editor.next('session:started', { ms: 3000 });
+    editor.close();
+    await daemon.stop();
   });
 }
 

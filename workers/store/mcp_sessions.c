@@ -29,11 +29,11 @@ static int path_of(const struct store *store, const char *suffix, char out[PATH_
 
 static int read_all(const char *path, struct buf *out)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = file_open_regular(AT_FDCWD, path, O_RDONLY);
 	int result;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	result = file_read_all(fd, MAX_BYTES, out);
 	close(fd);
 	return result == -EFBIG ? 0 : result;
@@ -146,10 +146,11 @@ int mcp_session_end(struct store *store, struct call *call)
 
 	if (path_of(store, "", path) < 0)
 		return call_refuse(call, ERROR_INTERNAL_ERROR, "DATA_DIR is too long");
-	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	fd = file_open_regular(AT_FDCWD, path, O_WRONLY | O_APPEND);
 	if (fd < 0 || write(fd, line, (size_t)n) != n)
 		log_warn("an ended MCP session will not stay ended after a restart",
-			"path", "%s", path, "error", "%s", strerror(errno), NULL);
+			"path", "%s", path, "error", "%s", strerror(fd < 0 ? -fd : errno),
+			NULL);
 	if (fd >= 0)
 		close(fd);
 	call_answer_text(call, STR_LIT("{}"));

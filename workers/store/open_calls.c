@@ -42,9 +42,8 @@ static void add(struct open_calls *calls, struct str key, struct str row)
 static int append_line(const struct open_calls *calls, struct str key, struct str row)
 {
 	struct buf line = {0};
-	int fd = open(calls->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-		0600);
-	int result = fd < 0 ? -errno : 0;
+	int fd = file_open_regular(AT_FDCWD, calls->path, O_WRONLY | O_APPEND | O_CREAT);
+	int result = fd < 0 ? fd : 0;
 
 	buf_printf(&line, "%.*s %.*s\n", STR_ARG(key), STR_ARG(row));
 	if (fd >= 0 && write(fd, line.data, line.len) != (ssize_t)line.len)
@@ -57,13 +56,15 @@ static int append_line(const struct open_calls *calls, struct str key, struct st
 
 static void empty_file(const struct open_calls *calls)
 {
-	int fd = calls->path ? open(calls->path, O_WRONLY | O_TRUNC | O_CLOEXEC) : -1;
+	int fd = calls->path
+			 ? file_open_regular(AT_FDCWD, calls->path, O_WRONLY | O_TRUNC)
+			 : -ENOENT;
 
 	if (fd >= 0)
 		close(fd);
-	else if (calls->path && errno != ENOENT)
+	else if (fd != -ENOENT)
 		log_warn("the list of open calls was not emptied", "path", "%s",
-			calls->path, "error", "%s", strerror(errno), NULL);
+			calls->path, "error", "%s", strerror(-fd), NULL);
 }
 
 static void read_lines(struct open_calls *calls, struct str text)
@@ -92,9 +93,9 @@ int open_calls_load(struct open_calls *calls, const char *directory)
 	*calls = (struct open_calls){0};
 	if (asprintf(&calls->path, "%s/%s", directory, OPEN_CALLS_FILE) < 0)
 		abort();
-	fd = open(calls->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = file_open_regular(AT_FDCWD, calls->path, O_RDONLY);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return fd == -ENOENT ? 0 : fd;
 	result = file_read_all(fd, FILE_MAX_BYTES, &file);
 	close(fd);
 	read_lines(calls, buf_str(&file));
