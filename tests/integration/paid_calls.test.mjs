@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { QUESTION } from './lib/project.mjs';
 import { scenario } from './lib/scenario.mjs';
-import { sleep, until } from './lib/wait.mjs';
+import { until } from './lib/wait.mjs';
 
 const PLAN = { planText: '# Plan\n\n1. Read greet\n2. Test it', issueSummary: 'greet fails without a name' };
 const SOON_MS = 2000;
@@ -31,12 +31,10 @@ async function tool({ daemon }, name, args) {
 }
 
 /** Asks by a window: {error, text} of the answer; {lost: true} when the gateway that was asked is gone. */
-async function ask({ daemon, editor }, type, payload, good, bad) {
-  const from = editor.messages.length;
-  const gateway = daemon.worker('gateway').pid;
-  editor.send(type, payload);
-  const answer = await until(`an answer to ${type}`, () => daemon.worker('gateway')?.pid !== gateway || editor.messages.slice(from).find((message) => [good, bad].includes(message.type)));
-  return answer === true ? { lost: true } : { error: answer.type === bad, text: JSON.stringify(answer.payload) };
+async function ask({ editor }, type, payload, good, bad) {
+  await until('the window is connected', () => editor.connected);
+  const answer = await editor.ask(type, payload, [good, bad]);
+  return answer ? { error: answer.type === bad, text: JSON.stringify(answer.payload) } : { lost: true };
 }
 
 /** Each call that is paid for: how it is made, how many requests it is, and what it leaves once. */
@@ -150,5 +148,4 @@ scenario('what was answered and arrived is done once more when it is asked for o
   const both = await Promise.all([CALLS.pipeline.make(w), CALLS.pipeline.make(w)]);
   assert.deepEqual(both.map(({ error }) => error), [false, false]);
   assert.equal(await count(daemon, 'SELECT count(*) AS n FROM plans'), 4);
-  await sleep(100);
 });
