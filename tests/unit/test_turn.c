@@ -172,6 +172,55 @@ START_TEST(a_buffer_is_written_again)
 }
 END_TEST
 
+/* What is looked at later in the same turn. */
+static bool unwritten_later;
+static struct event *later;
+
+static void on_later(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	unwritten_later = fs.buffers.unwritten != NULL;
+}
+
+static void on_edit(evutil_socket_t fd, short what, void *arg)
+{
+	const char *text = arg;
+
+	(void)fd;
+	(void)what;
+	fs.turn.bytes += strlen(text);
+	edit("a.ts", text);
+	event_active(later, EV_TIMEOUT, 0);
+}
+
+/* A large edit is not taken in and written down in one turn. */
+START_TEST(a_large_edit_is_two_turns)
+{
+	char *text = malloc(1100000);
+
+	later = event_new(worker.base, -1, 0, on_later, NULL);
+	memset(text, 'x', 1100000);
+	for (int large = 0; large < 2; large++) {
+		struct event *now;
+
+		text[large ? 1099999 : 1000] = '\0';
+		if (large)
+			text[1000] = 'x';
+		now = event_new(worker.base, -1, 0, on_edit, text);
+		event_active(now, EV_TIMEOUT, 0);
+		event_base_loop(worker.base, EVLOOP_NONBLOCK | EVLOOP_ONCE);
+		ck_assert_int_eq(unwritten_later, large);
+		event_base_loop(worker.base, EVLOOP_NONBLOCK | EVLOOP_ONCE);
+		ck_assert_ptr_null(fs.buffers.unwritten);
+		event_free(now);
+	}
+	event_free(later);
+	free(text);
+}
+END_TEST
+
 START_TEST(the_journal_is_written_again)
 {
 	ck_assert(open_files_add(&fs.open_files, STR_LIT("a.ts"), 1));
@@ -217,6 +266,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_buffer_is_written_again);
+	tcase_add_test(tc, a_large_edit_is_two_turns);
 	tcase_add_test(tc, the_journal_is_written_again);
 	tcase_add_test(tc, a_disk_that_fails_for_long);
 	suite_add_tcase(suite, tc);

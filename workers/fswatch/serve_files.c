@@ -347,6 +347,7 @@ static void clean_buffer(struct save_job *job)
 	buffers_base(buffer, job->save.version);
 	buffer->disk.known = false;
 	buffers_changed(&fs->buffers, buffer);
+	fs->turn.bytes += job->save.text.len;
 }
 
 static void answer_saved(struct save_job *job)

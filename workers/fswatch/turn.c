@@ -16,6 +16,8 @@
 /* Answers or edits of this size are worth tidying up after, when it has been quiet. */
 #define MUCH_BYTES (64u * 1024)
 #define TIDY_MS 300
+/* Taking in as much took long enough: writing it down is a turn of the loop of its own. */
+#define LONG_BYTES (1024u * 1024)
 /* In one job: a save that comes meanwhile waits for no more than these. */
 #define SYNC_MAX_BUFFERS 4
 
@@ -267,7 +269,12 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 
 void turn_work(struct fswatch *fs)
 {
-	event_active(fs->turn.end, EV_TIMEOUT, 0);
+	const struct timeval at_once = {0, 0};
+
+	if (fs->turn.bytes > LONG_BYTES)
+		event_add(fs->turn.end, &at_once);
+	else
+		event_active(fs->turn.end, EV_TIMEOUT, 0);
 }
 
 void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *body)
