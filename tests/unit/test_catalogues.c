@@ -10,24 +10,23 @@
 #include <check.h>
 #include <stdlib.h>
 
-static size_t unsent_count(void)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < ws_server_count; i++)
-		n += ws_server_infos[i].unsent;
-	return n;
-}
-
-/* 25 and 37 of the coach (P5.2, P5.3), the guards' two and three, coaching:progress, 14
- * tools (SC-038), 28 actions (P4.1). */
+/* No row lacks what its readers count on. How many rows there are is nobody's business
+ * here. */
 START_TEST(catalogues_are_complete)
 {
-	ck_assert_uint_eq(ws_client_count, 25 + 2);
-	ck_assert_uint_eq(ws_server_count, 37 + 4);
-	ck_assert_uint_eq(unsent_count(), 5);
-	ck_assert_int_eq(MCP_TOOL_COUNT, 14);
-	ck_assert_int_eq(ACTION_COUNT, 28);
+	for (size_t i = 0; i < ws_client_count; i++)
+		ck_assert_msg(
+			*ws_client_infos[i].doc, "%s: no doc", ws_client_infos[i].name);
+	for (size_t i = 0; i < ws_server_count; i++)
+		ck_assert_msg(
+			*ws_server_infos[i].doc, "%s: no doc", ws_server_infos[i].name);
+	for (int i = 0; i < MCP_TOOL_COUNT; i++)
+		ck_assert_msg(method_infos[mcp_tool_infos[i].method].callers & BY_GATEWAY,
+			"%s: the gateway may not call %s", mcp_tool_infos[i].name,
+			method_infos[mcp_tool_infos[i].method].name);
+	for (int i = 0; i < ACTION_COUNT; i++)
+		ck_assert_msg(action_infos[i].loggers != 0, "%s: nobody may log it",
+			action_infos[i].name);
 	ck_assert_uint_eq(guard_kind_count, guard_kind_enumeration()->count);
 	for (size_t i = 0; i < guard_kind_count; i++)
 		ck_assert(guard_kind_infos[i].config && guard_kind_infos[i].view);

@@ -2,6 +2,8 @@
  * (EC-06, R33). */
 #include "workers/store/database.h"
 #include "workers/store/inspect.h"
+#include "workers/store/memory.h"
+#include "workers/store/streams.h"
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -580,6 +582,32 @@ START_TEST(a_look_at_a_large_file_ends_in_time)
 }
 END_TEST
 
+/* All SQL of the tables, the transactions' included, on the schema that it is for: no
+ * call has to come for a wrong one to show. */
+static const struct schema *const schemas[] = {
+	&paige_schema, &memory_schema, &streams_schema};
+
+START_TEST(every_statement_can_be_prepared)
+{
+	const struct schema *schema = schemas[_i];
+	struct problem problem;
+	struct database db;
+
+	ck_assert_msg(
+		database_open(&db, path, schema, &problem) == 0, "%s", problem.text);
+	ck_assert_int_gt(schema->statements_count, 0);
+	for (int n = 0; n < STATEMENTS_OF_ALL + schema->statements_count; n++) {
+		AUTO_QUERY *query = query_begin(&db, n);
+
+		ck_assert_msg(query != NULL, "%s: %s: %s", schema->what,
+			n < STATEMENTS_OF_ALL ? "transactions.def"
+					      : schema->statements[n - STATEMENTS_OF_ALL],
+			sqlite3_errmsg(db.handle));
+	}
+	database_close(&db);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("store database");
@@ -603,6 +631,8 @@ int main(void)
 	tcase_add_test(tc, a_directory_that_does_not_do_is_named);
 	tcase_add_test(tc, damage_and_loss_while_running_are_noticed);
 	tcase_add_test(tc, a_look_at_a_large_file_ends_in_time);
+	tcase_add_loop_test(tc, every_statement_can_be_prepared, 0,
+		sizeof(schemas) / sizeof(schemas[0]));
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
