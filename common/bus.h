@@ -173,7 +173,8 @@ void bus_on_gap(struct bus *bus, enum worker_id from, bus_gap_fn *fn, void *arg)
 
 /* Logs what is wrong with an event, at most once a second: a worker that was taken over must not fill
  * the logs of others. */
-void bus_complain_of_event(struct bus *bus, const char *what, const struct bus_event *event);
+void bus_complain_of_event(
+	struct bus *bus, const char *what, const struct bus_event *event);
 
 /* Calls `fn` once, when every worker that is subscribed to was heard, or after `limit_ms`: what
  * happens before is lost, so a worker is not ready earlier. Call once, after the last bus_subscribe. */

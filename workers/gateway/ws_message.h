@@ -25,8 +25,8 @@ struct ws_message {
 	struct str type;
 	struct str id;	    /* JSON of the id, a string or a number; absent without one */
 	struct str payload; /* JSON text as received */
-	struct buf *text;   /* that id and payload lie in, when it may be taken; or NULL */
-	yyjson_val *json;   /* the payload */
+	struct buf *text; /* that id and payload lie in, when it may be taken; or NULL */
+	yyjson_val *json; /* the payload */
 	const void *decoded;
 	struct arena *arena;
 	yyjson_doc *document;
