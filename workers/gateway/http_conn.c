@@ -6,12 +6,15 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define SWEEP_SECONDS 5
+/* Requests that held so much together leave memory behind that is given back. */
+#define TIDY_BYTES (16u * 1024 * 1024)
 #define RELIEF_MS 250
 #define MAX_LISTENERS 8
 #define READ_BYTES (256 * 1024)
@@ -41,7 +44,8 @@ struct http_conns {
 	bool stopping; /* connections end with the answer that is under way */
 	struct evconnlistener *listeners[MAX_LISTENERS];
 	size_t listener_count;
-	size_t held; /* of all connections */
+	size_t held;	  /* of all connections */
+	size_t held_most; /* since memory was last given back */
 	uint64_t *connections;
 	uint64_t *slow;
 };
@@ -63,6 +67,8 @@ static void hold(struct http_conns *conns, struct http_conn *conn, size_t bytes)
 {
 	conn->held += bytes;
 	conns->held += bytes;
+	if (conns->held > conns->held_most)
+		conns->held_most = conns->held;
 	if (conn->stranger)
 		conns->stranger_held += bytes;
 }
@@ -88,6 +94,15 @@ static bool overdue(const struct http_conn *conn)
 	return conn->reading && ms > HTTP_REQUEST_DEADLINE_MS;
 }
 
+/* The allocator would keep what many large requests took. */
+static void tidy(struct http_conns *conns)
+{
+	if (conns->held_most < TIDY_BYTES || conns->held > conns->held_most / 4)
+		return;
+	conns->held_most = conns->held;
+	malloc_trim(0);
+}
+
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
 	struct http_conns *conns = arg;
@@ -98,6 +113,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	LIST_FOREACH(conn, &conns->all, link)
 	if (overdue(conn))
 		cut(conns, conn);
+	tidy(conns);
 	if (LIST_EMPTY(&conns->all))
 		event_del(conns->sweep);
 }
