@@ -93,7 +93,7 @@ scenario('every call is one row: what was asked, of whom, for how much', async (
 
 scenario('a refusal and a cut-off answer are failures of their own: told in fixed words, logged with -1', async (t) => {
   const answers = {};
-  const { claude, daemon, editor } = await world(t, answers);
+  const { asked, daemon, editor } = await world(t, answers);
   await begin(editor);
   for (const [stop, text, sentence] of [
     ['refusal', 'I will not, and here is something private.', 'Claude refused to answer this request.'],
@@ -104,7 +104,7 @@ scenario('a refusal and a cut-off answer are failures of their own: told in fixe
     assert.equal(type, 'explain:error');
     assert.deepEqual(payload, { path: QUESTION.path, error: sentence });
   }
-  assert.equal(claude.requests.length, 2, 'neither is tried again');
+  assert.equal(asked('explain_this').length, 2, 'neither is tried again');
   const rows = await daemon.sql('SELECT latency_ms AS l, input_tokens AS i, output_tokens AS o, cost_estimate AS c, status FROM api_call_log');
   assert.deepEqual(rows, Array(2).fill({ l: -1, i: 0, o: 0, c: 0, status: 'failed' }));
   const done = await daemon.logged('explain_completed', 2);
@@ -230,7 +230,7 @@ scenario('a nudge for a session that has ended is thrown away', async (t) => {
 });
 
 scenario('an explanation knows the learner and the phase', async (t) => {
-  const { asked, claude, daemon, editor } = await world(t, { explain_this: EXPLANATION });
+  const { asked, daemon, editor } = await world(t, { explain_this: EXPLANATION });
   await begin(editor);
   await daemon.sql("INSERT INTO dreyfus_assessments VALUES ('a', 'TypeScript', 'competent', 0.5, 'e', '2026-01-01T00:00:00.000Z')");
   const { payload: alone } = await explain(editor);
@@ -252,10 +252,10 @@ scenario('an explanation knows the learner and the phase', async (t) => {
   assert.deepEqual(Object.keys(data).sort(), ['latency_ms', 'model', 'path', 'success']);
   assert.deepEqual([data.path, data.success, data.model], [QUESTION.path, true, QUICK.MODEL_SONNET]);
 
-  const before = claude.requests.length;
+  const before = asked('explain_this').length;
   fs.writeFileSync(path.join(daemon.projectDir, 'logo.png'), 'png');
   assert.deepEqual((await explain(editor, { path: 'logo.png' })).payload, { path: 'logo.png', error: 'Cannot explain binary files' });
-  assert.equal(claude.requests.length, before);
+  assert.equal(asked('explain_this').length, before);
 });
 
 scenario('a review unlocks constraints, and knows the attempts made under the same ones', async (t) => {
