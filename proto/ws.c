@@ -2,24 +2,32 @@
 #include "proto/ws.h"
 #include "proto/messages.h"
 
-#define WS_INFO_(name_, type_, unsent_, doc_)                                            \
-	{.name = name_, .payload = type_##_type, .unsent = unsent_, .doc = doc_},
+/* What is passed on to a worker is what its method is asked with. */
+#define METHOD(symbol, name, owner, callers, flags, deadline, request, reply, doc)       \
+	static inline __attribute__((unused))                                            \
+	const struct type *request_of_##symbol(void)                                     \
+	{                                                                                \
+		return request##_type();                                                 \
+	}
+#include "proto/methods.def"
+#undef METHOD
+
+#define WS_INFO_(name_, payload_, unsent_, doc_)                                         \
+	{.name = name_, .payload = payload_, .unsent = unsent_, .doc = doc_},
 
 const struct ws_info ws_client_infos[] = {
-#define CLIENT(name_, type_, doc_) WS_INFO_(name_, type_, false, doc_)
-#define SERVER(...)
+#define ROUTE(name_, method_, answer, audience, error, echo, error_audience, doc_)       \
+	WS_INFO_(name_, request_of_##method_, false, doc_)
+#define LOCAL(name_, type_, function, doc_) WS_INFO_(name_, type_##_type, false, doc_)
+#define IGNORE(name_, type_, doc_) WS_INFO_(name_, type_##_type, false, doc_)
+#define STUB(name_, type_, doc_) WS_INFO_(name_, type_##_type, false, doc_)
 #include "proto/ws.def"
-#undef CLIENT
-#undef SERVER
 };
 
 const struct ws_info ws_server_infos[] = {
-#define CLIENT(...)
-#define SERVER(name_, type_, doc_) WS_INFO_(name_, type_, false, doc_)
-#define SERVER_UNSENT(name_, type_, doc_) WS_INFO_(name_, type_, true, doc_)
+#define SERVER(name_, type_, doc_) WS_INFO_(name_, type_##_type, false, doc_)
+#define SERVER_UNSENT(name_, type_, doc_) WS_INFO_(name_, type_##_type, true, doc_)
 #include "proto/ws.def"
-#undef CLIENT
-#undef SERVER
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

@@ -6,8 +6,16 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* Every message of the catalogue has a route, and names in routes are in the catalogue.
- */
+static bool has_field(const struct type *type, const char *wire)
+{
+	for (size_t i = 0; i < type->count; i++)
+		if (strcmp(type->fields[i].wire, wire) == 0)
+			return true;
+	return false;
+}
+
+/* Every message has a route that its names fit: answers and errors are in the catalogue,
+ * and of the type of the method's reply. */
 START_TEST(routes_every_message)
 {
 	for (size_t i = 0; i < ws_client_count; i++) {
@@ -32,11 +40,16 @@ START_TEST(routes_every_message)
 		ck_assert_msg(
 			(route->answer != NULL) == (route->audience != AUDIENCE_NOBODY),
 			"%s", route->type);
-		/* The payload is handed on as it came, so both sides read the same type.
-		 */
-		ck_assert_msg(
-			method_infos[route->method].request == ws_client_infos[i].payload,
+		ck_assert_msg(method_infos[route->method].callers & BY_GATEWAY,
+			"%s: the gateway may not call %s", route->type,
+			method_infos[route->method].name);
+		ck_assert_msg(method_infos[route->method].request() ==
+				      ws_client_infos[i].payload(),
 			"%s", route->type);
+		/* What errors repeat is a field of the message. */
+		ck_assert_msg(!route->echo || has_field(ws_client_infos[i].payload(),
+						      route->echo),
+			"%s: no field %s", route->type, route->echo);
 	}
 	ck_assert(!route_of(STR_LIT("galaxy:explode")));
 	ck_assert(!route_of(STR_LIT("")));

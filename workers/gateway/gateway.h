@@ -2,7 +2,7 @@
  * gateway.h - what the parts of the gateway share.
  *
  * The gateway talks to clients and knows no meaning: what a message asks for is a line in
- * routes.def or proto/mcp_tools.def, and the worker named there answers it. It opens no
+ * proto/ws.def or proto/mcp_tools.def, and the worker named there answers it. It opens no
  * file and starts no program.
  */
 #ifndef PAIGE_GATEWAY_GATEWAY_H

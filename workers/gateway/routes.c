@@ -23,19 +23,18 @@ static const struct route routes[] = {
 		.echo = echo_,                                                           \
 		.error_audience = AUDIENCE_##error_audience_,                            \
 		.settles = settles_},
-#define ROUTE(...) CALL(__VA_ARGS__, false)
-#define SESSION(type_, method_, answer_)                                                 \
+#define ROUTE(                                                                           \
+	type_, method_, answer_, audience_, error_type_, echo_, error_audience_, doc)    \
+	CALL(type_, method_, answer_, audience_, error_type_, echo_, error_audience_,    \
+		false)
+#define SESSION(type_, method_, answer_, doc)                                            \
 	CALL(type_, method_, answer_, ALL, "connection:error", NULL, SENDER, true)
-#define LOCAL(type_, function) {.type = type_, .kind = ROUTE_LOCAL, .local = function},
-#define IGNORE(type_) {.type = type_, .kind = ROUTE_IGNORE},
-#define STUB(type_) {.type = type_, .kind = ROUTE_STUB},
-#include "workers/gateway/routes.def"
+#define LOCAL(type_, payload, function, doc)                                             \
+	{.type = type_, .kind = ROUTE_LOCAL, .local = function},
+#define IGNORE(type_, payload, doc) {.type = type_, .kind = ROUTE_IGNORE},
+#define STUB(type_, payload, doc) {.type = type_, .kind = ROUTE_STUB},
+#include "proto/ws.def"
 #undef CALL
-#undef ROUTE
-#undef SESSION
-#undef LOCAL
-#undef IGNORE
-#undef STUB
 };
 
 const struct route *route_of(struct str type)

@@ -1,5 +1,5 @@
 /*
- * routes.h - routes.def as a table, and what becomes of a message by its row.
+ * routes.h - the messages of windows in proto/ws.def as a table, and what becomes of a message by its row.
  *
  * Called by ws_message.c with messages whose payload has the right shape.
  */
