@@ -110,52 +110,6 @@ static void listener_connected(nng_pipe pipe, nng_pipe_ev what, void *arg)
 	bus_post(l->post, &l->changed);
 }
 
-static uint64_t process_of(nng_pipe pipe)
-{
-	uint64_t process = 0;
-
-	(void)nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_PID, &process);
-	return process;
-}
-
-/* Before the socket has the connection: one too many never gets there. */
-static void listener_meets(nng_pipe pipe, nng_pipe_ev what, void *arg)
-{
-	struct bus_listener *l = arg;
-	uint64_t process = process_of(pipe);
-	unsigned same = 0, place = BUS_PIPES_MAX;
-	bool fits;
-
-	(void)what;
-	pthread_mutex_lock(&l->pipes_lock);
-	for (unsigned i = 0; i < BUS_PIPES_MAX; i++) {
-		if (l->pipes[i].id == 0)
-			place = i;
-		else if (l->pipes[i].process == process)
-			same++;
-	}
-	fits = place < BUS_PIPES_MAX && same < BUS_PIPES_PER_PROCESS;
-	if (fits) {
-		l->pipes[place].id = (uint32_t)nng_pipe_id(pipe);
-		l->pipes[place].process = process;
-	}
-	pthread_mutex_unlock(&l->pipes_lock);
-	if (!fits)
-		nng_pipe_close(pipe);
-}
-
-static void listener_left(nng_pipe pipe, nng_pipe_ev what, void *arg)
-{
-	struct bus_listener *l = arg;
-
-	(void)what;
-	pthread_mutex_lock(&l->pipes_lock);
-	for (unsigned i = 0; i < BUS_PIPES_MAX; i++)
-		if (l->pipes[i].id == (uint32_t)nng_pipe_id(pipe))
-			l->pipes[i].id = 0;
-	pthread_mutex_unlock(&l->pipes_lock);
-}
-
 static int listener_listen(struct bus_listener *l)
 {
 	nng_listener listener;
@@ -184,13 +138,8 @@ int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
 		rv = nng_socket_set_int(s, NNG_OPT_SENDBUF, PUB_DEPTH);
 	l->post = post;
 	l->changed.run = changed;
-	pthread_mutex_init(&l->pipes_lock, NULL);
-	if (rv == 0)
-		rv = nng_pipe_notify(s, NNG_PIPE_EV_ADD_PRE, listener_meets, l);
 	if (rv == 0)
 		rv = nng_pipe_notify(s, NNG_PIPE_EV_ADD_POST, listener_connected, l);
-	if (rv == 0)
-		rv = nng_pipe_notify(s, NNG_PIPE_EV_REM_POST, listener_left, l);
 	if (rv != 0)
 		return to_errno(rv);
 	l->socket = s.id;

@@ -15,7 +15,6 @@
 
 #include "common/bus_post.h"
 #include "common/str.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -23,11 +22,6 @@
 #define BUS_RECEIVE_MAX (24u * 1024 * 1024)
 
 #define BUS_URL_SIZE 128
-
-/* Connections that one process may have to a listener, and all of them together. More are
- * closed: each may hold a message that is only half there. */
-#define BUS_PIPES_PER_PROCESS 8
-#define BUS_PIPES_MAX 64
 
 /* ---- messages ---- */
 
@@ -47,12 +41,6 @@ void bus_message_free(struct nng_msg *message);
 struct bus_listener {
 	uint32_t socket;
 	uint32_t listener;
-	/* Who is connected; nng's threads keep it. */
-	pthread_mutex_t pipes_lock;
-	struct {
-		uint32_t id; /* 0: free */
-		uint64_t process;
-	} pipes[BUS_PIPES_MAX];
 	char url[BUS_URL_SIZE];
 	/* Connections made so far; the note runs after each. */
 	_Atomic uint64_t connections;

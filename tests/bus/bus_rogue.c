@@ -383,7 +383,7 @@ static void command(char *line)
 	unsigned long long seed, n;
 	char name[32], method[64], answer_line[80];
 	int64_t begun = clock_mono().us / 1000;
-	int len, w, body = 0;
+	int len, w, done, body = 0;
 
 	if (sscanf(line, "burst %llu %llu", &seed, &n) == 2) {
 		rogue.rng = (struct rng){.state = seed};
@@ -400,8 +400,8 @@ static void command(char *line)
 		len = snprintf(answer_line, sizeof(answer_line), "done\n");
 	} else if (sscanf(line, "call %31s %63s %n", name, method, &body) == 2 &&
 		   (w = worker_by_name(str_of(name))) >= 0) {
-		len = snprintf(answer_line, sizeof(answer_line), "done %d %lld\n",
-			call((enum worker_id)w, method, line + body),
+		done = call((enum worker_id)w, method, line + body);
+		len = snprintf(answer_line, sizeof(answer_line), "done %d %lld\n", done,
 			(long long)(clock_mono().us / 1000 - begun));
 	} else {
 		exit(WORKER_EXIT_USAGE);
