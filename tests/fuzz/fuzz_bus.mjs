@@ -37,10 +37,10 @@ function snapshot(dir) {
     .map((file) => [file, fs.readFileSync(file, 'utf8')]));
 }
 
-/** [type, workers that may ask the store to log it], of those that the store does not log by itself. */
+/** [type, worker that may ask the store to log it], without what the store and the observer log when they hear of events. */
 function loggable() {
   const table = fs.readFileSync(new URL('../../proto/actions.def', import.meta.url), 'utf8');
-  return [...table.matchAll(/^ACTION\(\w+, "(\w+)", BY_(\w+),/gm)].map(([, type, by]) => [type, by.toLowerCase().replace('_', '-')]).filter(([, by]) => by !== 'store');
+  return [...table.matchAll(/^ACTION\(\w+, "(\w+)", BY_(\w+),/gm)].map(([, type, by]) => [type, by.toLowerCase().replace('_', '-')]).filter(([, by]) => !['store', 'observer'].includes(by));
 }
 
 class Stage {
