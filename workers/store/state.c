@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Without `include` everything up to the skills is told (EC-33). */
-enum { ITEMS = STATE_RECENT_ACTIONS + 1, DEFAULT_ITEMS = STATE_DREYFUS + 1 };
+enum { DEFAULT_ITEMS = STATE_DREYFUS + 1 };
 
 /* Appends the value of one item. 0 or -errno. */
 typedef int item_fn(struct store *store, struct call *call, struct buf *out);
@@ -233,8 +233,8 @@ static int add_phase_text(struct store *store, struct call *call, struct buf *ou
 	return found < 0 ? found : 0;
 }
 
-/* By enum state_item; those without are the file worker's. */
-static item_fn *const items[ITEMS] = {
+/* By enum state_item. */
+static item_fn *const items[] = {
 	[STATE_PHASE] = add_phase,
 	[STATE_PLAN] = add_plan,
 	[STATE_PROGRESS] = add_progress,
@@ -247,9 +247,15 @@ static item_fn *const items[ITEMS] = {
 	[STATE_RECENT_ACTIONS] = add_recent_actions,
 };
 
+/* NULL: the item is the file worker's. */
+static item_fn *item_of(int item)
+{
+	return (size_t)item < sizeof(items) / sizeof(items[0]) ? items[item] : NULL;
+}
+
 /* What is asked for, and what of it is there already. In the call's arena. */
 struct state_request {
-	bool wanted[ITEMS];
+	bool *wanted; /* by enum state_item */
 	struct strs
 		from_files; /* names of the items of the file worker that are wanted */
 	struct str members; /* the others, as inside of a JSON object */
@@ -257,6 +263,8 @@ struct state_request {
 
 static int read_wanted(struct call *call, struct strs include, struct state_request *out)
 {
+	out->wanted = arena_array(
+		call->arena, state_item_enumeration()->count, sizeof(*out->wanted));
 	for (size_t i = 0; i < include.count; i++) {
 		int item = enumeration_index(state_item_enumeration(), include.items[i]);
 
@@ -277,17 +285,18 @@ static int collect(struct store *store, struct call *call, struct state_request 
 	struct buf out = {0};
 	int result = 0;
 
-	request->from_files.items = arena_array(call->arena, ITEMS, sizeof(struct str));
-	for (int item = 0; result == 0 && item < ITEMS; item++) {
+	request->from_files.items =
+		arena_array(call->arena, names->count, sizeof(struct str));
+	for (int item = 0; result == 0 && item < (int)names->count; item++) {
 		if (!request->wanted[item])
 			continue;
-		if (!items[item]) {
+		if (!item_of(item)) {
 			request->from_files.items[request->from_files.count++] =
 				str_of(names->names[item]);
 			continue;
 		}
 		buf_printf(&out, "%s\"%s\":", out.len > 0 ? "," : "", names->names[item]);
-		result = items[item](store, call, &out);
+		result = item_of(item)(store, call, &out);
 	}
 	request->members =
 		arena_str(call->arena, out.len > 0 ? buf_str(&out) : STR_LIT(""));
