@@ -10,7 +10,7 @@ export type PhaseStatus = "pending" | "active" | "complete";
 export type StatsPeriod = "7d" | "30d" | "all";
 
 /** A part of the session state (story 6). */
-export type StateItem = "open_files" | "buffers" | "diffs" | "phase" | "plan" | "progress" | "hints" | "session" | "dreyfus" | "active_tab" | "selection" | "phase_text" | "recent_actions";
+export type StateItem = "open_files" | "buffers" | "diffs" | "phase" | "plan" | "progress" | "hints" | "session" | "dreyfus" | "active_tab" | "selection" | "phase_text" | "recent_actions" | "diagnostics";
 
 /** How hard a piece of work is. */
 export type Difficulty = "beginner" | "intermediate" | "advanced";
@@ -29,6 +29,9 @@ export type MessageType = "info" | "hint" | "success" | "warning" | "error";
 
 /** What the Observer saw (story 10). */
 export type NudgeSignal = "wrong_file" | "scope_drift" | "idle" | "phase_complete" | "edit_loop" | "no_nudge";
+
+/** How grave it is, the worst first. */
+export type DiagnosticSeverity = "error" | "warning" | "information" | "hint";
 
 /** Which of the four policy machines. */
 export type GuardKind = "session-guard" | "breakloop" | "interview" | "idle";
@@ -87,6 +90,14 @@ export interface Position {
 	line: number;
 	/** Column in UTF-16 code units. */
 	column: number;
+}
+
+/** A piece of a text. */
+export interface TextRange {
+	/** Its first character. */
+	start: Position;
+	/** The place behind its last character. */
+	end: Position;
 }
 
 /** Size of a window in pixels. */
@@ -217,6 +228,26 @@ export interface EditorSelection {
 	textLength?: number;
 	/** Its text, from clients that send no length (P5.20). */
 	selectedText?: string;
+}
+
+/** What a compiler or a linter says of a piece of a file. */
+export interface EditorDiagnostic {
+	/** The piece. Lines and columns are counted from 1, as everywhere here; those of LSP from 0. */
+	range: TextRange;
+	/** How grave it is. */
+	severity: DiagnosticSeverity;
+	/** What it says; of a long one the first 1000 bytes are kept. */
+	message: string;
+	/** Who says it: typescript, eslint. */
+	source?: string;
+}
+
+/** All that compilers and linters say of a file now. It replaces what was sent of the file before; an empty list removes that. Forgotten when the file is closed or deleted, and with the file worker. */
+export interface EditorDiagnostics {
+	/** Project-relative or absolute path. */
+	path: string;
+	/** In any order. The 100 gravest are kept, and it is known how many there were. */
+	diagnostics: EditorDiagnostic[];
 }
 
 /** The learner scrolled; accepted and ignored. */
@@ -1058,7 +1089,7 @@ export interface ToolGetDiffOutput {
 
 /** Which parts of the state. */
 export interface ToolGetSessionStateInput {
-	/** Only these. Without it, or when it is empty: open_files to dreyfus, which is what a conversation begins with. Ask for active_tab and selection to learn what the learner looks at, for phase_text before you speak of what the phase asks for, for recent_actions to learn what the learner just did. */
+	/** Only these. Without it, or when it is empty: open_files to dreyfus, which is what a conversation begins with. Ask for active_tab and selection to learn what the learner looks at, for phase_text before you speak of what the phase asks for, for recent_actions to learn what the learner just did, for diagnostics to learn what compilers and linters say in the editor. */
 	include?: StateItem[];
 }
 
@@ -1080,6 +1111,28 @@ export interface StateBuffer {
 	lines?: number;
 	/** When it last changed, ISO 8601, when content is left out. */
 	lastUpdated?: string;
+}
+
+/** What a compiler or a linter says of a piece of a file. */
+export interface StateDiagnostic {
+	/** Project-relative path. */
+	path: string;
+	/** The piece, as the learner sees it. */
+	range: TextRange;
+	/** How grave it is. */
+	severity: DiagnosticSeverity;
+	/** What it says. */
+	message: string;
+	/** Who says it. */
+	source?: string;
+}
+
+/** diagnostics: what compilers and linters say in the editor, errors first. */
+export interface StateDiagnostics {
+	/** By severity, then path, then line. */
+	items: StateDiagnostic[];
+	/** How many more there are that are not told. */
+	leftOut?: number;
 }
 
 /** phase: the current phase, or null. */
@@ -1256,6 +1309,8 @@ export interface SessionState {
 	phase_text?: PhaseInfo | null;
 	/** What just happened. */
 	recent_actions?: StateAction[];
+	/** What compilers and linters say. */
+	diagnostics?: StateDiagnostics;
 }
 
 /** Which file. */
@@ -1676,6 +1731,8 @@ export interface ClientPayloads {
 	"editor:tab_switch": EditorTabSwitch;
 	/** Not answered. */
 	"editor:selection": EditorSelection;
+	/** Not answered. A model sees them in paige_get_session_state. */
+	"editor:diagnostics": EditorDiagnostics;
 	/** Ignored. */
 	"editor:scroll": EditorScroll;
 	/** Ignored. */
@@ -1848,7 +1905,7 @@ export interface McpTools {
 	paige_highlight_lines: { input: ToolHighlightLinesInput; output: ToolSuccess };
 	/** Removes highlighted lines, in one file or in all. The files themselves stay as they are. */
 	paige_clear_highlights: { input: ToolClearHighlightsInput; output: ToolSuccess };
-	/** Returns the state of the active coaching session: open files, unsaved buffers (long ones without their text) and their diffs, the current phase and the plan, progress, hints, the session with the hint level, and the learner's skills; with include also the active tab, the selection, the text of the phase and recent actions. Call it at the start of a conversation. */
+	/** Returns the state of the active coaching session: open files, unsaved buffers (long ones without their text) and their diffs, the current phase and the plan, progress, hints, the session with the hint level, and the learner's skills; with include also the active tab, the selection, the text of the phase, recent actions and what compilers and linters say. Call it at the start of a conversation. */
 	paige_get_session_state: { input: ToolGetSessionStateInput; output: unknown };
 	/** Makes files light up in the learner's file explorer: hints with a style for each file, or paths with one style for all. They add up until paige_clear_hints. */
 	paige_hint_files: { input: ToolHintFilesInput; output: ToolSuccess };

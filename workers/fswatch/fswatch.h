@@ -7,6 +7,7 @@
  *   serve_buffers.c  fs.buffer_update, fs.diff, fs.excerpt, fs.state
  *   diffs.c          diffs of unsaved edits, beside the loop
  *   serve_tools.c    fs.buffer, fs.places
+ *   serve_diagnostics.c  fs.diagnostics
  *   follow.c         saved buffers follow the disk, unsaved ones over a changed file are
  *                    conflicts
  *   serve_tree.c     fs.tree, and what the watcher sees
@@ -18,6 +19,7 @@
 #include "common/jobs.h"
 #include "common/worker.h"
 #include "workers/fswatch/buffers.h"
+#include "workers/fswatch/diagnostics.h"
 #include "workers/fswatch/journal.h"
 #include "workers/fswatch/open_files.h"
 #include "workers/fswatch/outbox.h"
@@ -51,6 +53,7 @@ struct fswatch {
 	struct journal journal;
 	struct buffers buffers;
 	struct open_files open_files;
+	struct diagnostics diagnostics;
 	struct outbox outbox;
 	struct buffer_log_limits log_limits;
 	struct turn turn;
@@ -83,6 +86,7 @@ struct fswatch {
 
 void serve_files_init(struct fswatch *fs);
 void serve_buffers_init(struct fswatch *fs);
+void serve_diagnostics_init(struct fswatch *fs);
 void serve_tools_init(struct fswatch *fs);
 void serve_tree_init(struct fswatch *fs);
 void session_init(struct fswatch *fs);
@@ -112,6 +116,11 @@ bool fswatch_save_under_way(const struct fswatch *fs, const char *key);
 /* As that; then `fn` serves the request after it. */
 bool fswatch_saving(struct fswatch *fs, const char *key, struct bus_request *request,
 	const void *message, bus_serve_fn *fn);
+
+/* What a model is told of diagnostics; those of files that are gone are forgotten. Borrowed
+ * until the next message. */
+void fswatch_diagnostics(
+	struct fswatch *fs, struct arena *arena, struct state_diagnostics *out);
 
 /* ---- follow.c ---- */
 

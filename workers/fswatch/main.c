@@ -166,6 +166,7 @@ static int init(struct worker *w)
 	turn_init(fs);
 	serve_files_init(fs);
 	serve_buffers_init(fs);
+	serve_diagnostics_init(fs);
 	serve_tools_init(fs);
 	serve_tree_init(fs);
 	session_init(fs);

@@ -239,7 +239,7 @@ static bool wanted(const struct fs_state_query *in, const char *item)
 	for (size_t i = 0; i < in->include.count; i++)
 		if (str_is(in->include.items[i], item))
 			return true;
-	return in->include.count == 0;
+	return false;
 }
 
 static int by_path(const void *a, const void *b)
@@ -304,6 +304,10 @@ static void answer_state(struct fswatch *fs, struct bus_request *request,
 		state.buffers.items = state_buffers(fs, request, &state.buffers.count);
 	if (!wanted(in, "diffs"))
 		state.diffs.items = NULL;
+	if (wanted(in, "diagnostics")) {
+		fswatch_diagnostics(fs, &request->arena, &state.diagnostics);
+		state.has_diagnostics = true;
+	}
 	if (in->brief)
 		brief_buffers(&fs->buffers, &request->arena, state.buffers.items,
 			state.buffers.count);

@@ -258,6 +258,7 @@ static void serve_close(void *arg, struct bus_request *request, const void *mess
 	struct buffer *buffer = buffers_find(&fs->buffers, path);
 
 	open_files_remove(&fs->open_files, path);
+	diagnostics_forget(&fs->diagnostics, path);
 	if (buffer && !buffer->dirty) {
 		buffers_remove(&fs->buffers, buffer);
 	} else if (buffer) {

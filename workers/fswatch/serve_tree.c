@@ -118,6 +118,9 @@ static void on_update(void *arg, const struct coalesce_update *update)
 		fswatch_publish_tree(fs);
 		return;
 	}
+	if (update->action == TREE_UNLINK || update->action == TREE_UNLINK_DIR ||
+		update->action == TREE_RENAME)
+		diagnostics_forget(&fs->diagnostics, update->path);
 	proto_encode(fs_tree_update_type(),
 		&(struct fs_tree_update){
 			.action = (int)update->action,
