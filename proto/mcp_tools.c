@@ -26,3 +26,23 @@ int mcp_tool_by_name(struct str name)
 			return i;
 	return -1;
 }
+
+const struct mcp_tool_info *mcp_tool_of(enum method method)
+{
+	for (int i = 0; i < MCP_TOOL_COUNT; i++)
+		if (mcp_tool_infos[i].method == method)
+			return &mcp_tool_infos[i];
+	return NULL;
+}
+
+const void *mcp_tool_input(enum method method, const struct tool_request *request,
+	struct arena *arena, struct proto_error *error)
+{
+	const struct type *type = mcp_tool_of(method)->input();
+	void *input = arena_alloc(arena, type->size);
+
+	return proto_decode(type, request->input.val, "arguments", DECODE_LENIENT, arena,
+		       input, error) < 0
+		       ? NULL
+		       : input;
+}

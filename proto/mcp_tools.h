@@ -20,8 +20,7 @@ enum mcp_tool_flags {
 	TOOL_IDEMPOTENT = 1 << 3,  /* the same again changes nothing more */
 	TOOL_DESTRUCTIVE = 1 << 4, /* takes something away, or ends it */
 	TOOL_OPEN_WORLD = 1 << 5,  /* reaches beyond this machine */
-	TOOL_PAID = 1 << 6,	   /* asks Claude: its method takes a call with an id
-				      (coaching_pipeline_call) */
+	TOOL_PAID = 1 << 6,	   /* asks Claude */
 };
 
 struct mcp_tool_info {
@@ -39,5 +38,14 @@ extern const struct mcp_tool_info mcp_tool_infos[MCP_TOOL_COUNT];
 
 /* The tool of a name, or -1. */
 int mcp_tool_by_name(struct str name);
+/* The tool that a method answers, or NULL. */
+const struct mcp_tool_info *mcp_tool_of(enum method method);
+
+struct tool_request;
+
+/* The arguments of a call of the tool that `method` answers, decoded into the arena.
+ * NULL with *error when they are wrong. */
+const void *mcp_tool_input(enum method method, const struct tool_request *request,
+	struct arena *arena, struct proto_error *error);
 
 #endif

@@ -186,10 +186,11 @@ async function checkLog(daemon, ledger) {
   const highlights = tally((await daemon.actions('decorations_applied')).map((row) => row.data.path));
   for (const [file, acknowledged] of ledger.highlights) exactly('decorations_applied', file, highlights.get(file) ?? 0, acknowledged);
 
-  // What a tool did is answered when its call stands in the log as well.
-  const calls = (await daemon.actions('mcp_tool_call')).filter((row) => row.data.toolName === 'paige_highlight_lines').length;
-  const acknowledgedCalls = count(ledger.highlights, Boolean);
-  assert.ok(calls >= acknowledgedCalls && calls <= ledger.highlights.size, `${calls} rows of mcp_tool_call for ${acknowledgedCalls} of ${ledger.highlights.size} calls`);
+  // What a tool did stands in the log with its call, both or none: their ids are made from one key, and begin alike.
+  const call = (row) => row.id.slice(0, 23);
+  const calls = tally((await daemon.actions('mcp_tool_call')).filter((row) => row.data.toolName === 'paige_highlight_lines').map(call));
+  for (const row of await daemon.actions('decorations_applied')) assert.equal(calls.get(call(row)), 1, `decorations_applied ${row.data.path} and its mcp_tool_call`);
+  assert.ok(calls.size <= ledger.highlights.size, `${calls.size} rows of mcp_tool_call for ${ledger.highlights.size} calls`);
 
   const selections = tally((await daemon.actions('selection')).map((row) => row.data.textLength));
   for (const [number, arrived] of ledger.selections) exactly('selection', number, selections.get(number) ?? 0, arrived);

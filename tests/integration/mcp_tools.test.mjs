@@ -80,8 +80,17 @@ scenario('every call leaves its row: at once when the tool did something, soon w
   await editor.next('session:started');
   const mcp = await t.mcp(daemon);
   const rows = async (tool) => (await daemon.actions('mcp_tool_call')).filter((row) => row.data.toolName === tool).length;
-  await mcp.ok('paige_open_file', { path: 'README.md' });
-  assert.equal(await rows('paige_open_file'), 1, 'its answer comes behind the row (FR-079)');
+  await mcp.ok('paige_show_message', { message: 'm', type: 'info' });
+  assert.equal(await rows('paige_show_message'), 1, 'its answer comes behind the row (FR-079)');
+  await mcp.ok('paige_open_file', { path: 'README.md' }); // its answer comes behind the record in the journal of fswatch
+  await daemon.kill9('fswatch');
+  await until('the row of a file that was opened', async () => (await rows('paige_open_file')) === 1);
+  for (const [name, args] of [['paige_show_message', { message: 7 }], ['paige_highlight_lines', { path: 'README.md', start: 1000, end: 1000, style: 'hint' }], ['paige_update_phase', { phase: 1, status: 'active' }], ['paige_open_file', { path: 'nowhere' }], ['paige_run_coaching_pipeline', {}]]) {
+    const before = await rows(name);
+    assert.equal((await mcp.client.callTool({ name, arguments: args })).isError, true, name);
+    await until(`a row of ${name}, which failed`, async () => (await rows(name)) > before);
+    assert.equal(await rows(name), before + 1, name);
+  }
   const read = (count) => Promise.all(Array.from({ length: count }, () => mcp.ok('paige_get_open_files')));
   for (let i = 0; i < 10; i += 1) await read(20); // faster than rows go out
   await until('all rows', async () => (await rows('paige_get_open_files')) === 200);

@@ -60,6 +60,7 @@ async function world(t, first = 1) {
 
 const count = async (daemon, sql) => (await daemon.sql(sql))[0].n;
 const kept = (daemon) => fs.readFileSync(path.join(daemon.dataDir, 'paid-works'), 'utf8');
+const toolCalls = (daemon) => count(daemon, "SELECT count(*) AS n FROM action_log WHERE action_type = 'mcp_tool_call'");
 const nothingKept = (daemon) => until('the store has forgotten it', () => kept(daemon) === '{"works":[]}');
 
 for (const [name, call] of Object.entries(CALLS)) {
@@ -69,6 +70,8 @@ for (const [name, call] of Object.entries(CALLS)) {
       const { claude, daemon } = w;
       const first = call.make(w);
       await until('Claude is asked', () => claude.held.length === 1);
+      const isTool = name === 'pipeline' || name === 'end of a session';
+      assert.equal(await toolCalls(daemon), isTool ? 1 : 0, 'the call of a tool is logged before Claude is asked');
       const start = Date.now();
       const old = await daemon.kill9(worker);
       if (worker === 'llm' || worker === 'gateway') {
@@ -85,6 +88,8 @@ for (const [name, call] of Object.entries(CALLS)) {
       // The request that Claude had not answered when llm died is made again.
       assert.equal(claude.requests.length, call.requests + (worker === 'llm' ? 1 : 0));
       assert.equal(await count(daemon, call.left), 1);
+      const calls = worker === 'llm' || worker === 'gateway' ? 2 : 1;
+      if (name === 'pipeline') await until('a row for each call', async () => (await toolCalls(daemon)) === calls);
     });
   }
 
@@ -148,4 +153,5 @@ scenario('what was answered and arrived is done once more when it is asked for o
   const both = await Promise.all([CALLS.pipeline.make(w), CALLS.pipeline.make(w)]);
   assert.deepEqual(both.map(({ error }) => error), [false, false]);
   assert.equal(await count(daemon, 'SELECT count(*) AS n FROM plans'), 4);
+  assert.equal(await toolCalls(daemon), 4);
 });

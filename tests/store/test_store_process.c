@@ -241,6 +241,10 @@ START_TEST(killed_in_the_middle_it_loses_and_doubles_nothing)
 }
 END_TEST
 
+#define TOOL(arguments)                                                                  \
+	"{\"call\":\"00000000-0000-7000-8000-000000000000\",\"sessionId\":null,"         \
+	"\"input\":" arguments "}"
+
 START_TEST(a_call_repeated_after_a_kill_is_done_once)
 {
 	static const struct {
@@ -249,9 +253,10 @@ START_TEST(a_call_repeated_after_a_kill_is_done_once)
 	} calls[] = {
 		{METHOD_SESSION_START, "{\"issueNumber\":3}"},
 		{METHOD_HINTS_LEVEL_CHANGE, "{\"level\":2}"},
-		{METHOD_UI_SHOW_MESSAGE, "{\"message\":\"m\",\"type\":\"info\"}"},
+		{METHOD_UI_SHOW_MESSAGE, TOOL("{\"message\":\"m\",\"type\":\"info\"}")},
 		{METHOD_UI_HIGHLIGHT_LINES,
-			"{\"path\":\"a\",\"start\":1,\"end\":2,\"style\":\"hint\"}"},
+			TOOL("{\"path\":\"a\",\"start\":1,\"end\":2,\"style\":"
+			     "\"hint\"}")},
 		{METHOD_ACTIVITY_IDLE_END, "{}"},
 		{METHOD_SESSION_END, "{}"},
 	};
@@ -301,9 +306,9 @@ static int64_t least_time(int pause_ms)
 		usleep((useconds_t)pause_ms * 1000);
 		wall_iso(clock_wall(), at);
 		snprintf(body, sizeof(body),
-			"{\"actions\":[{\"id\":\"%s\",\"type\":\"idle_end\","
-			"\"createdAt\":"
-			"\"%s\"}]}",
+			"{\"actions\":[{\"id\":\"%s\",\"type\":\"mcp_tool_call\","
+			"\"data\":{\"toolName\":\"t\",\"sessionId\":null},"
+			"\"createdAt\":\"%s\"}]}",
 			new_key(id), at);
 		began = clock_mono().us;
 		must(store_call(&p, METHOD_ACTION_APPEND, new_key(key), body, &arena));
@@ -468,8 +473,8 @@ START_TEST(a_reader_that_stays_is_told_and_the_log_shrinks_after_it)
 		buf_clear(&body);
 		for (int i = 0; i < 1000; i++)
 			buf_printf(&body,
-				"%c{\"id\":\"%s\",\"type\":\"tab_switch\",\"data\":{"
-				"\"toPath\":\"%d\"},"
+				"%c{\"id\":\"%s\",\"type\":\"mcp_tool_call\",\"data\":"
+				"{\"toolName\":\"%d\",\"sessionId\":null},"
 				"\"createdAt\":\"%s\"}",
 				i ? ',' : '[', new_key(id), i, at);
 		buf_add_str(&body, STR_LIT("]}"));

@@ -10,6 +10,7 @@
 #include "tests/unit/scratch.h"
 #include "workers/store/memory.h"
 #include "workers/store/store.h"
+#include "workers/store/tool_calls.h"
 #include <check.h>
 
 #define FIXTURE_CALLS_MAX 64
@@ -93,7 +94,16 @@ static inline void fixture_done(struct store *s, struct call *call)
 	done_calls[done_count++] = call;
 }
 
-/* Queues a call as the bus would bring it. `key` NULL: a new one. */
+/* The request for a tool, of its arguments. */
+static inline const char *as_tool_request(const char *key, const char *arguments)
+{
+	return arena_printf(&fixture_arena,
+		"{\"call\":\"%s\",\"sessionId\":\"m\",\"input\":%s}", key, arguments)
+		.ptr;
+}
+
+/* Queues a call as the bus would bring it; of a tool, `json` is its arguments. `key`
+ * NULL: a new one. */
 static inline struct call *queue_call(
 	enum method method, const char *key, const char *json)
 {
@@ -101,9 +111,12 @@ static inline struct call *queue_call(
 	struct call *call = arena_alloc(&fixture_arena, sizeof(*call));
 	void *message = arena_alloc(&fixture_arena, type->size);
 	struct proto_error error = {0};
-	yyjson_doc *doc =
-		yyjson_read(arena_cstr(&fixture_arena, str_of(json)), strlen(json), 0);
+	yyjson_doc *doc;
 
+	key = key ? key : new_key();
+	if (type == tool_request_type())
+		json = as_tool_request(key, json);
+	doc = yyjson_read(arena_cstr(&fixture_arena, str_of(json)), strlen(json), 0);
 	ck_assert_msg(doc != NULL, "%s", json);
 	ck_assert_uint_lt(fixture_docs_count, FIXTURE_DOCS_MAX);
 	fixture_docs[fixture_docs_count++] = doc;
@@ -112,7 +125,7 @@ static inline struct call *queue_call(
 		"%s: %s", json, error.text);
 	*call = (struct call){
 		.method = method,
-		.key = str_of(key ? key : new_key()),
+		.key = str_of(key),
 		.message = message,
 		.arrived = clock_wall(),
 		.deadline = mono_add_ms(clock_mono(), 10000),
@@ -122,6 +135,9 @@ static inline struct call *queue_call(
 		if (services[i].method == method)
 			call->service = &services[i];
 	ck_assert_ptr_nonnull(call->service);
+	if (call->service->flags & SERVICE_TOOL)
+		ck_assert_msg(
+			tool_call_read(call, &error) == 0, "%s: %s", json, error.text);
 	group_add(&store.group, call);
 	return call;
 }

@@ -86,11 +86,12 @@ START_TEST(tools_fit_their_methods)
 		const struct mcp_tool_info *tool = &mcp_tool_infos[i];
 		const struct method_info *method = &method_infos[tool->method];
 
-		/* One that is paid for travels with an id around it. */
-		ck_assert_msg(tool->flags & TOOL_PAID
-				      ? method->request()->fields[1].type == tool->input
-				      : method->request == tool->input,
+		/* One that does something travels with who calls it. */
+		ck_assert_msg(
+			method->request == (tool->flags & TOOL_READ ? tool->input
+								    : tool_request_type),
 			"%s and %s differ in their input", tool->name, method->name);
+		ck_assert_ptr_eq(mcp_tool_of(tool->method), tool);
 		ck_assert_msg(!tool->output || method->reply == tool->output,
 			"%s and %s differ in their output", tool->name, method->name);
 	}

@@ -210,7 +210,111 @@ START_TEST(late_calls_are_dropped_unless_they_are_log_rows)
 	ck_assert_str_eq(late->outcome.error->name, "TIMEOUT");
 	ck_assert_ptr_null(row->outcome.error);
 	ck_assert_str_eq(rows("SELECT action_type FROM action_log ORDER BY rowid"),
-		"session_started\ntab_switch");
+		"session_started\nmcp_tool_call\ntab_switch");
+}
+END_TEST
+
+#define MESSAGE "{\"message\":\"m\",\"type\":\"info\"}"
+#define HIGHLIGHT "{\"path\":\"a\",\"start\":1,\"end\":1,\"style\":\"hint\"}"
+#define WRONG_HIGHLIGHT "{\"path\":\"a\",\"start\":3,\"end\":2,\"style\":\"hint\"}"
+
+/* Also of calls that share a transaction with others. */
+START_TEST(the_call_of_a_tool_is_logged_with_what_it_does)
+{
+	const char *key = new_key();
+
+	start_session();
+	must_call(METHOD_UI_HIGHLIGHT_LINES, key, HIGHLIGHT);
+	ck_assert_str_eq(rows("SELECT action_type FROM action_log ORDER BY rowid"),
+		"session_started\nmcp_tool_call\ndecorations_applied");
+	ck_assert_str_eq(
+		rows("SELECT data FROM action_log WHERE action_type = 'mcp_tool_call'"),
+		"{\"toolName\":\"paige_highlight_lines\",\"sessionId\":\"m\"}");
+	/* The row has the id of the call, so whoever logs it, too, adds none. */
+	answered(
+		must_call(METHOD_ACTION_APPEND, NULL,
+			arena_printf(&fixture_arena,
+				"{\"actions\":[{\"id\":\"%s\",\"type\":\"mcp_tool_call\","
+				"\"data\":{\"toolName\":\"t\",\"sessionId\":null},"
+				"\"createdAt\":\"%s\"}]}",
+				key, now_iso())
+				.ptr),
+		"{\"count\":0}");
+	fixture_restart();
+	must_call(METHOD_UI_HIGHLIGHT_LINES, key, HIGHLIGHT);
+	ck_assert_str_eq(rows("SELECT count(*) FROM action_log"), "3");
+}
+END_TEST
+
+START_TEST(a_tool_that_is_refused_leaves_its_row_and_nothing_else)
+{
+	struct call *calls[3];
+
+	start_session();
+	refused_call(METHOD_UI_HIGHLIGHT_LINES, WRONG_HIGHLIGHT, ERROR_INVALID_MESSAGE);
+	refused_call(METHOD_PHASE_UPDATE, "{\"phase\":1,\"status\":\"active\"}",
+		ERROR_NOT_FOUND);
+	done_count = 0;
+	calls[0] = queue_call(METHOD_UI_SHOW_MESSAGE, NULL, MESSAGE);
+	calls[1] = queue_call(METHOD_UI_HIGHLIGHT_LINES, NULL, WRONG_HIGHLIGHT);
+	calls[2] = queue_call(METHOD_UI_CLEAR_HINTS, NULL, "{}");
+	ck_assert_int_eq(group_run(&store, fixture_done), 0);
+	ck_assert_ptr_null(calls[0]->outcome.error);
+	ck_assert_ptr_nonnull(calls[1]->outcome.error);
+	ck_assert_ptr_null(calls[1]->outcome.first);
+	ck_assert_ptr_null(calls[2]->outcome.error);
+	ck_assert_str_eq(rows("SELECT action_type, data ->> 'toolName' FROM action_log "
+			      "WHERE action_type <> 'session_started' ORDER BY rowid"),
+		"mcp_tool_call|paige_highlight_lines\n"
+		"mcp_tool_call|paige_update_phase\n"
+		"mcp_tool_call|paige_show_message\n"
+		"coaching_message|-\n"
+		"mcp_tool_call|paige_highlight_lines\n"
+		"mcp_tool_call|paige_clear_hints");
+}
+END_TEST
+
+/* What a tool does does not stand when its call cannot be logged, nor the other way
+ * round; the others of the group are not touched. */
+START_TEST(a_tool_does_nothing_when_a_row_of_it_fails)
+{
+	static const struct {
+		const char *type, *left;
+	} cases[] = {
+		{"mcp_tool_call", "session_started\ntab_switch"},
+		{"decorations_applied", "session_started\nmcp_tool_call\ntab_switch"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (int alone = 0; alone < 2; alone++) {
+			struct call *tool;
+
+			execute("DELETE FROM action_log; DELETE FROM sessions");
+			fixture_restart();
+			start_session();
+			if (alone)
+				must_call(METHOD_ACTIVITY_TAB_SWITCH, NULL,
+					"{\"toPath\":\"a\"}");
+			execute(arena_printf(&fixture_arena,
+				"CREATE TEMP TRIGGER fails BEFORE INSERT ON action_log "
+				"WHEN NEW.action_type = '%s' "
+				"BEGIN SELECT RAISE(ABORT, 'no'); END",
+				cases[i].type)
+					.ptr);
+			done_count = 0;
+			tool = queue_call(METHOD_UI_HIGHLIGHT_LINES, NULL, HIGHLIGHT);
+			if (!alone)
+				queue_call(METHOD_ACTIVITY_TAB_SWITCH, NULL,
+					"{\"toPath\":\"a\"}");
+			ck_assert_int_eq(group_run(&store, fixture_done), 0);
+			execute("DROP TRIGGER fails");
+			ck_assert_str_eq(tool->outcome.error->name, "STORAGE_FAILED");
+			ck_assert_ptr_null(tool->outcome.first);
+			ck_assert_str_eq(
+				rows("SELECT action_type FROM action_log "
+				     "ORDER BY action_type = 'tab_switch', rowid"),
+				cases[i].left);
+		}
 }
 END_TEST
 
@@ -388,6 +492,9 @@ int main(void)
 	tcase_add_test(tc, a_commit_that_fails_leaves_nothing);
 	tcase_add_test(tc, a_lock_keeps_the_queue);
 	tcase_add_test(tc, late_calls_are_dropped_unless_they_are_log_rows);
+	tcase_add_test(tc, the_call_of_a_tool_is_logged_with_what_it_does);
+	tcase_add_test(tc, a_tool_that_is_refused_leaves_its_row_and_nothing_else);
+	tcase_add_test(tc, a_tool_does_nothing_when_a_row_of_it_fails);
 	tcase_add_test(tc, a_damaged_database_takes_no_more_rows);
 	tcase_add_test(tc, every_action_type_is_taken_with_its_data);
 	tcase_add_test(tc, what_is_no_row_is_refused_and_named);

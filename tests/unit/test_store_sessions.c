@@ -279,8 +279,12 @@ START_TEST(tools_log_and_publish)
 			call = must_call(cases[i].method, NULL, cases[i].json);
 			answered(call, "{\"success\":true}");
 			ck_assert_str_eq(published(call, cases[i].topic), cases[i].body);
-			ck_assert_str_eq(rows("SELECT action_type, data FROM action_log"),
+			ck_assert_str_eq(rows("SELECT action_type, data FROM action_log "
+					      "WHERE action_type <> 'mcp_tool_call'"),
 				with_session ? cases[i].logged : "");
+			ck_assert_str_eq(rows("SELECT count(*) FROM action_log WHERE "
+					      "action_type = 'mcp_tool_call'"),
+				with_session ? "1" : "0");
 		}
 	}
 	refused_call(METHOD_UI_HIGHLIGHT_LINES,

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/utf8.h"
 #include "proto/errors.h"
+#include "proto/mcp_tools.h"
 #include "proto/messages.h"
 #include "workers/fswatch/fault.h"
 #include "workers/fswatch/fswatch.h"
@@ -208,16 +209,13 @@ static void serve_open(void *arg, struct bus_request *request, const void *messa
 	turn_answer(fs, request, &json);
 }
 
-static void serve_show(void *arg, struct bus_request *request, const void *message)
+/* Shows a file to every window, logs the call of the tool if there is one, and answers. */
+static void show(struct fswatch *fs, struct bus_request *request, const char *key,
+	const struct tool_request *tool)
 {
-	struct fswatch *fs = arg;
-	const struct tool_open_file_input *in = message;
-	char key[PATH_KEY_SIZE];
 	struct buf json = {.data = NULL};
 
-	if (!fswatch_key(fs, request, in->path, key) ||
-		fswatch_saving(fs, key, request, message, serve_show) ||
-		!read_for(fs, request, key))
+	if (!read_for(fs, request, key))
 		return;
 
 	const struct editor_open_file shown_file = {
@@ -231,14 +229,57 @@ static void serve_show(void *arg, struct bus_request *request, const void *messa
 	proto_encode(editor_open_file_type(), &shown_file, &json);
 	if (too_big(request, key, &json))
 		return;
-	if (add_open(fs, request, key)) {
-		bus_publish(fs->bus, "ui/editor:open_file", buf_str(&json));
-		turn_answer_message(fs, request,
-			&(struct tool_open_file_output){.success = true,
-				.has_success = true,
-				.path = str_of(key)});
+	if (!add_open(fs, request, key)) {
+		buf_free(&json);
+		return;
 	}
-	buf_free(&json);
+	if (tool)
+		outbox_add(&fs->outbox, request->key, ACTION_MCP_TOOL_CALL,
+			&(struct mcp_tool_call_data){
+				.tool_name = str_of(mcp_tool_of(request->method)->name),
+				.session_id = tool->session_id});
+	turn_publish(fs, "ui/editor:open_file", &json);
+	turn_answer_message(fs, request,
+		&(struct tool_open_file_output){
+			.success = true, .has_success = true, .path = str_of(key)});
+}
+
+/* The arguments of paige_open_file. NULL: they were refused. */
+static const struct tool_open_file_input *arguments_of(
+	struct bus_request *request, const struct tool_request *tool)
+{
+	struct proto_error error;
+	const void *input =
+		mcp_tool_input(request->method, tool, &request->arena, &error);
+
+	if (!input)
+		bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
+			(struct str){NULL, 0}, "%s", error.text);
+	return input;
+}
+
+static void serve_show(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct tool_request *tool = message;
+	const struct tool_open_file_input *in = arguments_of(request, tool);
+	char key[PATH_KEY_SIZE];
+
+	if (in && fswatch_key(fs, request, in->path, key) &&
+		!fswatch_behind(fs, request, message, serve_show) &&
+		!fswatch_saving(fs, key, request, message, serve_show))
+		show(fs, request, key, tool);
+}
+
+static void serve_show_again(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct tool_open_file_input *in = message;
+	char key[PATH_KEY_SIZE];
+
+	if (fswatch_key(fs, request, in->path, key) &&
+		!fswatch_saving(fs, key, request, message, serve_show_again))
+		show(fs, request, key, NULL);
 }
 
 /* ---- closing ---- */
@@ -469,6 +510,7 @@ void serve_files_init(struct fswatch *fs)
 {
 	bus_serve(fs->bus, METHOD_FS_OPEN, serve_open, fs);
 	bus_serve(fs->bus, METHOD_FS_SHOW, serve_show, fs);
+	bus_serve(fs->bus, METHOD_FS_SHOW_AGAIN, serve_show_again, fs);
 	bus_serve(fs->bus, METHOD_FS_SAVE, serve_save, fs);
 	bus_serve(fs->bus, METHOD_FS_CLOSE, serve_close, fs);
 	bus_serve(fs->bus, METHOD_FS_OPEN_FILES, serve_open_files, fs);

@@ -21,9 +21,11 @@
 /* In one job: a save that comes meanwhile waits for no more than these. */
 #define SYNC_MAX_BUFFERS 4
 
+/* Something to be told when the turn is written down. */
 struct turn_answer {
 	struct turn_answer *next;
-	struct bus_request *request;
+	struct bus_request *request; /* NULL: it is published */
+	const char *topic;
 	struct buf body;
 };
 
@@ -247,7 +249,11 @@ static void send_answers(struct fswatch *fs)
 	while (answer) {
 		struct turn_answer *next = answer->next;
 
-		bus_answer_taking(answer->request, &answer->body);
+		if (answer->request)
+			bus_answer_taking(answer->request, &answer->body);
+		else
+			bus_publish(fs->bus, answer->topic, buf_str(&answer->body));
+		buf_free(&answer->body);
 		free(answer);
 		answer = next;
 	}
@@ -277,13 +283,14 @@ void turn_work(struct fswatch *fs)
 		event_active(fs->turn.end, EV_TIMEOUT, 0);
 }
 
-void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *body)
+static void tell(struct fswatch *fs, struct bus_request *request, const char *topic,
+	struct buf *body)
 {
 	struct turn_answer *answer = malloc(sizeof(*answer));
 
 	if (!answer)
 		abort();
-	*answer = (struct turn_answer){.request = request, .body = *body};
+	*answer = (struct turn_answer){.request = request, .topic = topic, .body = *body};
 	*body = (struct buf){.data = NULL};
 	*(fs->turn.last ? &fs->turn.last->next : &fs->turn.first) = answer;
 	fs->turn.last = answer;
@@ -292,6 +299,16 @@ void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *bo
 		turn_end(fs);
 	else
 		turn_work(fs);
+}
+
+void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *body)
+{
+	tell(fs, request, NULL, body);
+}
+
+void turn_publish(struct fswatch *fs, const char *topic, struct buf *body)
+{
+	tell(fs, NULL, topic, body);
 }
 
 void turn_answer_message(

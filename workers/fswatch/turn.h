@@ -43,6 +43,9 @@ void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *bo
 /* The same, encoding the method's reply type. */
 void turn_answer_message(
 	struct fswatch *fs, struct bus_request *request, const void *reply);
+/* Publishes at the end of the turn, before the answers that are given later. `topic`
+ * lives for ever. Takes the memory of `body`. */
+void turn_publish(struct fswatch *fs, const char *topic, struct buf *body);
 /* Much memory was in use: what is free is given back when things have calmed down. */
 void turn_tidy(struct fswatch *fs);
 /* Ends the turn now. */

@@ -24,9 +24,11 @@ struct tool_call {
 	const struct mcp_tool_info *tool;
 	void *input; /* in the call's arena, as places */
 	struct mcp_places places;
-	char id[UUID_SIZE]; /* of one that is paid for, once its owner was asked */
-	int awaited; /* the owner's answer; for a tool that does something also its row */
-	struct buf text; /* the answer */
+	char id[UUID_SIZE];
+	struct wall made;
+	char *session_id; /* of MCP; NULL for none */
+	bool asked;	  /* the owner was asked */
+	struct buf text;  /* the answer */
 	bool is_error;
 };
 
@@ -82,16 +84,22 @@ static void answer_fitting(struct tool_call *t)
 	buf_free(&fitting);
 }
 
-static void one_has_come(void *arg)
+static void log_call(const struct tool_call *t)
 {
-	struct tool_call *t = arg;
+	mcp_tool_log(t->g, t->id, t->made, t->tool->name, str_of(t->session_id));
+}
 
-	if (--t->awaited > 0)
-		return;
+/* The text of the answer is complete. */
+static void finish(struct tool_call *t)
+{
+	/* Whether its owner has logged it is not known. */
+	if (t->is_error && !(t->tool->flags & TOOL_READ))
+		log_call(t);
 	if (t->call)
 		answer_fitting(t);
 	LIST_REMOVE(t, link);
 	buf_free(&t->text);
+	free(t->session_id);
 	free(t);
 }
 
@@ -176,7 +184,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 	} else {
 		take_error(t, reply);
 	}
-	one_has_come(t);
+	finish(t);
 }
 
 /* ---- calls that are paid for ---- */
@@ -194,7 +202,7 @@ static void on_cancel(void *arg)
 {
 	struct tool_call *t = arg;
 
-	if (t->id[0])
+	if (t->asked)
 		tell_llm(t->g, METHOD_FLOW_CANCEL,
 			&(struct flow_ref){.call = str_of(t->id)});
 }
@@ -204,7 +212,7 @@ static void on_detach(void *arg)
 {
 	struct tool_call *t = arg;
 
-	if (t->id[0])
+	if (t->asked)
 		tell_llm(t->g, METHOD_FLOW_LOST,
 			&(struct flow_lost){.call = str_of(t->id)});
 }
@@ -234,36 +242,38 @@ void mcp_tool_calls_begin(struct gateway *g)
 	tell_llm(g, METHOD_FLOW_LOST, &(struct flow_lost){.call = {NULL, 0}});
 }
 
-/* {"call":<id>,"input":<arguments>} */
-static void wrap(struct tool_call *t, struct buf *body)
-{
-	struct buf input = *body;
+/* ---- asking ---- */
 
-	*body = (struct buf){0};
-	uuid7(clock_wall(), t->id);
-	buf_printf(body, "{\"call\":\"%s\",\"input\":", t->id);
-	buf_add_str(body, buf_str(&input));
-	buf_add_char(body, '}');
+/* The arguments; of a tool that does something, within its tool_request. */
+static void put_request(const struct tool_call *t, struct buf *body)
+{
+	struct buf input = {0};
+
+	if (t->tool->flags & TOOL_READ) {
+		proto_encode(t->tool->input(), t->input, body);
+		return;
+	}
+	proto_encode(t->tool->input(), t->input, &input);
+	proto_encode(tool_request_type(),
+		&(struct tool_request){.call = str_of(t->id),
+			.session_id = str_of(t->session_id),
+			.input = {.raw = buf_str(&input)}},
+		body);
 	buf_free(&input);
 }
-
-/* ---- asking ---- */
 
 static void call_owner(struct tool_call *t)
 {
 	const struct method_info *method = &method_infos[t->tool->method];
 	struct buf body = {0};
-	char key[UUID_SIZE] = "";
 
-	if (method->flags & METHOD_KEYED)
-		uuid7(clock_wall(), key);
-	proto_encode(t->tool->input(), t->input, &body);
-	if (t->tool->flags & TOOL_PAID)
-		wrap(t, &body);
+	put_request(t, &body);
+	t->asked = true;
 	if (t->call && method->deadline_ms >= LONG_METHOD_MS)
 		mcp_call_takes_long(t->call);
-	bus_call(t->g->bus, t->tool->method, str_of(key[0] ? key : NULL), buf_str(&body),
-		0, on_reply, t);
+	bus_call(t->g->bus, t->tool->method,
+		str_of(method->flags & METHOD_KEYED ? t->id : NULL), buf_str(&body), 0,
+		on_reply, t);
 	buf_free(&body);
 }
 
@@ -275,15 +285,16 @@ static void on_places(void *arg, const struct bus_reply *reply)
 	struct arena arena = {0};
 
 	if (!t->call) { /* answered meanwhile, and its arguments are gone */
-		one_has_come(t);
+		t->is_error = true;
+		finish(t);
 	} else if (reply->status != BUS_OK) {
 		take_error(t, reply);
-		one_has_come(t);
+		finish(t);
 	} else if (bus_reply_decode(METHOD_FS_PLACES, reply, &arena, &found, &error) <
 		   0) {
 		t->is_error = true;
 		buf_add_str(&t->text, str_of(error.text));
-		one_has_come(t);
+		finish(t);
 	} else {
 		mcp_places_set(&t->places, &found);
 		call_owner(t);
@@ -291,28 +302,41 @@ static void on_places(void *arg, const struct bus_reply *reply)
 	arena_free(&arena);
 }
 
+static struct tool_call *begin(
+	struct gateway *g, struct mcp_call *call, const struct mcp_tool_info *info)
+{
+	struct tool_call *t = calloc(1, sizeof(*t));
+	struct str session_id = mcp_call_session_id(call);
+
+	if (!t)
+		abort();
+	*t = (struct tool_call){.g = g, .call = call, .tool = info, .made = clock_wall()};
+	t->input = arena_alloc(mcp_call_arena(call), info->input()->size);
+	uuid7(t->made, t->id);
+	if (session_id.ptr) {
+		t->session_id = strndup(session_id.ptr, session_id.len);
+		if (!t->session_id)
+			abort();
+	}
+	LIST_INSERT_HEAD(&under_way, t, link);
+	if (info->flags & TOOL_READ)
+		log_call(t);
+	return t;
+}
+
 void mcp_tool_call(struct gateway *g, struct mcp_call *call, enum mcp_tool tool,
 	yyjson_val *arguments)
 {
 	const struct mcp_tool_info *info = &mcp_tool_infos[tool];
 	struct arena *arena = mcp_call_arena(call);
-	bool reads = info->flags & TOOL_READ;
-	struct tool_call *t = calloc(1, sizeof(*t));
+	struct tool_call *t = begin(g, call, info);
 	struct proto_error error;
 
-	if (!t)
-		abort();
-	*t = (struct tool_call){
-		.g = g, .call = call, .tool = info, .awaited = reads ? 1 : 2};
-	t->input = arena_alloc(arena, info->input()->size);
-	LIST_INSERT_HEAD(&under_way, t, link);
-	mcp_tool_log(
-		g, info->name, mcp_call_session_id(call), reads ? NULL : one_has_come, t);
 	if (proto_decode(info->input(), arguments, "arguments", DECODE_STRICT, arena,
 		    t->input, &error) < 0) {
 		t->is_error = true;
 		buf_add_str(&t->text, str_of(error.text));
-		one_has_come(t);
+		finish(t);
 		return;
 	}
 	if (info->flags & TOOL_PAID) {
@@ -333,6 +357,10 @@ void mcp_tool_calls_end_all(struct gateway *g)
 
 	(void)g;
 	LIST_FOREACH(t, &under_way, link)
-	if (t->call)
+	if (t->call) {
+		/* Its owner may never be asked. */
+		if (!(t->tool->flags & TOOL_READ))
+			log_call(t);
 		answer(t, STR_LIT(MCP_TOOL_LOST_TEXT), true);
+	}
 }

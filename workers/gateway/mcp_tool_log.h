@@ -1,23 +1,26 @@
 /*
- * mcp_tool_log.h - telling the store of every tool call (mcp_tool_call, FR-079).
+ * mcp_tool_log.h - rows mcp_tool_call (FR-079) of calls that did nothing: tools that only
+ * read, and calls that failed. The owner of a tool that does something logs its call with
+ * what it does (tool_request).
  *
- * Rows go out together at the end of a turn of the loop; those that nobody waits for rest
- * until ACTION_REST_MS after the last ones. Called by mcp_tools.c, and by main.c at the
- * stop. Who must not answer before the row is safe is told when the store has it; a row
- * that nobody waits for may be lost with a gateway that is killed before it went out.
+ * Nobody waits for these rows: they go out together, ACTION_REST_MS after the last ones,
+ * and may be lost with a gateway that is killed before. Called by mcp_tool_call.c, and by
+ * main.c at the stop.
  */
 #ifndef PAIGE_GATEWAY_MCP_TOOL_LOG_H
 #define PAIGE_GATEWAY_MCP_TOOL_LOG_H
 
+#include "common/clock.h"
 #include "common/str.h"
 
 struct gateway;
 
-/* `tool` lives for ever; `session_id` may be absent. `on_logged`, if any, is called once:
- * when the row is committed, was dropped for want of a session (EC-17), or cannot be
- * written. */
-void mcp_tool_log(struct gateway *g, const char *tool, struct str session_id,
-	void (*on_logged)(void *arg), void *arg);
+/*
+ * `id` is the id of the call, and of its row: when the owner has logged it, too, there is
+ * one row. `at`: when the tool was called. `session_id` may be absent.
+ */
+void mcp_tool_log(struct gateway *g, const char *id, struct wall at, const char *tool,
+	struct str session_id);
 
 /* From now on no row rests. */
 void mcp_tool_log_stop(struct gateway *g);

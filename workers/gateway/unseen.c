@@ -102,7 +102,7 @@ void unseen_give(struct ws_client *client)
 		struct str type = unseen.items[i].type;
 
 		if (str_is(type, OPEN_FILE))
-			bus_call(g->bus, METHOD_FS_SHOW, (struct str){NULL, 0},
+			bus_call(g->bus, METHOD_FS_SHOW_AGAIN, (struct str){NULL, 0},
 				payload_str(unseen.items[i].payload), 0, on_shown, NULL);
 		else
 			ws_answer(client, type, unseen.items[i].payload,

@@ -54,8 +54,7 @@ static void serve_paid(void *arg, struct bus_request *request, const void *messa
 
 	for (size_t i = 0; i < sizeof(paid_for) / sizeof(paid_for[0]); i++)
 		if (paid_for[i].method == request->method)
-			paid_serve(llm->paid, paid_for[i].flow, request, message,
-				(struct str){NULL, 0});
+			paid_serve(llm->paid, paid_for[i].flow, request, message);
 }
 
 /* A window shows the state that came last, so states come in the order of the questions.
@@ -72,18 +71,16 @@ static void serve_dashboard(void *arg, struct bus_request *request, const void *
 
 static void serve_pipeline(void *arg, struct bus_request *request, const void *message)
 {
-	const struct coaching_pipeline_call *m = message;
 	struct llm *llm = arg;
 
-	paid_serve(llm->paid, flow_pipeline, request, &m->input, m->call);
+	paid_serve_tool(llm->paid, flow_pipeline, request, message);
 }
 
 static void serve_wrap_up(void *arg, struct bus_request *request, const void *message)
 {
-	const struct session_wrap_up_call *m = message;
 	struct llm *llm = arg;
 
-	paid_serve(llm->paid, flow_wrap_up, request, &m->input, m->call);
+	paid_serve_tool(llm->paid, flow_wrap_up, request, message);
 }
 
 static void serve_cancel(void *arg, struct bus_request *request, const void *message)

@@ -7,6 +7,7 @@
 #include "proto/mcp_tools.h"
 #include "proto/messages.h"
 #include "workers/llm/paid_work.h"
+#include "workers/llm/steps.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/queue.h>
@@ -20,7 +21,7 @@
 struct work {
 	TAILQ_ENTRY(work) link; /* the newest last */
 	enum method method;
-	struct buf asked;	     /* the request's body behind the id of the call */
+	struct buf asked;	     /* the arguments, as JSON */
 	char call[UUID_SIZE];	     /* of who waits, or waited last */
 	bool lost;		     /* nobody waits */
 	struct bus_request *request; /* the flow's; NULL when it has ended */
@@ -92,25 +93,12 @@ static struct work *of_call(struct paid *paid, struct str call)
 	return NULL;
 }
 
-/* What follows the id of the call in a body, if it has one: the same for the same
- * arguments. */
-static struct str asked_of(const struct bus_request *request)
-{
-	const size_t head = sizeof("{\"call\":\"") - 1 + UUID_SIZE - 1;
-	struct str body = request->body;
-
-	return str_starts(body, "{\"call\":\"") && body.len > head
-		       ? (struct str){body.ptr + head, body.len - head}
-		       : body;
-}
-
-static struct work *find_lost(struct paid *paid, const struct bus_request *request)
+static struct work *find_lost(struct paid *paid, enum method method, struct str asked)
 {
 	struct work *work;
 
 	TAILQ_FOREACH(work, &paid->works, link)
-	if (work->lost && work->method == request->method &&
-		str_eq(buf_str(&work->asked), asked_of(request)))
+	if (work->lost && work->method == method && str_eq(buf_str(&work->asked), asked))
 		return work;
 	return NULL;
 }
@@ -178,15 +166,16 @@ static void forget_soon(struct paid *paid, const char *id)
 
 /* ---- telling ---- */
 
+/* Absent for what windows ask. */
 static const char *tool_of(enum method method)
 {
-	for (int i = 0; i < MCP_TOOL_COUNT; i++)
-		if (mcp_tool_infos[i].method == method)
-			return mcp_tool_infos[i].name;
-	return "";
+	const struct mcp_tool_info *tool = mcp_tool_of(method);
+
+	return tool ? tool->name : "";
 }
 
-static void tell(struct paid *paid, struct work *work, int step, struct str message)
+static void tell_progress(
+	struct paid *paid, struct work *work, int step, struct str message)
 {
 	const struct flow_progress progress = {.call = str_of(work->call),
 		.step = step,
@@ -224,7 +213,7 @@ static void on_step(void *arg)
 
 	if (work) {
 		work->total = s->total;
-		tell(s->paid, work, s->step, str_of(s->message));
+		tell_progress(s->paid, work, s->step, str_of(s->message));
 	}
 	free(s);
 }
@@ -263,7 +252,7 @@ static void on_end(
 	if (!work)
 		return;
 	if (work->total > 0)
-		tell(paid, work, work->total,
+		tell_progress(paid, work, work->total,
 			end->code ? utf8_cut(end->body, MESSAGE_MAX_BYTES)
 				  : STR_LIT("Done"));
 	answer_joined(work, end);
@@ -303,8 +292,19 @@ struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mai
 	return paid;
 }
 
+/* A tool call that no flow is made for: whoever made the work has logged another one. */
+static void log_joined(
+	struct paid *paid, struct bus_request *request, const struct tool_request *tool)
+{
+	struct action_row row;
+
+	row_of_tool(&request->arena, request->method, tool, &row);
+	tell_store(paid, METHOD_ACTION_APPEND,
+		&(struct action_append){.actions = {&row, 1}});
+}
+
 static void take_up(struct paid *paid, struct work *work, struct bus_request *request,
-	struct str call)
+	const struct tool_request *tool)
 {
 	if (work->request && work->joined_count == PAID_MAX_JOINED) {
 		bus_answer_error(request, "BUSY", (struct str){NULL, 0},
@@ -314,7 +314,11 @@ static void take_up(struct paid *paid, struct work *work, struct bus_request *re
 	log_info("a call is asked for again", "tool", "%s", tool_of(work->method),
 		"ended", "%s", work->request ? "no" : "yes", NULL);
 	work->lost = false;
-	snprintf(work->call, sizeof(work->call), "%.*s", STR_ARG(call));
+	work->call[0] = '\0';
+	if (tool) {
+		snprintf(work->call, sizeof(work->call), "%.*s", STR_ARG(tool->call));
+		log_joined(paid, request, tool);
+	}
 	if (work->request) {
 		work->joined[work->joined_count++] = request;
 	} else {
@@ -326,7 +330,9 @@ static void take_up(struct paid *paid, struct work *work, struct bus_request *re
 /* What the flow is given, in the arena of the request. */
 struct paid_call {
 	flow_fn *fn;
-	const void *input;
+	enum method method;
+	const struct tool_request *tool; /* NULL: a window asks */
+	const void *message;
 	struct paid_work_ids *ids;
 };
 
@@ -335,18 +341,20 @@ static void run_paid(struct flow *flow)
 	const struct paid_call *call = flow->message;
 	struct str answer;
 
+	if (call->tool && !log_tool_call(flow, call->method, call->tool))
+		return;
 	paid_work_begin(flow, call->ids);
 	answer = paid_work_found(flow, PAID_ANSWER);
 	if (answer.ptr) {
 		flow_answer(flow, answer);
 		return;
 	}
-	flow->message = call->input;
+	flow->message = call->message;
 	call->fn(flow);
 }
 
-static struct work *work_new(
-	struct paid *paid, struct bus_request *request, struct str call)
+static struct work *work_new(struct paid *paid, struct bus_request *request,
+	const struct tool_request *tool, struct str asked)
 {
 	struct work *work = calloc(1, sizeof(*work));
 
@@ -354,33 +362,64 @@ static struct work *work_new(
 		abort();
 	work->method = request->method;
 	work->request = request;
-	buf_add_str(&work->asked, asked_of(request));
-	snprintf(work->call, sizeof(work->call), "%.*s", STR_ARG(call));
+	buf_add_str(&work->asked, asked);
+	if (tool)
+		snprintf(work->call, sizeof(work->call), "%.*s", STR_ARG(tool->call));
 	uuid7(clock_wall(), work->ids.id);
 	memcpy(work->ids.owner, paid->owner, sizeof(paid->owner));
-	paid_asked(request->method, asked_of(request), work->ids.asked);
+	paid_asked(request->method, asked, work->ids.asked);
 	TAILQ_INSERT_TAIL(&paid->works, work, link);
 	paid->count++;
 	return work;
 }
 
-void paid_serve(struct paid *paid, flow_fn *fn, struct bus_request *request,
-	const void *input, struct str call)
+/* `asked`: the same text for the same arguments. */
+static void serve(struct paid *paid, struct bus_request *request,
+	const struct paid_call *call, struct str asked)
 {
 	struct paid_call *given;
 	struct work *work;
 
 	make_room(paid);
-	work = find_lost(paid, request);
+	work = find_lost(paid, request->method, asked);
 	if (work) {
-		take_up(paid, work, request, call);
+		take_up(paid, work, request, call->tool);
 		return;
 	}
-	work = work_new(paid, request, call);
+	work = work_new(paid, request, call->tool, asked);
 	given = arena_alloc(&request->arena, sizeof(*given));
-	*given = (struct paid_call){fn, input, &work->ids};
+	*given = *call;
+	given->method = request->method;
+	given->ids = &work->ids;
 	if (!flow_start(paid->flows, run_paid, request, given))
 		drop(paid, work);
+}
+
+void paid_serve(
+	struct paid *paid, flow_fn *fn, struct bus_request *request, const void *message)
+{
+	serve(paid, request, &(struct paid_call){.fn = fn, .message = message},
+		request->body);
+}
+
+void paid_serve_tool(struct paid *paid, flow_fn *fn, struct bus_request *request,
+	const struct tool_request *tool)
+{
+	struct proto_error error;
+	const void *input =
+		mcp_tool_input(request->method, tool, &request->arena, &error);
+	struct buf asked = {0};
+
+	if (!input) {
+		bus_answer_error(request, "INVALID_MESSAGE", (struct str){NULL, 0}, "%s",
+			error.text);
+		return;
+	}
+	proto_encode(mcp_tool_of(request->method)->input(), input, &asked);
+	serve(paid, request,
+		&(struct paid_call){.fn = fn, .tool = tool, .message = input},
+		buf_str(&asked));
+	buf_free(&asked);
 }
 
 void paid_cancel(struct paid *paid, struct str call)

@@ -23,14 +23,18 @@
 #define PAID_MAX_JOINED 8
 
 struct paid;
+struct tool_request;
 
 /* Returns new. */
 struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mailbox);
-/* Serves a method that Claude is paid for with `fn`; `input` becomes its message. `call`
- * is absent for what windows ask: they do not cancel, and what they were answered is not
- * kept. */
-void paid_serve(struct paid *paid, flow_fn *fn, struct bus_request *request,
-	const void *input, struct str call);
+/* Serves what windows ask and Claude is paid for with `fn`; `message` becomes its
+ * message. Windows do not cancel, and what they were answered is not kept. */
+void paid_serve(
+	struct paid *paid, flow_fn *fn, struct bus_request *request, const void *message);
+/* The same for a tool; its arguments become the message. The call is logged before the
+ * flow begins. */
+void paid_serve_tool(struct paid *paid, flow_fn *fn, struct bus_request *request,
+	const struct tool_request *tool);
 /* Ends a call; nothing when it is not under way. */
 void paid_cancel(struct paid *paid, struct str call);
 /* Nobody waits for the answer of a call, or, absent, of any call so far. */

@@ -2,6 +2,7 @@
 #include "workers/llm/steps.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "proto/mcp_tools.h"
 #include "workers/llm/paid_work.h"
 
 static int decode(
@@ -48,25 +49,62 @@ void fail_with(struct flow *flow, const struct bus_reply *reply)
 		STR_ARG(reply->message));
 }
 
+/* A row about now, in the arena. */
+static void make_row(struct arena *arena, struct str id, enum action action,
+	const void *data, struct action_row *row)
+{
+	char *now = arena_alloc(arena, WALL_ISO_SIZE);
+	struct buf json = {0};
+
+	wall_iso(clock_wall(), now);
+	proto_encode(action_infos[action].data(), data, &json);
+	*row = (struct action_row){.id = id,
+		.type = str_of(action_infos[action].name),
+		.data = {.raw = arena_str(arena, buf_str(&json))},
+		.created_at = str_of(now)};
+	buf_free(&json);
+}
+
+static int append_row(struct flow *flow, struct action_row *row, struct bus_reply *reply)
+{
+	const struct action_append append = {.actions = {row, 1}};
+
+	return tell(flow, METHOD_ACTION_APPEND, &append, NULL, reply);
+}
+
 void log_action(struct flow *flow, enum action action, const void *data)
 {
-	char id[UUID_SIZE], now[WALL_ISO_SIZE];
-	struct buf json = {0};
+	char id[UUID_SIZE];
 	struct action_row row;
-	struct action_append append = {.actions = {&row, 1}};
 	struct bus_reply reply;
 
 	uuid4(id);
-	wall_iso(clock_wall(), now);
-	proto_encode(action_infos[action].data(), data, &json);
-	row = (struct action_row){.id = str_of(id),
-		.type = str_of(action_infos[action].name),
-		.data = {.raw = buf_str(&json)},
-		.created_at = str_of(now)};
-	if (tell(flow, METHOD_ACTION_APPEND, &append, NULL, &reply) < 0)
+	make_row(&flow->arena, str_of(id), action, data, &row);
+	if (append_row(flow, &row, &reply) < 0)
 		log_error("action not logged", "type", "%s", action_infos[action].name,
 			"error", "%.*s", STR_ARG(reply.message), NULL);
-	buf_free(&json);
+}
+
+void row_of_tool(struct arena *arena, enum method method, const struct tool_request *tool,
+	struct action_row *row)
+{
+	make_row(arena, tool->call, ACTION_MCP_TOOL_CALL,
+		&(struct mcp_tool_call_data){
+			.tool_name = str_of(mcp_tool_of(method)->name),
+			.session_id = tool->session_id},
+		row);
+}
+
+bool log_tool_call(struct flow *flow, enum method method, const struct tool_request *tool)
+{
+	struct action_row row;
+	struct bus_reply reply;
+
+	row_of_tool(&flow->arena, method, tool, &row);
+	if (append_row(flow, &row, &reply) == 0)
+		return true;
+	fail_with(flow, &reply);
+	return false;
 }
 
 bool load_context(struct flow *flow, struct coaching_context *context)

@@ -9,6 +9,13 @@
 /* Logs an action with its data, now, and waits until it is durable. Without a session the
  * store drops it. */
 void log_action(struct flow *flow, enum action action, const void *data);
+/* The row of a tool's call (mcp_tool_call, FR-079), in the arena. */
+void row_of_tool(struct arena *arena, enum method method, const struct tool_request *tool,
+	struct action_row *row);
+/* Logs the call of the tool that the flow is for, and waits until it is durable. Answers
+ * the caller and returns false when it cannot be logged: then nothing may be done. */
+bool log_tool_call(
+	struct flow *flow, enum method method, const struct tool_request *tool);
 /* Session, phase and assessments. Answers the flow's caller and returns false when the
  * store cannot be asked. */
 bool load_context(struct flow *flow, struct coaching_context *context);

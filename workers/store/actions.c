@@ -1,6 +1,7 @@
 /* actions.c - the action log (actions.h). */
 #include "workers/store/actions.h"
 #include "common/utf8.h"
+#include "proto/mcp_tools.h"
 #include "proto/messages.h"
 #include "workers/store/hints.h"
 #include "workers/store/json_text.h"
@@ -88,6 +89,15 @@ int action_find(struct store *store, struct call *call, const char *id,
  * preempts lazily takes the processor from a process only when it makes a system call. */
 #define ROWS_PER_BREATH 8
 
+/* The gateway logs calls of any tool, another worker those of tools that it owns. */
+static bool may_log_call(enum worker_id caller, const struct mcp_tool_call_data *data)
+{
+	int tool = data ? mcp_tool_by_name(data->tool_name) : -1;
+
+	return caller == WORKER_GATEWAY ||
+	       (tool >= 0 && method_infos[mcp_tool_infos[tool].method].owner == caller);
+}
+
 /* Checks one row of the request and makes an entry of it, in the arena, with its data as
  * the action's own type (NULL for a row without). 0 or -ECANCELED. */
 static int read_row(struct call *call, const struct action_row *row, size_t index,
@@ -123,6 +133,11 @@ static int read_row(struct call *call, const struct action_row *row, size_t inde
 			       call->arena, decoded, &error) < 0)
 		return call_refuse(call, ERROR_INVALID_MESSAGE, "actions[%zu].%s", index,
 			error.text);
+	if (call->request && action == ACTION_MCP_TOOL_CALL &&
+		!may_log_call(call->request->caller, decoded))
+		return call_refuse(call, ERROR_NOT_ALLOWED,
+			"actions[%zu].data.toolName: expected a tool of the %s worker",
+			index, worker_infos[call->request->caller].name);
 	*entry = (struct action_entry){
 		.id = id,
 		.action = (enum action)action,

@@ -2,6 +2,7 @@
 #include "workers/store/group.h"
 #include "common/log.h"
 #include "workers/store/store.h"
+#include "workers/store/tool_calls.h"
 #include <errno.h>
 
 void group_add(struct group *group, struct call *call)
@@ -62,6 +63,16 @@ static int undo(struct store *store, bool alone)
 	return result;
 }
 
+static void refuse_failed(struct store *store, struct call *call)
+{
+	struct problem problem;
+
+	database_problem(&store->db, &problem);
+	log_error("a call failed in the database", "method", "%s",
+		method_infos[call->method].name, "problem", "%s", problem.text, NULL);
+	call_refuse(call, ERROR_STORAGE_FAILED, "%s", problem.text);
+}
+
 /* A savepoint copies every page that is written; a call that is alone in the transaction
  * needs none. */
 static int run_handler(struct store *store, struct call *call, bool alone)
@@ -70,24 +81,26 @@ static int run_handler(struct store *store, struct call *call, bool alone)
 	bool many = call->service->flags & SERVICE_MANY;
 	bool savepoint = many && !alone;
 	int result = savepoint ? database_execute(&store->db, STATEMENT_SAVEPOINT) : 0;
-	struct problem problem;
+	int logged;
 
 	if (result < 0)
 		return result;
-	result = call->service->handler(store, call);
+	result = logged = tool_call_log(store, call);
+	if (result >= 0)
+		result = call->service->handler(store, call);
 	if (result >= 0)
 		return savepoint ? database_execute(&store->db, STATEMENT_RELEASE) : 0;
 	store->sessions = before;
 	if (result != -ECANCELED) {
 		if (is_fatal(store, result))
 			return result;
-		database_problem(&store->db, &problem);
-		log_error("a call failed in the database", "method", "%s",
-			method_infos[call->method].name, "problem", "%s", problem.text,
-			NULL);
-		call_refuse(call, ERROR_STORAGE_FAILED, "%s", problem.text);
+		refuse_failed(store, call);
 	}
-	return many ? undo(store, alone) : 0;
+	result = many ? undo(store, alone) : 0;
+	/* What was undone with the rest: that the tool was called. */
+	if (result == 0 && logged == 1)
+		result = tool_call_log(store, call);
+	return result < 0 ? result : 0;
 }
 
 /* One call inside the transaction. 0 with an outcome, or the -errno that ends the
@@ -96,6 +109,7 @@ static int run_call(struct store *store, struct call *call, struct mono now, boo
 {
 	const struct service *service = call->service;
 	struct str known = {0};
+	int result;
 
 	call->outcome = (struct call_outcome){0};
 	/* Log rows are told apart by their ids alone. */
@@ -109,7 +123,8 @@ static int run_call(struct store *store, struct call *call, struct mono now, boo
 		/* The caller was told so by the bus and may have asked again. */
 		call_refuse(call, ERROR_TIMEOUT, "%s came to its turn too late",
 			method_infos[call->method].name);
-		return 0;
+		result = tool_call_log(store, call);
+		return result < 0 ? result : 0;
 	}
 	if ((service->flags & SERVICE_WRITES) && !health_may_write(&store->health)) {
 		call_refuse(call, ERROR_STORAGE_FAILED, "%s", store->health.problem.text);

@@ -3,10 +3,11 @@
 #include "workers/store/actions.h"
 #include "workers/store/services.h"
 #include "workers/store/store.h"
+#include "workers/store/tool_calls.h"
 #include <errno.h>
 
 /* Rows of one call (row_ids.h). */
-enum phase_call_row { ROW_STARTED, ROW_COMPLETED };
+enum phase_call_row { ROW_STARTED = ROW_OF_TOOL, ROW_COMPLETED };
 
 int plan_current(struct store *store, struct call *call, struct str *plan_id)
 {

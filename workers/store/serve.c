@@ -6,6 +6,7 @@
 #include "proto/messages.h"
 #include "workers/store/kept.h"
 #include "workers/store/store.h"
+#include "workers/store/tool_calls.h"
 #include "workers/store/upkeep.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -206,6 +207,32 @@ static size_t waiting(const struct store *store)
 	return store->group.waiting + memories;
 }
 
+/* Makes a call of a request, in its arena. NULL: the arguments of a tool are wrong, and
+ * the request was answered so. */
+static struct call *make_call(
+	const struct served *served, struct bus_request *request, const void *message)
+{
+	bool keyed = method_infos[request->method].flags & METHOD_KEYED;
+	struct call *call = arena_alloc(&request->arena, sizeof(*call));
+	struct proto_error error;
+
+	*call = (struct call){
+		.method = request->method,
+		.service = served->service,
+		.key = keyed ? request->key : (struct str){0},
+		.message = message,
+		.arrived = clock_wall(),
+		.deadline = request->deadline,
+		.arena = &request->arena,
+		.request = request,
+	};
+	if (!(served->service->flags & SERVICE_TOOL) || tool_call_read(call, &error) == 0)
+		return call;
+	bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
+		(struct str){0}, "%s", error.text);
+	return NULL;
+}
+
 static void on_request(void *arg, struct bus_request *request, const void *message)
 {
 	struct served *served = arg;
@@ -234,17 +261,9 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 			"wait");
 		return;
 	}
-	call = arena_alloc(&request->arena, sizeof(*call));
-	*call = (struct call){
-		.method = request->method,
-		.service = served->service,
-		.key = flags & METHOD_KEYED ? request->key : (struct str){0},
-		.message = message,
-		.arrived = clock_wall(),
-		.deadline = request->deadline,
-		.arena = &request->arena,
-		.request = request,
-	};
+	call = make_call(served, request, message);
+	if (!call)
+		return;
 	if (served->service->flags & SERVICE_MEMORY) {
 		store->serve->beside->memory_take(store, call);
 		return;

@@ -38,7 +38,9 @@ struct call {
 	enum method method;
 	const struct service *service;
 	struct str key;	     /* absent unless the method is keyed */
-	const void *message; /* decoded request, NULL for a method without */
+	const void *message; /* decoded request, NULL for a method without; of a
+				SERVICE_TOOL its arguments */
+	const struct tool_request *tool; /* of a SERVICE_TOOL, else NULL */
 	struct wall
 		arrived; /* what happened, happened then, however long it waits here */
 	struct mono deadline;
@@ -88,6 +90,9 @@ enum service_flags {
 	/* Of what people do, and nobody sends it again: kept while the disk is full
 	 * (kept.h). */
 	SERVICE_KEPT = 1 << 6,
+	/* A tool: the request is a tool_request, and its call is logged with what it does
+	 * (tool_calls.h). */
+	SERVICE_TOOL = 1 << 7,
 };
 
 struct service {

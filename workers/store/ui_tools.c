@@ -1,8 +1,8 @@
 /*
  * ui_tools.c - tools by which Claude steers the editor (story 6).
  *
- * Each logs its action, when a session is active, and publishes its message for every
- * window after the commit. Highlights and hints of files add up in the windows; nothing
+ * Each logs its action behind its call (tool_calls.h), when a session is active, and
+ * publishes its message for every window after the commit. Highlights and hints of files add up in the windows; nothing
  * of them is stored (FR-072).
  */
 #include "proto/messages.h"
@@ -10,9 +10,10 @@
 #include "workers/store/hints.h"
 #include "workers/store/services.h"
 #include "workers/store/store.h"
+#include "workers/store/tool_calls.h"
 
 /* Rows of one call (row_ids.h). */
-enum ui_row { ROW_ACTION, ROW_PROGRESS };
+enum ui_row { ROW_ACTION = ROW_OF_TOOL, ROW_PROGRESS };
 
 static int succeed(struct call *call)
 {
