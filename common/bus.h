@@ -138,6 +138,8 @@ struct bus_request {
 typedef void bus_serve_fn(void *arg, struct bus_request *request, const void *message);
 
 void bus_serve(struct bus *bus, enum method method, bus_serve_fn *fn, void *arg);
+/* True when the method has a handler. */
+bool bus_serves(const struct bus *bus, enum method method);
 void bus_answer(struct bus_request *request, struct str body);
 /* The same with a body that is taken over, which spares a copy of a large one. */
 void bus_answer_taking(struct bus_request *request, struct buf *body);

@@ -502,3 +502,8 @@ void bus_serve(struct bus *bus, enum method method, bus_serve_fn *fn, void *arg)
 {
 	bus->server.methods[method] = (struct bus_method){fn, arg};
 }
+
+bool bus_serves(const struct bus *bus, enum method method)
+{
+	return bus->server.methods[method].fn != NULL;
+}

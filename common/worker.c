@@ -288,6 +288,22 @@ static void serve_turns(void *arg, struct bus_request *request, const void *mess
 	bus_answer_message(request, &now);
 }
 
+/* False for a method in the catalogue for which init registered no handler. */
+static bool serves_all(const struct worker *w)
+{
+	bool all = true;
+
+	for (int m = 0; m < METHOD_COUNT; m++) {
+		if (method_infos[m].owner != w->spec->id ||
+			bus_serves(w->bus, (enum method)m))
+			continue;
+		log_error("a method of this worker has no handler", "method", "%s",
+			method_infos[m].name, NULL);
+		all = false;
+	}
+	return all;
+}
+
 static int start(struct worker *w)
 {
 	sigset_t all, before;
@@ -298,6 +314,8 @@ static int start(struct worker *w)
 		return code;
 	if (turns >= 0)
 		bus_serve(w->bus, (enum method)turns, serve_turns, w);
+	if (!serves_all(w))
+		return WORKER_EXIT_INTERNAL;
 	code = confine(w);
 	if (code != 0)
 		return code;

@@ -33,7 +33,7 @@ enum worker_condition { WORKER_FINE, WORKER_DEGRADED, WORKER_FAILING };
 
 struct worker_spec {
 	enum worker_id id;
-	/* Opens everything and makes no thread; 0, or the exit code of enum worker_exit after having logged why. May return
+	/* Opens everything, registers a handler for each method of the worker, and makes no thread; 0, or the exit code of enum worker_exit after having logged why. May return
 	 * before the worker is ready: then it calls worker_ready later. */
 	int (*init)(struct worker *w);
 	/* Optional. What the process may still do once init is done. */

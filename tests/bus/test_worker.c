@@ -268,6 +268,15 @@ START_TEST(init_decides_the_exit_code)
 }
 END_TEST
 
+START_TEST(a_method_without_a_handler_ends_the_start)
+{
+	start_probe("deaf");
+	expect_exit(WORKER_EXIT_INTERNAL, 2000);
+	ck_assert(logged("a method of this worker has no handler"));
+	ck_assert(logged("observer.mute"));
+}
+END_TEST
+
 START_TEST(a_long_socket_path_is_told)
 {
 	char path[120];
@@ -482,6 +491,7 @@ int main(void)
 	tcase_add_test(tc, ready_then_status_then_heartbeats);
 	tcase_add_test(tc, ready_waits_for_the_worker);
 	tcase_add_test(tc, init_decides_the_exit_code);
+	tcase_add_test(tc, a_method_without_a_handler_ends_the_start);
 	tcase_add_test(tc, a_long_socket_path_is_told);
 	tcase_add_test(tc, only_what_it_may);
 	tcase_add_test(tc, a_confined_worker_listens_again);

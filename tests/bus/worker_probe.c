@@ -4,7 +4,8 @@
  *   {"read_outside":errno,"write_outside":..,"write_inside":..,"exec":..,"reloaded":".."}
  *
  * It may write in DATA_DIR and start nothing. PROBE=exit78 ends init with that code,
- * PROBE=later is ready half a second after init, PROBE=stuck never returns from RELOAD.
+ * PROBE=later is ready half a second after init, PROBE=stuck never returns from RELOAD,
+ * PROBE=deaf has no handler for its method.
  */
 #include "common/log.h"
 #include "common/worker.h"
@@ -67,6 +68,13 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
 	tell(w, "");
 }
 
+static void serve(void *arg, struct bus_request *request, const void *message)
+{
+	(void)arg;
+	(void)message;
+	bus_answer(request, (struct str){0});
+}
+
 static int init(struct worker *w)
 {
 	const char *probe = getenv("PROBE");
@@ -76,6 +84,8 @@ static int init(struct worker *w)
 		log_error("the probe was told so", NULL);
 		return WORKER_EXIT_CONFIG;
 	}
+	if (!probe || strcmp(probe, "deaf") != 0)
+		bus_serve(w->bus, METHOD_OBSERVER_MUTE, serve, w);
 	snprintf(inside, sizeof(inside), "%s/probe", w->settings->data_dir);
 	return event_base_once(w->base, -1, EV_TIMEOUT, on_ready, w, &later) < 0
 		       ? WORKER_EXIT_INTERNAL

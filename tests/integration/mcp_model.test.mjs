@@ -225,7 +225,7 @@ scenario('diagnostics of the editor are kept by file and shown to a model, error
   const pid = await daemon.kill9('gateway');
   await daemon.replaced('gateway', pid);
   await tells('a new gateway tells the same', ({ items }) => items.length === 3);
-  await editor.next('connection:init');
+  await until('the window is back', () => editor.connections === 2 && editor.connected);
 
   editor.send('editor:diagnostics', { path: 'a.ts', diagnostics: Array.from({ length: 150 }, (_, n) => ({ range, severity: 'error', message: `e${n}` })) });
   await tells('the new ones replace the old, and what is left out is said', ({ items, leftOut }) => items.length === 100 && items[99].message === 'e99' && leftOut === 51);
