@@ -1,5 +1,5 @@
 /* models.c - which model a call uses and what it costs (models.h). */
-#include "workers/llm/models.h"
+#include "prompts/models.h"
 #include <string.h>
 
 #define DOLLARS_PER_SEARCH 0.01

@@ -2,11 +2,11 @@
  * models.h - which model a call uses and what it costs. Pure (config/models.def; FR-085,
  * FR-087, FR-095).
  */
-#ifndef PAIGE_LLM_MODELS_H
-#define PAIGE_LLM_MODELS_H
+#ifndef PAIGE_PROMPTS_MODELS_H
+#define PAIGE_PROMPTS_MODELS_H
 
-#include "common/clock.h"
-#include "common/str.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* prompts.c - the kinds of call and their system prompts (prompts.h). */
-#include "workers/llm/prompts.h"
-#include "common/buf.h"
-#include "common/log.h"
-#include "proto/messages.h"
+#include "prompts/prompts.h"
+#include "common/base/buf.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

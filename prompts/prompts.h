@@ -4,12 +4,12 @@
  * Compiled in; a file NAME.md in the directory given to prompts_read takes the place of
  * one.
  */
-#ifndef PAIGE_LLM_PROMPTS_H
-#define PAIGE_LLM_PROMPTS_H
+#ifndef PAIGE_PROMPTS_PROMPTS_H
+#define PAIGE_PROMPTS_PROMPTS_H
 
-#include "common/arena.h"
-#include "proto/codec.h"
-#include "workers/llm/models.h"
+#include "common/base/arena.h"
+#include "prompts/models.h"
+#include "proto/codec/codec.h"
 
 enum call_kind {
 #define CALL(symbol, ...) CALL_##symbol,

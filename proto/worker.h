@@ -18,7 +18,7 @@
  *   PAIGE_RUNTIME_DIR  where sockets go (mode 0700, short path)
  *   PAIGE_PROJECT_SPELLING  PROJECT_DIR as it was given, absolute, with its links
  *   PAIGE_EPOCH        16 hexadecimal digits, the same for all workers until the daemon starts anew
- *   PAIGE_BUS_KEYS     how callers prove who they are (common/bus_keys.h); without it every key is 0
+ *   PAIGE_BUS_KEYS     how callers prove who they are (common/bus/rules/bus_keys.h); without it every key is 0
  *   PAIGE_BROKER       1 when the supervisor makes the connections of confined workers (WORKER_PACKET_CONNECTS)
  *   PAIGE_TOKEN        the gateway only: the access token of this run
  *   PAIGE_LISTEN_FDS   the gateway only
@@ -28,7 +28,7 @@
 #ifndef PAIGE_PROTO_WORKER_H
 #define PAIGE_PROTO_WORKER_H
 
-#include "proto/workers.h"
+#include "proto/tables/workers.h"
 #include <stdint.h>
 
 #define WORKER_CONTROL_FD 3
@@ -77,7 +77,7 @@ struct worker_connects {
 /* Exit codes, exits.def: WORKER_EXIT_OK, WORKER_EXIT_CONFIG, ... */
 enum worker_exit {
 #define WORKER_EXIT(symbol, code, ...) WORKER_EXIT_##symbol = code,
-#include "proto/exits.def"
+#include "proto/catalogue/exits.def"
 #undef WORKER_EXIT
 };
 

@@ -6,11 +6,11 @@
  * settings.def, workers.def, exits.def and paigectl_exits.def; what stands here is only
  * the frame around them.
  */
-#include "common/settings.h"
+#include "common/settings/settings.h"
 #include "paige-config.h"
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 #include "proto/worker.h"
-#include "supervisor/options.h"
+#include "supervisor/shared/options.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -130,7 +130,7 @@ static void man_paigectl(void)
 	options_of(COMMAND_EVERY);
 	section("EXIT STATUS");
 #define PAIGECTL_EXIT(symbol, code, doc) item(#code, doc);
-#include "supervisor/paigectl_exits.def"
+#include "supervisor/shared/paigectl_exits.def"
 #undef PAIGECTL_EXIT
 	see_also("paiged(8) paige.conf(5) paige-demo(1)");
 }
@@ -148,7 +148,7 @@ static void exit_items(void)
 		const char *does, *doc;
 	} exits[] = {
 #define WORKER_EXIT(symbol, code_, does_, doc_) {code_, does_, doc_},
-#include "proto/exits.def"
+#include "proto/catalogue/exits.def"
 #undef WORKER_EXIT
 	};
 

@@ -5,7 +5,7 @@
  * large for what is left gets a block of its own or a new one of at least twice the last
  * size.
  */
-#include "common/arena.h"
+#include "common/base/arena.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  * One arena per message or request: everything a handler allocates comes from it and is gone when the
  * handler is done. Allocation never fails: out of memory ends the process (the supervisor restarts it).
  */
-#ifndef PAIGE_COMMON_ARENA_H
-#define PAIGE_COMMON_ARENA_H
+#ifndef PAIGE_COMMON_BASE_ARENA_H
+#define PAIGE_COMMON_BASE_ARENA_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdarg.h>
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* buf.c - a growable buffer of bytes (buf.h). */
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

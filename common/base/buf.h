@@ -3,10 +3,10 @@
  *
  * Appending never fails: out of memory ends the process. Zero is a valid empty buffer.
  */
-#ifndef PAIGE_COMMON_BUF_H
-#define PAIGE_COMMON_BUF_H
+#ifndef PAIGE_COMMON_BASE_BUF_H
+#define PAIGE_COMMON_BASE_BUF_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 
 struct buf {

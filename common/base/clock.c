@@ -1,5 +1,5 @@
 /* clock.c - time (clock.h). */
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include <errno.h>
 #include <time.h>
 

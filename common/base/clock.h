@@ -4,10 +4,10 @@
  * Monotonic time measures (deadlines, timeouts, ages); wall time names a moment for people and rows.
  * Both count microseconds. Pure cores take times as arguments and never call these functions.
  */
-#ifndef PAIGE_COMMON_CLOCK_H
-#define PAIGE_COMMON_CLOCK_H
+#ifndef PAIGE_COMMON_BASE_CLOCK_H
+#define PAIGE_COMMON_BASE_CLOCK_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 
 struct mono {

@@ -1,5 +1,5 @@
 /* file_io.c - see file_io.h. */
-#include "common/file_io.h"
+#include "common/base/file_io.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -4,10 +4,10 @@
  * For regular files, whose reads and writes end by themselves. The caller opens, syncs
  * and closes.
  */
-#ifndef PAIGE_COMMON_FILE_IO_H
-#define PAIGE_COMMON_FILE_IO_H
+#ifndef PAIGE_COMMON_BASE_FILE_IO_H
+#define PAIGE_COMMON_BASE_FILE_IO_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /*
  * Opens a file in a directory: no link, and nothing that would keep the process waiting.

@@ -1,5 +1,5 @@
 /* ids.c - identifiers (ids.h). */
-#include "common/ids.h"
+#include "common/base/ids.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,11 +4,11 @@
  * Rows get time-ordered UUIDs (version 7, RFC 9562): random keys cost three times the write speed.
  * Ids from one process are strictly increasing. Secrets and MCP session ids come from getrandom(2).
  */
-#ifndef PAIGE_COMMON_IDS_H
-#define PAIGE_COMMON_IDS_H
+#ifndef PAIGE_COMMON_BASE_IDS_H
+#define PAIGE_COMMON_BASE_IDS_H
 
-#include "common/clock.h"
-#include "common/str.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
 #include <stdbool.h>
 #include <stdint.h>
 

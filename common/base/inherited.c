@@ -1,5 +1,5 @@
 /* inherited.c - see inherited.h. */
-#include "common/inherited.h"
+#include "common/base/inherited.h"
 
 #include <stddef.h>
 #include <string.h>

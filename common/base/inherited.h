@@ -2,8 +2,8 @@
  * inherited.h - which variables of its own environment a program of Paige hands on to
  * those that it starts.
  */
-#ifndef PAIGE_COMMON_INHERITED_H
-#define PAIGE_COMMON_INHERITED_H
+#ifndef PAIGE_COMMON_BASE_INHERITED_H
+#define PAIGE_COMMON_BASE_INHERITED_H
 
 #include <stdbool.h>
 

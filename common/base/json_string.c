@@ -6,8 +6,8 @@
  * needs a second look; the buffer is made large enough for the worst case of one piece of
  * the text at a time.
  */
-#include "common/buf.h"
-#include "common/utf8.h"
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
 #include <endian.h>
 
 #define PIECE_BYTES 4096

@@ -1,8 +1,8 @@
 /* log.c - logfmt lines to stderr (log.h). One write(2) per line, so that lines of threads
  * never mix. */
-#include "common/log.h"
-#include "common/clock.h"
-#include "common/utf8.h"
+#include "common/base/log.h"
+#include "common/base/clock.h"
+#include "common/base/utf8.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * bytes. Never log secrets or file contents. The function that handles an error logs it,
  * once; functions that return it do not log.
  */
-#ifndef PAIGE_COMMON_LOG_H
-#define PAIGE_COMMON_LOG_H
+#ifndef PAIGE_COMMON_BASE_LOG_H
+#define PAIGE_COMMON_BASE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* pass_fd.c - see pass_fd.h. Called by channel.c, ctl.c and worker_control.c. */
-#include "common/pass_fd.h"
+#include "common/base/pass_fd.h"
 #include <string.h>
 #include <sys/socket.h>
 

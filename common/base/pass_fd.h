@@ -1,8 +1,8 @@
 /*
  * pass_fd.h - hands an open descriptor to the process at the other end of a Unix socket.
  */
-#ifndef PAIGE_COMMON_PASS_FD_H
-#define PAIGE_COMMON_PASS_FD_H
+#ifndef PAIGE_COMMON_BASE_PASS_FD_H
+#define PAIGE_COMMON_BASE_PASS_FD_H
 
 #include <stdbool.h>
 #include <sys/socket.h>

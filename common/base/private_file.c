@@ -1,5 +1,5 @@
 /* private_file.c - see private_file.h. */
-#include "common/private_file.h"
+#include "common/base/private_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

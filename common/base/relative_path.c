@@ -1,6 +1,6 @@
 /* relative_path.c - does a path stay inside the project by its spelling
  * (relative_path.h)? */
-#include "common/relative_path.h"
+#include "common/base/relative_path.h"
 
 bool relative_path_inside(struct str path)
 {

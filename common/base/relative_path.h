@@ -1,10 +1,10 @@
 /*
  * relative_path.h - does a path stay inside the project by its spelling?
  */
-#ifndef PAIGE_COMMON_RELATIVE_PATH_H
-#define PAIGE_COMMON_RELATIVE_PATH_H
+#ifndef PAIGE_COMMON_BASE_RELATIVE_PATH_H
+#define PAIGE_COMMON_BASE_RELATIVE_PATH_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdbool.h>
 
 /* True for a relative, non-empty path without a ".." component (P9.22). Says nothing of

@@ -6,8 +6,8 @@
  * never owns memory: who made the bytes (an arena, a received message, a literal) says in
  * its header how long they live.
  */
-#ifndef PAIGE_COMMON_STR_H
-#define PAIGE_COMMON_STR_H
+#ifndef PAIGE_COMMON_BASE_STR_H
+#define PAIGE_COMMON_BASE_STR_H
 
 #include <stdbool.h>
 #include <stddef.h>

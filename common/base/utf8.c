@@ -1,6 +1,6 @@
 /* utf8.c - UTF-8 text. Eight bytes of ASCII are looked at in one step; most text is
  * ASCII. */
-#include "common/utf8.h"
+#include "common/base/utf8.h"
 #include <stdint.h>
 #include <stdio.h>
 

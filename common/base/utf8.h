@@ -5,10 +5,10 @@
  * nothing above U+10FFFF. All functions take any bytes, read nothing beyond them and are
  * pure.
  */
-#ifndef PAIGE_COMMON_UTF8_H
-#define PAIGE_COMMON_UTF8_H
+#ifndef PAIGE_COMMON_BASE_UTF8_H
+#define PAIGE_COMMON_BASE_UTF8_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* A byte that no character starts with: 10xxxxxx. */
 static inline bool utf8_continues(unsigned char c)

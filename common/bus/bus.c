@@ -5,12 +5,12 @@
  * itself, so that nng's threads are confined too and a start that fails early disturbs
  * nobody.
  */
-#include "common/bus_folder.h"
-#include "common/bus_nng_threads.h"
-#include "common/bus_private.h"
-#include "common/ids.h"
-#include "common/log.h"
-#include "common/timer.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "common/bus/bus_nng_threads.h"
+#include "common/bus/bus_private.h"
+#include "common/bus/rules/bus_folder.h"
+#include "common/loop/timer.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>

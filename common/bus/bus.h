@@ -4,7 +4,7 @@
  * The only user of nng.
  * Everything happens on the worker's own libevent loop; each callback runs exactly once.
  *
- * Calls go to methods of proto/methods.def over req/rep. Calls made in one turn of the loop to the same
+ * Calls go to methods of proto/catalogue/methods.def over req/rep. Calls made in one turn of the loop to the same
  * worker travel together in one nng message where the method allows it (METHOD_BATCH), and so do their
  * replies: a burst costs one wake-up. REQ never resends by itself; the bus repeats a call after a reset
  * or while the owner is away, until its deadline, only when the method says that is safe:
@@ -12,23 +12,23 @@
  *   METHOD_KEYED  changes something, once per key: repeated with the same key
  *   METHOD_ONCE   never repeated
  *
- * A caller proves who it is with a key (common/bus_keys.h), and may call what methods.def says. An event
+ * A caller proves who it is with a key (common/bus/rules/bus_keys.h), and may call what methods.def says. An event
  * is taken only from the worker that owns its topic (topics.def): no other can listen in its place.
  *
  * Events are numbered by their publisher within an epoch; a subscriber that sees a gap is told.
  *
- * Messages are lines of text and JSON bodies, framed as common/bus_wire.h says.
+ * Messages are lines of text and JSON bodies, framed as common/bus/rules/bus_wire.h says.
  */
-#ifndef PAIGE_COMMON_BUS_H
-#define PAIGE_COMMON_BUS_H
+#ifndef PAIGE_COMMON_BUS_BUS_H
+#define PAIGE_COMMON_BUS_BUS_H
 
-#include "common/arena.h"
-#include "common/bus_keys.h"
-#include "common/clock.h"
-#include "common/str.h"
-#include "proto/codec.h"
-#include "proto/methods.h"
-#include "proto/workers.h"
+#include "common/base/arena.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/bus/rules/bus_keys.h"
+#include "proto/codec/codec.h"
+#include "proto/tables/methods.h"
+#include "proto/tables/workers.h"
 #include <event2/event.h>
 
 struct bus;

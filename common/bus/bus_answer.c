@@ -2,8 +2,8 @@
  * bus_answer.c - answers: collected per message, sent as one reply, or as several parts
  * when they are large. Called by whoever serves a method, and by bus_serve.c.
  */
-#include "common/bus_private.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>

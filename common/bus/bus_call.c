@@ -2,11 +2,11 @@
  * bus_call.c - calls of bus.h: made, refused, delivered. Callbacks never run inside
  * bus_call: what fails at once is delivered later in the same turn of the loop.
  */
-#include "common/bus_private.h"
-#include "common/bus_retry.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/errors.h"
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
+#include "common/bus/bus_retry.h"
+#include "common/loop/timer.h"
+#include "proto/tables/errors.h"
 #include <stdlib.h>
 
 /* ---- lists ---- */

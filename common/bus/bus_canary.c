@@ -8,9 +8,9 @@
  * new connection, which is safe. Two misses in a row: close the listener and listen
  * again; established connections are not disturbed.
  */
-#include "common/bus_private.h"
-#include "common/log.h"
-#include "common/timer.h"
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
+#include "common/loop/timer.h"
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>

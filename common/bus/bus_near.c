@@ -7,8 +7,8 @@
  * on, so that the work of the start is spread, too. Called where requests leave and
  * arrive, and by the tick; on the loop's thread.
  */
-#include "common/bus_nng_threads.h"
-#include "common/bus_private.h"
+#include "common/bus/bus_nng_threads.h"
+#include "common/bus/bus_private.h"
 
 /* So many bytes are work for longer than a processor takes to wake up. */
 #define LARGE_REQUEST (32u * 1024)

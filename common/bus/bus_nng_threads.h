@@ -16,8 +16,8 @@
  * Nothing in nng's paths that we use waits inside a task for another task, so one is
  * enough; should it ever stand still, the watch wakes the others for good.
  */
-#ifndef PAIGE_COMMON_BUS_NNG_THREADS_H
-#define PAIGE_COMMON_BUS_NNG_THREADS_H
+#ifndef PAIGE_COMMON_BUS_BUS_NNG_THREADS_H
+#define PAIGE_COMMON_BUS_BUS_NNG_THREADS_H
 
 #include <stdbool.h>
 #include <stdint.h>

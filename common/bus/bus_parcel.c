@@ -3,9 +3,9 @@
  * its loss means for the calls in it. Called by bus_path.c; owns the nng contexts of a
  * path, which are used again and never freed.
  */
-#include "common/bus_private.h"
-#include "common/bus_retry.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
+#include "common/bus/bus_retry.h"
 #include <stdlib.h>
 
 static void on_replied(struct bus_note *note);

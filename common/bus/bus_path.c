@@ -3,10 +3,10 @@
  * and when it is too late. Called by bus_call.c and the tick; bus_parcel.c sends and
  * receives.
  */
-#include "common/bus_private.h"
-#include "common/bus_retry.h"
-#include "common/log.h"
-#include "common/timer.h"
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
+#include "common/bus/bus_retry.h"
+#include "common/loop/timer.h"
 #include <stdlib.h>
 #include <unistd.h>
 

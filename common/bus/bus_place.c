@@ -3,8 +3,8 @@
  * them always waiting for a request. Called by bus_serve.c and bus_answer.c, which hold a
  * place from the request to the reply.
  */
-#include "common/bus_private.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
 #include <stdlib.h>
 
 /* Places that wait for a request at any time, and the most there may be. */

@@ -18,18 +18,18 @@
  * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), bus_post.c (threads to
  * the loop), and the pure bus_gather.c, bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
  */
-#ifndef PAIGE_COMMON_BUS_PRIVATE_H
-#define PAIGE_COMMON_BUS_PRIVATE_H
+#ifndef PAIGE_COMMON_BUS_BUS_PRIVATE_H
+#define PAIGE_COMMON_BUS_BUS_PRIVATE_H
 
-#include "common/buf.h"
-#include "common/bus.h"
-#include "common/bus_gather.h"
-#include "common/bus_nng.h"
-#include "common/bus_order.h"
-#include "common/bus_post.h"
-#include "common/bus_seq.h"
-#include "common/bus_wire.h"
-#include "common/jobs.h"
+#include "common/base/buf.h"
+#include "common/bus/bus.h"
+#include "common/bus/jobs.h"
+#include "common/bus/nng/bus_nng.h"
+#include "common/bus/nng/bus_post.h"
+#include "common/bus/rules/bus_gather.h"
+#include "common/bus/rules/bus_order.h"
+#include "common/bus/rules/bus_seq.h"
+#include "common/bus/rules/bus_wire.h"
 
 #define CONTAINER_OF(pointer, type, member)                                              \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))

@@ -4,8 +4,8 @@
  * carries the last number to whoever has just connected, and follows the last event of a
  * burst, so that every loss is noticed (bus_seq.h).
  */
-#include "common/bus_private.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
 
 /* What waits is sent when it passes this. */
 #define WAITING_SOFT_BYTES (64u * 1024)

@@ -1,6 +1,6 @@
 /* bus_retry.c - what becomes of a call whose owner went away (bus_retry.h). */
-#include "common/bus_retry.h"
-#include "proto/errors.h"
+#include "common/bus/bus_retry.h"
+#include "proto/tables/errors.h"
 #include <stdio.h>
 
 enum bus_fate bus_fate_of(

@@ -1,10 +1,10 @@
 /*
  * bus_retry.h - what becomes of a call whose owner went away. Pure; used by bus_path.c.
  */
-#ifndef PAIGE_COMMON_BUS_RETRY_H
-#define PAIGE_COMMON_BUS_RETRY_H
+#ifndef PAIGE_COMMON_BUS_BUS_RETRY_H
+#define PAIGE_COMMON_BUS_BUS_RETRY_H
 
-#include "common/bus.h"
+#include "common/bus/bus.h"
 
 enum bus_fate {
 	BUS_FATE_REPEAT,  /* send it again */

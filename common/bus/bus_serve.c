@@ -2,9 +2,9 @@
  * bus_serve.c - requests to this worker: received, put in order, begun. bus_answer.c
  * sends the replies; bus_order.c decides what may run.
  */
-#include "common/bus_private.h"
-#include "common/log.h"
-#include "common/timer.h"
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
+#include "common/loop/timer.h"
 #include <errno.h>
 #include <stdlib.h>
 

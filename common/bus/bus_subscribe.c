@@ -2,10 +2,10 @@
  * bus_subscribe.c - the events of other workers. Everything a publisher sends is received
  * and filtered here, not in nng: only then do the numbers show what was missed.
  */
-#include "common/bus_private.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/topics.h"
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
+#include "common/loop/timer.h"
+#include "proto/tables/topics.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  * workers write to the same pipe: a line is written with one write(2) of at most PIPE_BUF
  * bytes, so lines never mix. Bodies are cut; what finds no room is dropped and counted.
  */
-#include "common/bus_private.h"
-#include "common/bus_retry.h"
-#include "proto/messages.h"
+#include "common/bus/bus_private.h"
+#include "common/bus/bus_retry.h"
+#include "proto/codec/messages.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

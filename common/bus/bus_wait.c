@@ -5,8 +5,8 @@
  * for the thread that waits. The loop answers every call by its deadline; a thread that
  * waits much longer than that goes on alone, and whoever comes last frees the ticket.
  */
-#include "common/bus_private.h"
-#include "common/bus_retry.h"
+#include "common/bus/bus_private.h"
+#include "common/bus/bus_retry.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

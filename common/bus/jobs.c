@@ -1,7 +1,7 @@
 /* jobs.c - see jobs.h. */
-#include "common/jobs.h"
-#include "common/bus.h"
-#include "common/log.h"
+#include "common/bus/jobs.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -5,8 +5,8 @@
  * its `done` is called on the loop. The thread is started with the first job, after the
  * process was confined, so that it is confined too.
  */
-#ifndef PAIGE_COMMON_JOBS_H
-#define PAIGE_COMMON_JOBS_H
+#ifndef PAIGE_COMMON_BUS_JOBS_H
+#define PAIGE_COMMON_BUS_JOBS_H
 
 #include <event2/event.h>
 

@@ -5,8 +5,8 @@
  * The kernel's numbers are written out here: the headers of the oldest system that Paige
  * is built on know less than the kernels that it runs on.
  */
-#include "common/confine_private.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "common/confine/confine_private.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

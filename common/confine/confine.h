@@ -4,7 +4,7 @@
  * Landlock says which files, which TCP ports, which sockets and whom a process may
  * signal; how much of it a kernel knows is its ABI number. Seccomp refuses system calls:
  * those that no worker needs (confine_calls.def), and in part what an old ABI leaves
- * open; and it leaves connect to the supervisor (supervisor/broker.h), since it does not
+ * open; and it leaves connect to the supervisor (supervisor/paiged/process/broker.h), since it does not
  * see addresses and Landlock looks at those of Unix sockets from ABI 9 on alone. What is
  * open all the same is in confine_gaps.def, which `paigectl status` and the
  * documentation show.
@@ -12,8 +12,8 @@
  * Landlock holds for the calling thread and for threads made later, so a worker makes its
  * threads after confinement. Seccomp holds for all.
  */
-#ifndef PAIGE_COMMON_CONFINE_H
-#define PAIGE_COMMON_CONFINE_H
+#ifndef PAIGE_COMMON_CONFINE_CONFINE_H
+#define PAIGE_COMMON_CONFINE_CONFINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

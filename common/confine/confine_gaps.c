@@ -2,7 +2,7 @@
  * confine_gaps.c - what this kernel's Landlock leaves open (confine.h). Apart from
  * confine.c because the supervisor, which confines nobody, tells it in the status.
  */
-#include "common/confine.h"
+#include "common/confine/confine.h"
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ const char *confine_gap(int abi, bool broker, size_t n)
 		const char *what;
 	} gaps[] = {
 #define GAP(abi_, release, broker_, what_, attacks) {abi_, broker_, what_},
-#include "common/confine_gaps.def"
+#include "common/confine/confine_gaps.def"
 #undef GAP
 	};
 

@@ -4,7 +4,7 @@
  * Whole calls are in confine_calls.def. Here are those of which only some uses are
  * refused: a filter sees the numbers that are passed, not what pointers point at.
  */
-#include "common/confine_private.h"
+#include "common/confine/confine_private.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -110,7 +110,7 @@ static void refuse_listed(struct filter *f, const struct confinement *c)
 	} listed[] = {
 #define NEVER(name) {SCMP_SYS(name), false},
 #define UNLESS(field, name) {SCMP_SYS(name), c->field},
-#include "common/confine_calls.def"
+#include "common/confine/confine_calls.def"
 #undef NEVER
 #undef UNLESS
 	};

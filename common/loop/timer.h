@@ -4,8 +4,8 @@
  * For what links libevent. Negative times count as 0: the timer comes in the next turn of
  * the loop.
  */
-#ifndef PAIGE_COMMON_TIMER_H
-#define PAIGE_COMMON_TIMER_H
+#ifndef PAIGE_COMMON_LOOP_TIMER_H
+#define PAIGE_COMMON_LOOP_TIMER_H
 
 #include <event2/event.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* idle.c - see idle.h. */
-#include "workers/guard-engine/idle.h"
+#include "common/machine/idle.h"
 #include <errno.h>
 
 static int create(yyjson_val *config, const struct machine_defaults *defaults,
@@ -235,7 +235,7 @@ static int load(
 static const struct machine_item_info items[IDLE_ITEMS] = {
 	MACHINE_COMMON_ITEMS("created", "refused", "tick", empty_type),
 #define ITEM(symbol, ...) [IDLE_##symbol] = MACHINE_ITEM(__VA_ARGS__),
-#include "workers/guard-engine/idle.def"
+#include "common/machine/idle.def"
 #undef ITEM
 };
 

@@ -5,18 +5,18 @@
  * asks idle_check when it is time. Pure; driven through machine.h, on the clock that
  * stands still while the computer sleeps (R49).
  */
-#ifndef PAIGE_GUARD_ENGINE_IDLE_H
-#define PAIGE_GUARD_ENGINE_IDLE_H
+#ifndef PAIGE_COMMON_MACHINE_IDLE_H
+#define PAIGE_COMMON_MACHINE_IDLE_H
 
-#include "workers/guard-engine/idle_check.h"
-#include "workers/guard-engine/machine.h"
+#include "common/machine/idle_check.h"
+#include "common/machine/machine.h"
 
 #define IDLE_RULES 1
 
 enum idle_item {
 #define ITEM(symbol, ...) IDLE_##symbol,
 	IDLE_BEFORE_FIRST = ITEM_FIRST_OWN - 1,
-#include "workers/guard-engine/idle.def"
+#include "common/machine/idle.def"
 #undef ITEM
 	IDLE_ITEMS
 };

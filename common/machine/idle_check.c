@@ -1,5 +1,5 @@
 /* idle_check.c - see idle_check.h. Clients compare the reasons word for word. */
-#include "workers/guard-engine/idle_check.h"
+#include "common/machine/idle_check.h"
 #include <stdio.h>
 
 static struct idle_opinion active_turn(

@@ -5,10 +5,10 @@
  * process wins; a grace when a guard kept it at the last check and none does now; the
  * end. Pure; called by idle.c.
  */
-#ifndef PAIGE_GUARD_ENGINE_IDLE_CHECK_H
-#define PAIGE_GUARD_ENGINE_IDLE_CHECK_H
+#ifndef PAIGE_COMMON_MACHINE_IDLE_CHECK_H
+#define PAIGE_COMMON_MACHINE_IDLE_CHECK_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdbool.h>
 #include <stdint.h>
 

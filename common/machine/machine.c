@@ -1,5 +1,5 @@
 /* machine.c - what all machines share; see machine.h. */
-#include "workers/guard-engine/machine.h"
+#include "common/machine/machine.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>

@@ -10,12 +10,12 @@
  * Called by stream.c, the engine and the tests. A machine must never keep a pointer of an
  * event.
  */
-#ifndef PAIGE_GUARD_ENGINE_MACHINE_H
-#define PAIGE_GUARD_ENGINE_MACHINE_H
+#ifndef PAIGE_COMMON_MACHINE_MACHINE_H
+#define PAIGE_COMMON_MACHINE_MACHINE_H
 
-#include "common/arena.h"
-#include "common/buf.h"
-#include "proto/messages.h"
+#include "common/base/arena.h"
+#include "common/base/buf.h"
+#include "proto/codec/messages.h"
 #include <stdint.h>
 
 /* No deadline, or a time that never comes. */

@@ -1,7 +1,7 @@
 /*
  * envfile.c - the reader behind envfile.h. Called by settings.c; never opens a file.
  */
-#include "common/envfile.h"
+#include "common/settings/envfile.h"
 
 static bool at_end(const struct envfile *f)
 {

@@ -12,10 +12,10 @@
  * Quoted pieces may follow one another. CR, LF and CR LF end a line; a UTF-8 byte order
  * mark is skipped. Pure but for the memory of the value: no file is opened here.
  */
-#ifndef PAIGE_COMMON_ENVFILE_H
-#define PAIGE_COMMON_ENVFILE_H
+#ifndef PAIGE_COMMON_SETTINGS_ENVFILE_H
+#define PAIGE_COMMON_SETTINGS_ENVFILE_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 enum envfile_item {
 	ENVFILE_END,

@@ -1,5 +1,5 @@
 /* no_proxy.c - see no_proxy.h. */
-#include "common/no_proxy.h"
+#include "common/settings/no_proxy.h"
 
 #include <stdlib.h>
 

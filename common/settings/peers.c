@@ -1,5 +1,5 @@
 /* peers.c - see peers.h. */
-#include "common/peers.h"
+#include "common/settings/peers.h"
 #include <arpa/inet.h>
 #include <grp.h>
 #include <pwd.h>

@@ -5,10 +5,10 @@
  * Called by settings.c, which refuses what makes no sense, and by the gateway before it
  * is confined, since names are looked up in the databases of the system.
  */
-#ifndef PAIGE_COMMON_PEERS_H
-#define PAIGE_COMMON_PEERS_H
+#ifndef PAIGE_COMMON_SETTINGS_PEERS_H
+#define PAIGE_COMMON_SETTINGS_PEERS_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <netinet/in.h>
 #include <sys/types.h>
 

@@ -5,12 +5,12 @@
  * the environment and two files; changes nothing anywhere. It must never put a secret
  * into a message.
  */
-#include "common/settings.h"
-#include "common/peers.h"
+#include "common/settings/settings.h"
+#include "common/settings/peers.h"
 
-#include "common/settings_files.h"
-#include "common/settings_paths.h"
-#include "common/settings_values.h"
+#include "common/settings/settings_files.h"
+#include "common/settings/settings_paths.h"
+#include "common/settings/settings_values.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,10 +13,10 @@
  * paige.conf that lies in PROJECT_DIR is taken, however it is reached; only --config FILE
  * is, which somebody typed.
  */
-#ifndef PAIGE_COMMON_SETTINGS_H
-#define PAIGE_COMMON_SETTINGS_H
+#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_H
+#define PAIGE_COMMON_SETTINGS_SETTINGS_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -5,11 +5,11 @@
  * Called by settings.c. Changes nothing anywhere. It must never put a secret into a
  * message.
  */
-#include "common/settings_files.h"
+#include "common/settings/settings_files.h"
 
-#include "common/envfile.h"
-#include "common/file_io.h"
-#include "common/settings_paths.h"
+#include "common/base/file_io.h"
+#include "common/settings/envfile.h"
+#include "common/settings/settings_paths.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

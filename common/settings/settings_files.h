@@ -1,10 +1,10 @@
 /*
  * settings_files.h - what settings.c needs of its files; everybody else uses settings.h.
  */
-#ifndef PAIGE_COMMON_SETTINGS_FILES_H
-#define PAIGE_COMMON_SETTINGS_FILES_H
+#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_FILES_H
+#define PAIGE_COMMON_SETTINGS_SETTINGS_FILES_H
 
-#include "common/settings.h"
+#include "common/settings/settings.h"
 
 /* A value as it was found, before it is understood. `text` is the holder's, NULL when
  * nobody set it. */

@@ -2,7 +2,7 @@
  * settings_paths.c - see settings_paths.h. Called by settings.c; makes and removes
  * nothing.
  */
-#include "common/settings_paths.h"
+#include "common/settings/settings_paths.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,10 +2,10 @@
  * settings_paths.h - what settings.c does to directories: ~, real paths, the runtime
  * directory's name.
  */
-#ifndef PAIGE_COMMON_SETTINGS_PATHS_H
-#define PAIGE_COMMON_SETTINGS_PATHS_H
+#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_PATHS_H
+#define PAIGE_COMMON_SETTINGS_SETTINGS_PATHS_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 
 /* `path` with "~" or "~/" at its start replaced by the home directory; returns new. NULL

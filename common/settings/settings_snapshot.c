@@ -1,5 +1,5 @@
 /* settings_snapshot.c - see settings_snapshot.h. */
-#include "common/settings_snapshot.h"
+#include "common/settings/settings_snapshot.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  * A snapshot is counted: it lives until the last one that holds it lets go, from whatever
  * thread. New values make a new snapshot; who works with the old one goes on with it.
  */
-#ifndef PAIGE_COMMON_SETTINGS_SNAPSHOT_H
-#define PAIGE_COMMON_SETTINGS_SNAPSHOT_H
+#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_SNAPSHOT_H
+#define PAIGE_COMMON_SETTINGS_SETTINGS_SNAPSHOT_H
 
-#include "common/settings.h"
+#include "common/settings/settings.h"
 
 /* Takes over what *s holds. The caller holds the snapshot that comes back. */
 const struct settings *settings_snapshot(struct settings *s)

@@ -5,7 +5,7 @@
  * Called by settings.c only, but for what settings.h shows. Reads no file and no
  * environment. It must never put a secret into a message.
  */
-#include "common/settings_values.h"
+#include "common/settings/settings_values.h"
 
 #include <errno.h>
 #include <inttypes.h>

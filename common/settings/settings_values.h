@@ -2,10 +2,10 @@
  * settings_values.h - what settings.c needs of a single setting; everybody else uses
  * settings.h.
  */
-#ifndef PAIGE_COMMON_SETTINGS_VALUES_H
-#define PAIGE_COMMON_SETTINGS_VALUES_H
+#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_VALUES_H
+#define PAIGE_COMMON_SETTINGS_SETTINGS_VALUES_H
 
-#include "common/settings.h"
+#include "common/settings/settings.h"
 
 /* Where the value is in *s. */
 void *setting_member(const struct settings *s, enum setting_id id);

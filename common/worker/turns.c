@@ -1,7 +1,7 @@
 /* turns.c - see turns.h. */
-#include "common/turns.h"
-#include "proto/messages.h"
-#include "proto/methods.h"
+#include "common/worker/turns.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/methods.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,10 +9,10 @@
  * libevent 2.1 has no hook around its wait, so turns.c stands in front of epoll_wait(2),
  * for the thread of the loop only.
  */
-#ifndef PAIGE_COMMON_TURNS_H
-#define PAIGE_COMMON_TURNS_H
+#ifndef PAIGE_COMMON_WORKER_TURNS_H
+#define PAIGE_COMMON_WORKER_TURNS_H
 
-#include "proto/workers.h"
+#include "proto/tables/workers.h"
 #include <stdint.h>
 
 struct turns;

@@ -3,12 +3,12 @@
  * (worker.h, proto/worker.h). It ends with _exit: nng_close can deadlock, and what a
  * worker acknowledged is on disk before it is told to stop.
  */
-#include "common/bus_folder.h"
-#include "common/log.h"
-#include "common/turns.h"
-#include "common/worker_private.h"
+#include "common/base/log.h"
+#include "common/bus/rules/bus_folder.h"
+#include "common/worker/turns.h"
+#include "common/worker/worker_private.h"
 #include "paige-config.h"
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

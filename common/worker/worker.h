@@ -5,12 +5,12 @@
  * methods, beats, and stops in order. A worker is one thread with one libevent loop; whatever must
  * block runs elsewhere (llm has flow threads).
  */
-#ifndef PAIGE_COMMON_WORKER_H
-#define PAIGE_COMMON_WORKER_H
+#ifndef PAIGE_COMMON_WORKER_WORKER_H
+#define PAIGE_COMMON_WORKER_WORKER_H
 
-#include "common/bus.h"
-#include "common/confine.h"
-#include "common/settings_snapshot.h"
+#include "common/bus/bus.h"
+#include "common/confine/confine.h"
+#include "common/settings/settings_snapshot.h"
 #include "proto/worker.h"
 #include <event2/event.h>
 

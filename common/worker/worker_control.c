@@ -3,11 +3,11 @@
  * supervisor. Called by worker.c on the loop. Never blocks: a packet that does not fit is
  * dropped, and the status is sent again when there is room.
  */
-#include "common/log.h"
-#include "common/pass_fd.h"
-#include "common/timer.h"
-#include "common/worker_private.h"
-#include "proto/messages.h"
+#include "common/base/log.h"
+#include "common/base/pass_fd.h"
+#include "common/loop/timer.h"
+#include "common/worker/worker_private.h"
+#include "proto/codec/messages.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

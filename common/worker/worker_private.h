@@ -1,11 +1,11 @@
 /*
  * worker_private.h - what worker.c, worker_control.c and worker_signals.c share.
  */
-#ifndef PAIGE_COMMON_WORKER_PRIVATE_H
-#define PAIGE_COMMON_WORKER_PRIVATE_H
+#ifndef PAIGE_COMMON_WORKER_WORKER_PRIVATE_H
+#define PAIGE_COMMON_WORKER_WORKER_PRIVATE_H
 
-#include "common/buf.h"
-#include "common/worker.h"
+#include "common/base/buf.h"
+#include "common/worker/worker.h"
 
 enum worker_phase { WORKER_STARTING, WORKER_READY, WORKER_STOPPING, WORKER_STOPPED };
 

@@ -3,7 +3,7 @@
  * shows where the loop is. Called by worker.c before any thread exists. Handlers use only
  * what is safe in them; backtrace(3) is, once libgcc has been loaded by a first call.
  */
-#include "common/worker_private.h"
+#include "common/worker/worker_private.h"
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>

@@ -9,12 +9,12 @@
  * Decoding borrows: strings of a decoded message point into the yyjson document, which
  * must outlive it; arrays come from the arena. Encoding borrows until the call returns.
  */
-#ifndef PAIGE_PROTO_CODEC_H
-#define PAIGE_PROTO_CODEC_H
+#ifndef PAIGE_PROTO_CODEC_CODEC_H
+#define PAIGE_PROTO_CODEC_CODEC_H
 
-#include "common/arena.h"
-#include "common/buf.h"
-#include "common/str.h"
+#include "common/base/arena.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <yyjson.h>

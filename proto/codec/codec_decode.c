@@ -5,7 +5,7 @@
  * and stores them, so the first problem reported is the first in table order. Nesting of
  * types is bounded by the tables, not by the message. Nothing is copied but arrays.
  */
-#include "proto/codec_path.h"
+#include "proto/codec/codec_path.h"
 #include <assert.h>
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * most of what is sent: they go straight into the buffer, escaped on the way. Numbers and
  * values handed on unread are yyjson's.
  */
-#include "proto/codec.h"
+#include "proto/codec/codec.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * one after another, each container knows where it ends, and brackets inside strings are
  * no values. That costs a step per value instead of a look at every byte.
  */
-#include "proto/codec.h"
+#include "proto/codec/codec.h"
 #include <stdio.h>
 
 static bool too_deep(yyjson_doc *doc)

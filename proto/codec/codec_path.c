@@ -3,8 +3,8 @@
  * value where it is short. They reach people and models, so they stay whole characters
  * and within a proto_error.
  */
-#include "proto/codec_path.h"
-#include "common/utf8.h"
+#include "proto/codec/codec_path.h"
+#include "common/base/utf8.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

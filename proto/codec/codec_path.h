@@ -4,10 +4,10 @@
  * For the codec's own files. A place is a chain of nodes on the stack of the decoder,
  * from the innermost outwards; it costs nothing until an error is written.
  */
-#ifndef PAIGE_PROTO_CODEC_PATH_H
-#define PAIGE_PROTO_CODEC_PATH_H
+#ifndef PAIGE_PROTO_CODEC_CODEC_PATH_H
+#define PAIGE_PROTO_CODEC_CODEC_PATH_H
 
-#include "proto/codec.h"
+#include "proto/codec/codec.h"
 
 struct path {
 	const struct path *up; /* NULL at the root */

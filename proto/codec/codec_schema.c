@@ -6,7 +6,7 @@
  * Bounds of strings are bytes here and characters in a schema; a schema is never stricter
  * than the decoder.
  */
-#include "proto/codec.h"
+#include "proto/codec/codec.h"
 #include <math.h>
 
 #define NO_UPPER_BOUND 9007199254740992.0

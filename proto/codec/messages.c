@@ -1,11 +1,11 @@
 /* messages.c - the tables of every message, made from the .def files (see define.h). */
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 #include <stddef.h>
 
 #define PASS_TABLES
-#include "proto/pass.h"
+#include "proto/codec/pass.h"
 #include PROTO_DEF
-#include "proto/pass_end.h"
+#include "proto/codec/pass_end.h"
 #undef PASS_TABLES
 
 #define PASS_LISTS
@@ -13,9 +13,9 @@
 const struct type *(*const message_types[])(void) = {
 #define LIST_TYPE(name) name##_type,
 #define LIST_ENUMERATION(name)
-#include "proto/pass.h"
+#include "proto/codec/pass.h"
 #include PROTO_DEF
-#include "proto/pass_end.h"
+#include "proto/codec/pass_end.h"
 #undef LIST_TYPE
 #undef LIST_ENUMERATION
 };
@@ -23,9 +23,9 @@ const struct type *(*const message_types[])(void) = {
 const struct enumeration *(*const message_enumerations[])(void) = {
 #define LIST_TYPE(name)
 #define LIST_ENUMERATION(name) name##_enumeration,
-#include "proto/pass.h"
+#include "proto/codec/pass.h"
 #include PROTO_DEF
-#include "proto/pass_end.h"
+#include "proto/codec/pass_end.h"
 #undef LIST_TYPE
 #undef LIST_ENUMERATION
 };

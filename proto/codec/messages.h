@@ -5,32 +5,32 @@
  * For an enumeration `hint_level`: constants HINT_LEVEL_<NAME>... as written in NAME, and
  * `const struct enumeration *hint_level_enumeration(void)`.
  */
-#ifndef PAIGE_PROTO_MESSAGES_H
-#define PAIGE_PROTO_MESSAGES_H
+#ifndef PAIGE_PROTO_CODEC_MESSAGES_H
+#define PAIGE_PROTO_CODEC_MESSAGES_H
 
-#include "proto/codec.h"
+#include "proto/codec/codec.h"
 
-#define PROTO_DEF "proto/all.def"
+#define PROTO_DEF "proto/catalogue/all.def"
 
 /* Pass 1: constants. */
 #define PASS_CONSTANTS
-#include "proto/pass.h"
+#include "proto/codec/pass.h"
 #include PROTO_DEF
-#include "proto/pass_end.h"
+#include "proto/codec/pass_end.h"
 #undef PASS_CONSTANTS
 
 /* Pass 2: structs. */
 #define PASS_STRUCTS
-#include "proto/pass.h"
+#include "proto/codec/pass.h"
 #include PROTO_DEF
-#include "proto/pass_end.h"
+#include "proto/codec/pass_end.h"
 #undef PASS_STRUCTS
 
 /* Pass 3: accessors. */
 #define PASS_ACCESSORS
-#include "proto/pass.h"
+#include "proto/codec/pass.h"
 #include PROTO_DEF
-#include "proto/pass_end.h"
+#include "proto/codec/pass_end.h"
 #undef PASS_ACCESSORS
 
 /* All of them, in the order of the .def files, for what is derived from the catalogues. */

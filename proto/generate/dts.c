@@ -1,9 +1,9 @@
 /* dts.c - TypeScript declarations of the protocol (reference.h). */
-#include "proto/guard_kinds.h"
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
-#include "proto/reference.h"
-#include "proto/ws.h"
+#include "proto/codec/messages.h"
+#include "proto/generate/reference.h"
+#include "proto/tables/guard_kinds.h"
+#include "proto/tables/mcp_tools.h"
+#include "proto/tables/ws.h"
 #include <ctype.h>
 
 /* file_open: FileOpen */

@@ -6,8 +6,8 @@
  * proto/docs/ up to date. It talks to nobody and reads nothing but the directory it is
  * told to check.
  */
-#include "common/file_io.h"
-#include "proto/reference.h"
+#include "common/base/file_io.h"
+#include "proto/generate/reference.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -1,15 +1,15 @@
 /* reference.c - the reference pages, Markdown (reference.h). */
-#include "proto/reference.h"
-#include "common/settings.h"
-#include "proto/actions.h"
-#include "proto/errors.h"
-#include "proto/guard_kinds.h"
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
-#include "proto/methods.h"
-#include "proto/topics.h"
+#include "proto/generate/reference.h"
+#include "common/settings/settings.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/actions.h"
+#include "proto/tables/errors.h"
+#include "proto/tables/guard_kinds.h"
+#include "proto/tables/mcp_tools.h"
+#include "proto/tables/methods.h"
+#include "proto/tables/topics.h"
+#include "proto/tables/ws.h"
 #include "proto/worker.h"
-#include "proto/ws.h"
 
 #define NO_UPPER_BOUND 9007199254740992.0
 
@@ -378,7 +378,7 @@ static void write_workers(struct buf *out)
 		STR_LIT("\n## Exit codes\n\n| code | meaning | then |\n|---|---|---|\n"));
 #define WORKER_EXIT(symbol, code, then, doc)                                             \
 	buf_printf(out, "| %d | %s | %s |\n", code, doc, then);
-#include "proto/exits.def"
+#include "proto/catalogue/exits.def"
 #undef WORKER_EXIT
 }
 

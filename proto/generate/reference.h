@@ -5,11 +5,11 @@
  * Everything is appended to a buffer and is the same for the same catalogues, byte for
  * byte, so that the committed pages can be compared with it.
  */
-#ifndef PAIGE_PROTO_REFERENCE_H
-#define PAIGE_PROTO_REFERENCE_H
+#ifndef PAIGE_PROTO_GENERATE_REFERENCE_H
+#define PAIGE_PROTO_GENERATE_REFERENCE_H
 
-#include "common/buf.h"
-#include "proto/codec.h"
+#include "common/base/buf.h"
+#include "proto/codec/codec.h"
 
 /* One generated file. */
 struct reference_file {

@@ -1,10 +1,10 @@
 /* schema_all.c - JSON Schema of everything that has a name (reference.h). */
-#include "proto/actions.h"
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
-#include "proto/methods.h"
-#include "proto/reference.h"
-#include "proto/ws.h"
+#include "proto/codec/messages.h"
+#include "proto/generate/reference.h"
+#include "proto/tables/actions.h"
+#include "proto/tables/mcp_tools.h"
+#include "proto/tables/methods.h"
+#include "proto/tables/ws.h"
 #include <errno.h>
 
 /* Between the members of an object being written. */

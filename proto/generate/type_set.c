@@ -1,6 +1,6 @@
 /* type_set.c - which types something refers to (reference.h). */
-#include "proto/messages.h"
-#include "proto/reference.h"
+#include "proto/codec/messages.h"
+#include "proto/generate/reference.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* actions.c - the table behind actions.h. */
-#include "proto/actions.h"
-#include "proto/messages.h"
-#include "proto/methods.h"
+#include "proto/tables/actions.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/methods.h"
 
 const struct action_info action_infos[ACTION_COUNT] = {
 #define ACTION(symbol, name_, loggers_, user, observer_, data_)                          \
@@ -10,7 +10,7 @@ const struct action_info action_infos[ACTION_COUNT] = {
 		.user_activity = user,                                                   \
 		.observer = observer_,                                                   \
 		.data = data_##_type},
-#include "proto/actions.def"
+#include "proto/catalogue/actions.def"
 #undef ACTION
 };
 

@@ -1,13 +1,13 @@
 /* actions.h - the types of the action log, actions.def, as an enumeration with a table.
  */
-#ifndef PAIGE_PROTO_ACTIONS_H
-#define PAIGE_PROTO_ACTIONS_H
+#ifndef PAIGE_PROTO_TABLES_ACTIONS_H
+#define PAIGE_PROTO_TABLES_ACTIONS_H
 
-#include "proto/codec.h"
+#include "proto/codec/codec.h"
 
 enum action {
 #define ACTION(symbol, ...) ACTION_##symbol,
-#include "proto/actions.def"
+#include "proto/catalogue/actions.def"
 #undef ACTION
 	ACTION_COUNT
 };

@@ -1,10 +1,10 @@
 /* errors.c - the table behind errors.h. */
-#include "proto/errors.h"
+#include "proto/tables/errors.h"
 
 const struct error_code_info error_code_infos[ERROR_CODE_COUNT] = {
 #define ERROR_CODE(symbol, status, doc_)                                                 \
 	[ERROR_##symbol] = {.name = #symbol, .http_status = status, .doc = doc_},
-#include "proto/errors.def"
+#include "proto/catalogue/errors.def"
 #undef ERROR_CODE
 };
 

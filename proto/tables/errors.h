@@ -4,14 +4,14 @@
  * On the wire a code is its name. bus_answer_error takes
  * error_code_infos[ERROR_NOT_FOUND].name or the same literal.
  */
-#ifndef PAIGE_PROTO_ERRORS_H
-#define PAIGE_PROTO_ERRORS_H
+#ifndef PAIGE_PROTO_TABLES_ERRORS_H
+#define PAIGE_PROTO_TABLES_ERRORS_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 enum error_code {
 #define ERROR_CODE(symbol, ...) ERROR_##symbol,
-#include "proto/errors.def"
+#include "proto/catalogue/errors.def"
 #undef ERROR_CODE
 	ERROR_CODE_COUNT
 };

@@ -1,6 +1,6 @@
 /* guard_kinds.c - the table behind guard_kinds.h. */
-#include "proto/guard_kinds.h"
-#include "proto/messages.h"
+#include "proto/tables/guard_kinds.h"
+#include "proto/codec/messages.h"
 
 const struct guard_kind_info guard_kind_infos[] = {
 	[GUARD_SESSION] = {session_guard_config_type, session_guard_view_type},

@@ -1,9 +1,9 @@
 /* guard_kinds.h - for each of the four policy machines: the types of its constants and of
  * its state. */
-#ifndef PAIGE_PROTO_GUARD_KINDS_H
-#define PAIGE_PROTO_GUARD_KINDS_H
+#ifndef PAIGE_PROTO_TABLES_GUARD_KINDS_H
+#define PAIGE_PROTO_TABLES_GUARD_KINDS_H
 
-#include "proto/codec.h"
+#include "proto/codec/codec.h"
 
 struct guard_kind_info {
 	const struct type *(*config)(

@@ -1,6 +1,6 @@
 /* mcp_tools.c - the table behind mcp_tools.h. */
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
+#include "proto/tables/mcp_tools.h"
+#include "proto/codec/messages.h"
 
 #define NONE_type NULL
 
@@ -15,7 +15,7 @@ const struct mcp_tool_info mcp_tool_infos[MCP_TOOL_COUNT] = {
 		.flags = flags_,                                                         \
 		.description = description_,                                             \
 		.more = more_},
-#include "proto/mcp_tools.def"
+#include "proto/catalogue/mcp_tools.def"
 #undef TOOL
 };
 

@@ -1,14 +1,14 @@
 /* mcp_tools.h - the tools that Claude Code sees, mcp_tools.def, as an enumeration with a
  * table. */
-#ifndef PAIGE_PROTO_MCP_TOOLS_H
-#define PAIGE_PROTO_MCP_TOOLS_H
+#ifndef PAIGE_PROTO_TABLES_MCP_TOOLS_H
+#define PAIGE_PROTO_TABLES_MCP_TOOLS_H
 
-#include "proto/codec.h"
-#include "proto/methods.h"
+#include "proto/codec/codec.h"
+#include "proto/tables/methods.h"
 
 enum mcp_tool {
 #define TOOL(symbol, ...) MCP_TOOL_##symbol,
-#include "proto/mcp_tools.def"
+#include "proto/catalogue/mcp_tools.def"
 #undef TOOL
 	MCP_TOOL_COUNT
 };

@@ -1,6 +1,6 @@
 /* methods.c - the table behind methods.h. */
-#include "proto/methods.h"
-#include "proto/messages.h"
+#include "proto/tables/methods.h"
+#include "proto/codec/messages.h"
 
 #define NONE_type NULL
 
@@ -15,7 +15,7 @@ const struct method_info method_infos[METHOD_COUNT] = {
 		.request = request_##_type,                                              \
 		.reply = reply_##_type,                                                  \
 		.doc = doc_},
-#include "proto/methods.def"
+#include "proto/catalogue/methods.def"
 #undef METHOD
 };
 

@@ -3,15 +3,15 @@
  *
  *   METHOD(symbol, name, owner, callers, flags, deadline ms, request type or NONE, reply type or NONE, doc)
  */
-#ifndef PAIGE_PROTO_METHODS_H
-#define PAIGE_PROTO_METHODS_H
+#ifndef PAIGE_PROTO_TABLES_METHODS_H
+#define PAIGE_PROTO_TABLES_METHODS_H
 
-#include "proto/codec.h"
-#include "proto/workers.h"
+#include "proto/codec/codec.h"
+#include "proto/tables/workers.h"
 
 enum method {
 #define METHOD(symbol, ...) METHOD_##symbol,
-#include "proto/methods.def"
+#include "proto/catalogue/methods.def"
 #undef METHOD
 	METHOD_COUNT
 };
@@ -26,7 +26,7 @@ enum method_flags {
 
 enum method_callers {
 #define WORKER(symbol, ...) BY_##symbol = 1 << WORKER_##symbol,
-#include "proto/workers.def"
+#include "proto/catalogue/workers.def"
 #undef WORKER
 };
 

@@ -1,6 +1,6 @@
 /* topics.c - the table behind topics.h. */
-#include "proto/topics.h"
-#include "proto/messages.h"
+#include "proto/tables/topics.h"
+#include "proto/codec/messages.h"
 
 #define NONE_type NULL
 
@@ -10,7 +10,7 @@ const struct topic_info topic_infos[TOPIC_COUNT] = {
 		.publisher = WORKER_##publisher_,                                        \
 		.body = body_##_type,                                                    \
 		.doc = doc_},
-#include "proto/topics.def"
+#include "proto/catalogue/topics.def"
 #undef TOPIC
 };
 

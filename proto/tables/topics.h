@@ -1,13 +1,13 @@
 /* topics.h - what is published on the bus, topics.def, as an enumeration with a table. */
-#ifndef PAIGE_PROTO_TOPICS_H
-#define PAIGE_PROTO_TOPICS_H
+#ifndef PAIGE_PROTO_TABLES_TOPICS_H
+#define PAIGE_PROTO_TABLES_TOPICS_H
 
-#include "proto/codec.h"
-#include "proto/workers.h"
+#include "proto/codec/codec.h"
+#include "proto/tables/workers.h"
 
 enum topic {
 #define TOPIC(symbol, ...) TOPIC_##symbol,
-#include "proto/topics.def"
+#include "proto/catalogue/topics.def"
 #undef TOPIC
 	TOPIC_COUNT
 };

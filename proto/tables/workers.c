@@ -1,5 +1,5 @@
 /* workers.c - the table behind workers.h. */
-#include "proto/workers.h"
+#include "proto/tables/workers.h"
 
 const struct worker_info worker_infos[WORKER_COUNT] = {
 #define WORKER(symbol, name_, start_ms, grace_ms, stage, key, setting_, near_, does_)    \
@@ -11,7 +11,7 @@ const struct worker_info worker_infos[WORKER_COUNT] = {
 		.needs_setting = setting_,                                               \
 		.near = near_,                                                           \
 		.does = does_},
-#include "proto/workers.def"
+#include "proto/catalogue/workers.def"
 #undef WORKER
 };
 

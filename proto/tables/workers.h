@@ -1,12 +1,12 @@
 /* workers.h - the workers of workers.def as an enumeration with names. */
-#ifndef PAIGE_PROTO_WORKERS_H
-#define PAIGE_PROTO_WORKERS_H
+#ifndef PAIGE_PROTO_TABLES_WORKERS_H
+#define PAIGE_PROTO_TABLES_WORKERS_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 enum worker_id {
 #define WORKER(symbol, ...) WORKER_##symbol,
-#include "proto/workers.def"
+#include "proto/catalogue/workers.def"
 #undef WORKER
 	WORKER_COUNT
 };

@@ -1,6 +1,6 @@
 /* ws.c - the tables behind ws.h. */
-#include "proto/ws.h"
-#include "proto/messages.h"
+#include "proto/tables/ws.h"
+#include "proto/codec/messages.h"
 
 /* What is passed on to a worker is what its method is asked with. */
 #define METHOD(symbol, name, owner, callers, flags, deadline, request, reply, doc)       \
@@ -9,7 +9,7 @@
 	{                                                                                \
 		return request##_type();                                                 \
 	}
-#include "proto/methods.def"
+#include "proto/catalogue/methods.def"
 #undef METHOD
 
 #define WS_INFO_(name_, payload_, unsent_, doc_)                                         \
@@ -21,13 +21,13 @@ const struct ws_info ws_client_infos[] = {
 #define LOCAL(name_, type_, function, doc_) WS_INFO_(name_, type_##_type, false, doc_)
 #define IGNORE(name_, type_, doc_) WS_INFO_(name_, type_##_type, false, doc_)
 #define STUB(name_, type_, doc_) WS_INFO_(name_, type_##_type, false, doc_)
-#include "proto/ws.def"
+#include "proto/catalogue/ws.def"
 };
 
 const struct ws_info ws_server_infos[] = {
 #define SERVER(name_, type_, doc_) WS_INFO_(name_, type_##_type, false, doc_)
 #define SERVER_UNSENT(name_, type_, doc_) WS_INFO_(name_, type_##_type, true, doc_)
-#include "proto/ws.def"
+#include "proto/catalogue/ws.def"
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

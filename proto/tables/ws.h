@@ -4,10 +4,10 @@
  * Every message is an envelope {type, payload, id?, timestamp} (FR-049); what the daemon
  * sends also has `seq`. `type` names a row, `payload` has the type of the row.
  */
-#ifndef PAIGE_PROTO_WS_H
-#define PAIGE_PROTO_WS_H
+#ifndef PAIGE_PROTO_TABLES_WS_H
+#define PAIGE_PROTO_TABLES_WS_H
 
-#include "proto/codec.h"
+#include "proto/codec/codec.h"
 
 struct ws_info {
 	const char *name; /* "file:open" */

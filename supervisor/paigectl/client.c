@@ -1,9 +1,9 @@
 /* client.c - paigectl's side of ctl.sock; see paigectl.h and ctl.h. */
-#include "common/clock.h"
-#include "proto/messages.h"
-#include "supervisor/lock.h"
-#include "supervisor/paigectl.h"
-#include "supervisor/places.h"
+#include "common/base/clock.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paigectl/paigectl.h"
+#include "supervisor/shared/lock.h"
+#include "supervisor/shared/places.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
  * The store makes and checks the copy in DATA_DIR/backups; here it is taken to where it
  * is wanted.
  */
-#include "proto/messages.h"
-#include "supervisor/paigectl.h"
-#include "supervisor/place_file.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paigectl/paigectl.h"
+#include "supervisor/paigectl/place_file.h"
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* command_doctor.c - paigectl doctor: runs the checks of doctor.h and sums them up. */
-#include "supervisor/doctor.h"
+#include "supervisor/paigectl/doctor.h"
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

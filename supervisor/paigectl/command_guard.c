@@ -1,8 +1,8 @@
 /* command_guard.c - paigectl guard: the guard machines, their events, and whether they
  * replay. */
-#include "common/clock.h"
-#include "proto/messages.h"
-#include "supervisor/paigectl.h"
+#include "common/base/clock.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paigectl/paigectl.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* command_list.c - paigectl list. */
-#include "supervisor/paigectl.h"
+#include "supervisor/paigectl/paigectl.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  * Reads the files themselves, so it works without a daemon and costs the supervisor
  * nothing. A file that is rotated is read to its end before the new one is taken.
  */
-#include "common/log.h"
-#include "proto/workers.h"
-#include "supervisor/paigectl.h"
-#include "supervisor/places.h"
+#include "common/base/log.h"
+#include "proto/tables/workers.h"
+#include "supervisor/paigectl/paigectl.h"
+#include "supervisor/shared/places.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* command_restart.c - paigectl restart and stop. */
-#include "proto/messages.h"
-#include "proto/workers.h"
-#include "supervisor/paigectl.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/workers.h"
+#include "supervisor/paigectl/paigectl.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* command_status.c - paigectl status and config. */
-#include "proto/messages.h"
-#include "supervisor/paigectl.h"
-#include "supervisor/settings_report.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paigectl/paigectl.h"
+#include "supervisor/shared/settings_report.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

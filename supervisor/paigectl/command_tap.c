@@ -8,9 +8,9 @@
  * Reads lines of type tapped from the pipe that the supervisor gives (tap.h), until it is
  * interrupted, the daemon ends, or nobody reads what we write.
  */
-#include "proto/messages.h"
-#include "proto/workers.h"
-#include "supervisor/paigectl.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/workers.h"
+#include "supervisor/paigectl/paigectl.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* command_token.c - paigectl token. */
-#include "proto/messages.h"
-#include "supervisor/paigectl.h"
-#include "supervisor/token.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paigectl/paigectl.h"
+#include "supervisor/shared/token.h"
 #include <errno.h>
 #include <stdio.h>
 

@@ -4,10 +4,10 @@
  * Each looks at one thing, changes nothing, takes a few seconds at most, and says what to
  * do.
  */
-#ifndef PAIGE_SUPERVISOR_DOCTOR_H
-#define PAIGE_SUPERVISOR_DOCTOR_H
+#ifndef PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_H
+#define PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_H
 
-#include "supervisor/paigectl.h"
+#include "supervisor/paigectl/paigectl.h"
 
 enum finding_grade { FINDING_FINE, FINDING_NOTE, FINDING_TROUBLE };
 

@@ -1,9 +1,9 @@
 /* doctor_machine.c - what this machine offers: directories, limits, kernel, gh. See
  * doctor.h. */
-#include "supervisor/doctor.h"
+#include "supervisor/paigectl/doctor.h"
 
-#include "common/clock.h"
-#include "common/confine.h"
+#include "common/base/clock.h"
+#include "common/confine/confine.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* doctor_network.c - the daemon, its port, the key and the memory. See doctor.h. */
-#include "common/no_proxy.h"
-#include "supervisor/doctor.h"
+#include "common/settings/no_proxy.h"
+#include "supervisor/paigectl/doctor.h"
 
-#include "supervisor/listener.h"
+#include "supervisor/shared/listener.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * gateway_client.c - paigectl's way to the gateway: one HTTP request with the token of
  * DATA_DIR/paiged.json; see paigectl.h.
  */
-#include "common/file_io.h"
-#include "proto/messages.h"
-#include "supervisor/paigectl.h"
+#include "common/base/file_io.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paigectl/paigectl.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>

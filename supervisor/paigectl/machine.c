@@ -7,9 +7,9 @@
  * under the name of the user that the kernel knows, and acted upon only by that user, or
  * by root where systemd vouches for the process.
  */
-#include "common/clock.h"
-#include "supervisor/paigectl.h"
-#include "supervisor/places.h"
+#include "common/base/clock.h"
+#include "supervisor/paigectl/paigectl.h"
+#include "supervisor/shared/places.h"
 #include <errno.h>
 #include <pwd.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* paigectl.c - main of paigectl: finds the command and reads its options. */
-#include "supervisor/paigectl.h"
-#include "common/file_io.h"
+#include "supervisor/paigectl/paigectl.h"
+#include "common/base/file_io.h"
 
 #include "paige-config.h"
 #include <stdarg.h>

@@ -4,18 +4,18 @@
  * paigectl is short-lived and never joins the bus: it asks the supervisor over ctl.sock,
  * reads log files, and speaks HTTP to the gateway.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_H
-#define PAIGE_SUPERVISOR_PAIGECTL_H
+#ifndef PAIGE_SUPERVISOR_PAIGECTL_PAIGECTL_H
+#define PAIGE_SUPERVISOR_PAIGECTL_PAIGECTL_H
 
-#include "common/settings.h"
-#include "proto/codec.h"
-#include "proto/messages.h"
-#include "supervisor/options.h"
+#include "common/settings/settings.h"
+#include "proto/codec/codec.h"
+#include "proto/codec/messages.h"
+#include "supervisor/shared/options.h"
 #include <sys/socket.h>
 
 enum paigectl_exit {
 #define PAIGECTL_EXIT(symbol, code, doc) PAIGECTL_##symbol = (code),
-#include "supervisor/paigectl_exits.def"
+#include "supervisor/shared/paigectl_exits.def"
 #undef PAIGECTL_EXIT
 };
 

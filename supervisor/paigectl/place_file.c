@@ -1,6 +1,6 @@
 /* place_file.c - see place_file.h. Called by command_backup.c. */
-#include "supervisor/place_file.h"
-#include "common/file_io.h"
+#include "supervisor/paigectl/place_file.h"
+#include "common/base/file_io.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /*
  * place_file.h - puts a finished file where somebody wants it, whole or not at all.
  */
-#ifndef PAIGE_SUPERVISOR_PLACE_FILE_H
-#define PAIGE_SUPERVISOR_PLACE_FILE_H
+#ifndef PAIGE_SUPERVISOR_PAIGECTL_PLACE_FILE_H
+#define PAIGE_SUPERVISOR_PAIGECTL_PLACE_FILE_H
 
 #include <stdbool.h>
 

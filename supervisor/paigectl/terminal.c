@@ -1,7 +1,7 @@
 /* terminal.c - how paigectl writes for people; see paigectl.h. */
-#include "supervisor/paigectl.h"
+#include "supervisor/paigectl/paigectl.h"
 
-#include "common/utf8.h"
+#include "common/base/utf8.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,13 +1,13 @@
 /* ctl.c - see ctl.h. Called by daemon.c. */
-#include "supervisor/ctl.h"
+#include "supervisor/paiged/ctl.h"
 
-#include "common/log.h"
-#include "common/pass_fd.h"
-#include "proto/messages.h"
-#include "supervisor/places.h"
-#include "supervisor/settings_report.h"
-#include "supervisor/status.h"
-#include "supervisor/tap.h"
+#include "common/base/log.h"
+#include "common/base/pass_fd.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paiged/status.h"
+#include "supervisor/paiged/tap.h"
+#include "supervisor/shared/places.h"
+#include "supervisor/shared/settings_report.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>

@@ -1,15 +1,15 @@
 /*
  * ctl.h - ctl.sock in the runtime directory: what paigectl asks of the supervisor.
  *
- * One line of JSON (type ctl_request) is answered by one line (proto/ctl.def), and the
+ * One line of JSON (type ctl_request) is answered by one line (proto/catalogue/ctl.def), and the
  * connection closed. Only this user and root may ask, and no worker: whoever takes over
  * the gateway must not be able to stop the daemon. Few clients, short lines, deadlines
  * for all.
  */
-#ifndef PAIGE_SUPERVISOR_CTL_H
-#define PAIGE_SUPERVISOR_CTL_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_CTL_H
+#define PAIGE_SUPERVISOR_PAIGED_CTL_H
 
-#include "supervisor/daemon.h"
+#include "supervisor/paiged/daemon.h"
 
 /* NULL with errno. */
 struct ctl *ctl_new(struct daemon *d);

@@ -1,19 +1,19 @@
 /* daemon.c - see daemon.h. */
-#include "supervisor/daemon.h"
-#include "common/timer.h"
+#include "supervisor/paiged/daemon.h"
+#include "common/loop/timer.h"
 
-#include "common/ids.h"
-#include "common/log.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
 #include "paige-config.h"
-#include "supervisor/ctl.h"
-#include "supervisor/directories.h"
-#include "supervisor/discovery.h"
-#include "supervisor/journal.h"
-#include "supervisor/notify.h"
-#include "supervisor/orphans.h"
-#include "supervisor/reload.h"
-#include "supervisor/runtime.h"
-#include "supervisor/settings_report.h"
+#include "supervisor/paiged/ctl.h"
+#include "supervisor/paiged/directories.h"
+#include "supervisor/paiged/discovery.h"
+#include "supervisor/paiged/logs/journal.h"
+#include "supervisor/paiged/notify.h"
+#include "supervisor/paiged/process/orphans.h"
+#include "supervisor/paiged/reload.h"
+#include "supervisor/paiged/runtime.h"
+#include "supervisor/shared/settings_report.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -5,13 +5,13 @@
  * libsystemd only, has one thread beside broker.c's, never touches the bus or a
  * database.
  */
-#ifndef PAIGE_SUPERVISOR_DAEMON_H
-#define PAIGE_SUPERVISOR_DAEMON_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_DAEMON_H
+#define PAIGE_SUPERVISOR_PAIGED_DAEMON_H
 
-#include "supervisor/listener.h"
-#include "supervisor/lock.h"
-#include "supervisor/processes.h"
-#include "supervisor/token.h"
+#include "supervisor/paiged/process/processes.h"
+#include "supervisor/shared/listener.h"
+#include "supervisor/shared/lock.h"
+#include "supervisor/shared/token.h"
 
 struct ctl;
 

@@ -1,8 +1,8 @@
 /* directories.c - see directories.h. */
-#include "supervisor/directories.h"
+#include "supervisor/paiged/directories.h"
 
 #include "paige-config.h"
-#include "proto/workers.h"
+#include "proto/tables/workers.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* directories.h - where the daemon keeps things and finds its programs. Called by
  * daemon.c. */
-#ifndef PAIGE_SUPERVISOR_DIRECTORIES_H
-#define PAIGE_SUPERVISOR_DIRECTORIES_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_DIRECTORIES_H
+#define PAIGE_SUPERVISOR_PAIGED_DIRECTORIES_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /* Makes DATA_DIR with its parents (FR-007), mode 0700. 0 or -errno with *problem. */
 int directories_make_data(const char *path, struct buf *problem)

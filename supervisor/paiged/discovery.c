@@ -1,8 +1,8 @@
 /* discovery.c - see discovery.h. Called by daemon.c. */
-#include "supervisor/discovery.h"
+#include "supervisor/paiged/discovery.h"
 
-#include "common/private_file.h"
-#include "proto/messages.h"
+#include "common/base/private_file.h"
+#include "proto/codec/messages.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  * renamed, removed by a clean stop. After a kill -9 it is stale until the next start; the
  * pid in it tells.
  */
-#ifndef PAIGE_SUPERVISOR_DISCOVERY_H
-#define PAIGE_SUPERVISOR_DISCOVERY_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_DISCOVERY_H
+#define PAIGE_SUPERVISOR_PAIGED_DISCOVERY_H
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 struct discovery {
 	int port;

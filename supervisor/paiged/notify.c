@@ -1,7 +1,7 @@
 /* notify.c - see notify.h. Called by daemon.c, paiged.c and process.c. */
-#include "supervisor/notify.h"
+#include "supervisor/paiged/notify.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

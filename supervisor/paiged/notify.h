@@ -2,8 +2,8 @@
  * notify.h - what systemd is told (sd_notify(3)); nothing happens when it did not start
  * us.
  */
-#ifndef PAIGE_SUPERVISOR_NOTIFY_H
-#define PAIGE_SUPERVISOR_NOTIFY_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_NOTIFY_H
+#define PAIGE_SUPERVISOR_PAIGED_NOTIFY_H
 
 #include <stdint.h>
 

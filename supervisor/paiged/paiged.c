@@ -1,13 +1,13 @@
 /*
  * paiged.c - main of the supervisor: command line and settings, then daemon_run.
  */
-#include "common/file_io.h"
-#include "common/log.h"
+#include "common/base/file_io.h"
+#include "common/base/log.h"
 #include "paige-config.h"
-#include "supervisor/daemon.h"
-#include "supervisor/journal.h"
-#include "supervisor/notify.h"
-#include "supervisor/options.h"
+#include "supervisor/paiged/daemon.h"
+#include "supervisor/paiged/logs/journal.h"
+#include "supervisor/paiged/notify.h"
+#include "supervisor/shared/options.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

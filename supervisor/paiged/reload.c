@@ -1,9 +1,9 @@
 /* reload.c - see reload.h. Called by daemon.c. */
-#include "supervisor/reload.h"
+#include "supervisor/paiged/reload.h"
 
-#include "common/log.h"
-#include "supervisor/notify.h"
-#include "supervisor/settings_report.h"
+#include "common/base/log.h"
+#include "supervisor/paiged/notify.h"
+#include "supervisor/shared/settings_report.h"
 #include <stdlib.h>
 #include <string.h>
 

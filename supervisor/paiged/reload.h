@@ -1,8 +1,8 @@
 /* reload.h - SIGHUP: the settings are read again. */
-#ifndef PAIGE_SUPERVISOR_RELOAD_H
-#define PAIGE_SUPERVISOR_RELOAD_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_RELOAD_H
+#define PAIGE_SUPERVISOR_PAIGED_RELOAD_H
 
-#include "supervisor/daemon.h"
+#include "supervisor/paiged/daemon.h"
 
 /*
  * What may change while running is sent to the workers; for other settings all workers

@@ -1,9 +1,9 @@
 /* runtime.c - see runtime.h. */
-#include "supervisor/runtime.h"
-#include "common/log.h"
-#include "supervisor/ctl.h"
-#include "supervisor/directories.h"
-#include "supervisor/lock.h"
+#include "supervisor/paiged/runtime.h"
+#include "common/base/log.h"
+#include "supervisor/paiged/ctl.h"
+#include "supervisor/paiged/directories.h"
+#include "supervisor/shared/lock.h"
 #include <errno.h>
 #include <string.h>
 

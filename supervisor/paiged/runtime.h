@@ -5,11 +5,11 @@
  * listens in a directory that is gone is never found again, and a confined worker may not
  * use another one: all are restarted. Called by daemon.c.
  */
-#ifndef PAIGE_SUPERVISOR_RUNTIME_H
-#define PAIGE_SUPERVISOR_RUNTIME_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_RUNTIME_H
+#define PAIGE_SUPERVISOR_PAIGED_RUNTIME_H
 
-#include "common/buf.h"
-#include "supervisor/daemon.h"
+#include "common/base/buf.h"
+#include "supervisor/paiged/daemon.h"
 
 /* Chooses, makes and locks the directory. 0 or -errno with *problem. */
 int runtime_take(struct daemon *d, struct buf *problem)

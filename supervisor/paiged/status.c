@@ -1,11 +1,11 @@
 /* status.c - see status.h. Called by ctl.c. Changes nothing. */
-#include "supervisor/status.h"
+#include "supervisor/paiged/status.h"
 
-#include "common/confine.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "common/confine/confine.h"
 #include "paige-config.h"
-#include "proto/messages.h"
-#include "supervisor/tail.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paiged/logs/tail.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* tap.c - see tap.h. */
-#include "supervisor/tap.h"
+#include "supervisor/paiged/tap.h"
 
 #include <errno.h>
 #include <fcntl.h>

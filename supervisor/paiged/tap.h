@@ -6,10 +6,10 @@
  * client without passing here. It keeps a writing end for workers that are started later.
  * Called by ctl.c.
  */
-#ifndef PAIGE_SUPERVISOR_TAP_H
-#define PAIGE_SUPERVISOR_TAP_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_TAP_H
+#define PAIGE_SUPERVISOR_PAIGED_TAP_H
 
-#include "supervisor/processes.h"
+#include "supervisor/paiged/process/processes.h"
 
 struct tap {
 	bool open;

@@ -1,5 +1,5 @@
 /* listener.c - see listener.h. */
-#include "supervisor/listener.h"
+#include "supervisor/shared/listener.h"
 
 #include <errno.h>
 #include <netdb.h>

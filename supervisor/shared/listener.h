@@ -5,10 +5,10 @@
  * the gateway refuses nobody: who comes meanwhile waits in the backlog. Called by
  * daemon.c at start and at stop.
  */
-#ifndef PAIGE_SUPERVISOR_LISTENER_H
-#define PAIGE_SUPERVISOR_LISTENER_H
+#ifndef PAIGE_SUPERVISOR_SHARED_LISTENER_H
+#define PAIGE_SUPERVISOR_SHARED_LISTENER_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stddef.h>
 
 #define LISTENER_MAX_FDS 8

@@ -1,5 +1,5 @@
 /* lock.c - see lock.h. Called by daemon.c, and by paigectl to find the daemon. */
-#include "supervisor/lock.h"
+#include "supervisor/shared/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>

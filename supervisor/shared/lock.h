@@ -11,8 +11,8 @@
  * DATA_DIR is gone are kept from the next one by flock(2) on the runtime directory
  * itself.
  */
-#ifndef PAIGE_SUPERVISOR_LOCK_H
-#define PAIGE_SUPERVISOR_LOCK_H
+#ifndef PAIGE_SUPERVISOR_SHARED_LOCK_H
+#define PAIGE_SUPERVISOR_SHARED_LOCK_H
 
 #include <stdbool.h>
 #include <sys/types.h>

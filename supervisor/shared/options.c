@@ -1,5 +1,5 @@
 /* options.c - see options.h. */
-#include "supervisor/options.h"
+#include "supervisor/shared/options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -14,7 +14,7 @@ const struct command_info command_infos[COMMAND_COUNT] = {
 		.summary = summary_,                                                     \
 		.description = description_},
 #define OPTION(...)
-#include "supervisor/commands.def"
+#include "supervisor/shared/commands.def"
 #undef COMMAND
 #undef OPTION
 };
@@ -27,7 +27,7 @@ const struct option_info option_infos[] = {
 		.name = name_,                                                           \
 		.argument = argument_,                                                   \
 		.meaning = meaning_},
-#include "supervisor/commands.def"
+#include "supervisor/shared/commands.def"
 #undef COMMAND
 #undef OPTION
 };

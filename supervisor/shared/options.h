@@ -3,16 +3,16 @@
  *
  * Called by paiged, paigectl and the generator of the documentation.
  */
-#ifndef PAIGE_SUPERVISOR_OPTIONS_H
-#define PAIGE_SUPERVISOR_OPTIONS_H
+#ifndef PAIGE_SUPERVISOR_SHARED_OPTIONS_H
+#define PAIGE_SUPERVISOR_SHARED_OPTIONS_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stdbool.h>
 
 enum command_id {
 #define COMMAND(symbol, ...) COMMAND_##symbol,
 #define OPTION(...)
-#include "supervisor/commands.def"
+#include "supervisor/shared/commands.def"
 #undef COMMAND
 #undef OPTION
 	COMMAND_COUNT,

@@ -2,8 +2,8 @@
  * places.h - what paiged makes and paigectl looks for: names in the runtime directory and
  * in DATA_DIR.
  */
-#ifndef PAIGE_SUPERVISOR_PLACES_H
-#define PAIGE_SUPERVISOR_PLACES_H
+#ifndef PAIGE_SUPERVISOR_SHARED_PLACES_H
+#define PAIGE_SUPERVISOR_SHARED_PLACES_H
 
 /* In the runtime directory (ctl.h). */
 #define CTL_SOCKET "ctl.sock"

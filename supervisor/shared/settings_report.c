@@ -1,9 +1,9 @@
 /* settings_report.c - see settings_report.h. */
-#include "supervisor/settings_report.h"
+#include "supervisor/shared/settings_report.h"
 
-#include "common/inherited.h"
-#include "common/log.h"
-#include "proto/messages.h"
+#include "common/base/inherited.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
 
 void settings_report(const struct settings *settings, struct buf *out)
 {

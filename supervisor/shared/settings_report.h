@@ -1,9 +1,9 @@
 /* settings_report.h - settings for people: as the JSON of type ctl_config, for ctl.c and
  * for paigectl without a daemon; and in the log. */
-#ifndef PAIGE_SUPERVISOR_SETTINGS_REPORT_H
-#define PAIGE_SUPERVISOR_SETTINGS_REPORT_H
+#ifndef PAIGE_SUPERVISOR_SHARED_SETTINGS_REPORT_H
+#define PAIGE_SUPERVISOR_SHARED_SETTINGS_REPORT_H
 
-#include "common/settings.h"
+#include "common/settings/settings.h"
 
 /* Appends it; secrets are masked. */
 void settings_report(const struct settings *settings, struct buf *out);

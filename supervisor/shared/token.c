@@ -1,8 +1,8 @@
 /* token.c - see token.h. Called by daemon.c and by paigectl token. */
-#include "supervisor/token.h"
+#include "supervisor/shared/token.h"
 
-#include "common/ids.h"
-#include "common/private_file.h"
+#include "common/base/ids.h"
+#include "common/base/private_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

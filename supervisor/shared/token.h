@@ -5,8 +5,8 @@
  * 64 hexadecimal digits and a newline, mode 0600. Made by the first start, kept by later
  * ones, so that clients can be set up with it once.
  */
-#ifndef PAIGE_SUPERVISOR_TOKEN_H
-#define PAIGE_SUPERVISOR_TOKEN_H
+#ifndef PAIGE_SUPERVISOR_SHARED_TOKEN_H
+#define PAIGE_SUPERVISOR_SHARED_TOKEN_H
 
 #define TOKEN_DIGITS 64
 #define TOKEN_SIZE (TOKEN_DIGITS + 1)

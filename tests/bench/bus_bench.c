@@ -10,8 +10,8 @@
  *   events    publishes as fast as 1000 events per millisecond turn are taken
  * Not run by the tests.
  */
-#include "common/bus.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

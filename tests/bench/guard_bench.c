@@ -4,11 +4,11 @@
  * Prints one line for each: events that go through machine_step, without JSON around
  * them. Usage: guard_bench [million events].
  */
-#include "common/clock.h"
-#include "workers/guard-engine/breakloop.h"
-#include "workers/guard-engine/idle.h"
-#include "workers/guard-engine/interview.h"
-#include "workers/guard-engine/session_guard.h"
+#include "common/base/clock.h"
+#include "common/machine/idle.h"
+#include "workers/guard-engine/breakloop/breakloop.h"
+#include "workers/guard-engine/interview/interview.h"
+#include "workers/guard-engine/session/session_guard.h"
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>

@@ -15,8 +15,8 @@
  *
  * TERM drains the bus as a worker does. It writes one byte to stdout when it serves.
  */
-#include "common/bus.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* bus_rig.c - what the bus tests stand on (bus_rig.h). */
 #include "tests/bus/bus_rig.h"
-#include "common/ids.h"
-#include "common/log.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
 #include "tests/unit/scratch.h"
 #include <check.h>
 #include <dirent.h>

@@ -6,8 +6,8 @@
 #ifndef PAIGE_TESTS_BUS_RIG_H
 #define PAIGE_TESTS_BUS_RIG_H
 
-#include "common/buf.h"
-#include "common/bus.h"
+#include "common/base/buf.h"
+#include "common/bus/bus.h"
 #include <sys/types.h>
 
 #define RIG_CALLS_MAX 20000

@@ -12,7 +12,7 @@
  *
  * Between bursts it is calm: it answers, and publishes beacons.
  */
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "proto/worker.h"
 #include "tests/bus/rogue_make.h"
 #include "tests/bus/rogue_wire.h"

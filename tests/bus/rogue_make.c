@@ -1,7 +1,7 @@
 /* rogue_make.c - see rogue_make.h. */
 #include "tests/bus/rogue_make.h"
-#include "common/ids.h"
-#include "proto/topics.h"
+#include "common/base/ids.h"
+#include "proto/tables/topics.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,9 +6,9 @@
 #ifndef PAIGE_TESTS_BUS_ROGUE_MAKE_H
 #define PAIGE_TESTS_BUS_ROGUE_MAKE_H
 
-#include "common/bus_wire.h"
-#include "proto/methods.h"
-#include "tests/unit/sample.h"
+#include "common/bus/rules/bus_wire.h"
+#include "proto/tables/methods.h"
+#include "tests/unit/proto/sample.h"
 
 struct rogue {
 	enum worker_id self;

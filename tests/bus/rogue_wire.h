@@ -9,7 +9,7 @@
 #ifndef PAIGE_TESTS_BUS_ROGUE_WIRE_H
 #define PAIGE_TESTS_BUS_ROGUE_WIRE_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stdbool.h>
 
 enum wire_protocol { WIRE_PUB = 0x20, WIRE_SUB = 0x21, WIRE_REQ = 0x30, WIRE_REP = 0x31 };

@@ -2,7 +2,7 @@
  * A caller that keeps to nothing, over the real bus: what it asks for is bounded, and
  * others are served meanwhile. It plays llm, with frames of its own making.
  */
-#include "common/bus_wire.h"
+#include "common/bus/rules/bus_wire.h"
 #include "tests/bus/bus_rig.h"
 #include "tests/bus/rogue_wire.h"
 #include <check.h>
@@ -153,7 +153,8 @@ START_TEST(no_connection_that_went_wrong_keeps_its_place)
 
 		if (!wire_dial(&x, path, (enum wire_protocol)protocols[i % 4]))
 			continue;
-		wire_send_raw(&x, (struct str){half, (size_t)(i / 4) % (sizeof(half) + 1)});
+		wire_send_raw(
+			&x, (struct str){half, (size_t)(i / 4) % (sizeof(half) + 1)});
 		wire_close(&x);
 		usleep(10000);
 	}

@@ -2,8 +2,8 @@
  * The worker contract (proto/worker.h), with this process as the supervisor of
  * worker_probe and of the real workers.
  */
-#include "common/buf.h"
-#include "common/clock.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "proto/worker.h"
 #include "tests/unit/scratch.h"
 #include <check.h>

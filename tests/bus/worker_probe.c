@@ -7,8 +7,8 @@
  * PROBE=later is ready half a second after init, PROBE=stuck never returns from RELOAD,
  * PROBE=deaf has no handler for its method.
  */
-#include "common/log.h"
-#include "common/worker.h"
+#include "common/base/log.h"
+#include "common/worker/worker.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,14 +2,14 @@
  * bus_stub.h - a bus that goes nowhere, for fuzzing what calls it: calls are kept and
  * answered when told.
  *
- * Defines the functions of common/bus.h and worker.h that the gateway uses; include it in one file of
+ * Defines the functions of common/bus/bus.h and worker.h that the gateway uses; include it in one file of
  * a target.
  */
 #ifndef PAIGE_TESTS_FUZZ_BUS_STUB_H
 #define PAIGE_TESTS_FUZZ_BUS_STUB_H
 
-#include "common/bus.h"
-#include "common/worker.h"
+#include "common/bus/bus.h"
+#include "common/worker/worker.h"
 #include <stdlib.h>
 
 #define STUB_MAX_CALLS 4096

@@ -1,7 +1,7 @@
 /* codec_corpus.c - writes the seed corpus of fuzz_codec into a directory: one sample of
  * every type. */
-#include "proto/messages.h"
-#include "tests/unit/sample.h"
+#include "proto/codec/messages.h"
+#include "tests/unit/proto/sample.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

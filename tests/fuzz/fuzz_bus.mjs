@@ -39,7 +39,7 @@ function snapshot(dir) {
 
 /** [type, worker that may ask the store to log it], without what the store and the observer log when they hear of events. */
 function loggable() {
-  const table = fs.readFileSync(new URL('../../proto/actions.def', import.meta.url), 'utf8');
+  const table = fs.readFileSync(new URL('../../proto/catalogue/actions.def', import.meta.url), 'utf8');
   return [...table.matchAll(/^ACTION\(\w+, "(\w+)", BY_(\w+),/gm)].map(([, type, by]) => [type, by.toLowerCase().replace('_', '-')]).filter(([, by]) => !['store', 'observer'].includes(by));
 }
 

@@ -5,8 +5,8 @@
  * The first byte chooses the type, the second the mode, the rest is the text. Built with
  * -Dfuzz=true and clang; the seed corpus is one sample of every type (codec_corpus.c).
  */
-#include "common/utf8.h"
-#include "proto/messages.h"
+#include "common/base/utf8.h"
+#include "proto/codec/messages.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -4,17 +4,17 @@
  * connection. The first byte says what the rest is (enum sent_as) and in which pieces it
  * is sent. Whatever is sent must mean the same however it is cut.
  */
-#include "common/log.h"
+#include "common/base/log.h"
 #include "tests/fuzz/bus_stub.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/guard_watch.h"
-#include "workers/gateway/http_head.h"
-#include "workers/gateway/http_routes.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http_head.h"
 #include "workers/gateway/mcp/mcp.h"
-#include "workers/gateway/mcp_tools.h"
-#include "workers/gateway/panel.h"
-#include "workers/gateway/ws_message.h"
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/routes/guard_watch.h"
+#include "workers/gateway/routes/ws_message.h"
+#include "workers/gateway/tools/mcp_tools.h"
+#include "workers/gateway/web/http_routes.h"
+#include "workers/gateway/web/panel.h"
+#include "workers/gateway/ws/ws_server.h"
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>

@@ -3,12 +3,12 @@
  * message to a worker and back. Even first byte: the rest is what the socket brings. Odd:
  * the rest is the text of one message, cut into fragments by the second byte.
  */
-#include "common/log.h"
+#include "common/base/log.h"
 #include "tests/fuzz/bus_stub.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/guard_watch.h"
-#include "workers/gateway/ws_message.h"
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/routes/guard_watch.h"
+#include "workers/gateway/routes/ws_message.h"
+#include "workers/gateway/ws/ws_server.h"
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Who may connect, and what those who may not can do to the others. The rules themselves are a table
-// in tests/unit/test_gateway_access.c.
+// in tests/unit/gateway/test_gateway_access.c.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';

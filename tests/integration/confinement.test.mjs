@@ -20,8 +20,8 @@ const NEWEST = 7;
 /** What the running kernel offers: landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION). */
 const ABI = Math.max(0, Number(execFileSync('python3', ['-c', 'import ctypes; print(ctypes.CDLL(None).syscall(444, None, 0, 1))'], { encoding: 'utf8' })));
 
-/** What common/confine_gaps.def says is left open: [{abi that closes it, broker: whether that does, too, what, attacks that show it}]. */
-const GAPS = [...fs.readFileSync(new URL('../../common/confine_gaps.def', import.meta.url), 'utf8').matchAll(/^GAP\((\d+), "[^"]*", ([01]), "([^"]*)",\s*((?:"[^"]*"\s*)+)\)/gm)]
+/** What common/confine/confine_gaps.def says is left open: [{abi that closes it, broker: whether that does, too, what, attacks that show it}]. */
+const GAPS = [...fs.readFileSync(new URL('../../common/confine/confine_gaps.def', import.meta.url), 'utf8').matchAll(/^GAP\((\d+), "[^"]*", ([01]), "([^"]*)",\s*((?:"[^"]*"\s*)+)\)/gm)]
   .map(([, abi, broker, what, attacks]) => ({ abi: Number(abi), broker: broker === '1', what, attacks: attacks.replaceAll('"', '').split(/\s+/).filter(Boolean) }));
 /** What is no gap, because the worker is there to do it. */
 const NEEDED = { store: ['read-the-token', 'read-data-of-the-store'], fswatch: ['read-the-project'], llm: ['connect-tcp', 'socket-udp'] };
@@ -101,7 +101,7 @@ function page(outcomes) {
   return [
     '# What confined workers can still do', '',
     '<!-- Written by tests/integration/confinement.test.mjs. -->', '',
-    'The kernel lets the supervisor make the connections of workers (supervisor/broker.h); where it does not, `paigectl status` tells what',
+    'The kernel lets the supervisor make the connections of workers (supervisor/paiged/process/broker.h); where it does not, `paigectl status` tells what',
     'is open besides. A library inside each worker tries these things after the worker is confined, on two of its threads. `-`: refused on every kernel.',
     '`refused from ABI n`: done on a kernel whose Landlock has a smaller ABI. `done`: possible on every kernel up to ABI ' + NEWEST + '.',
     'The agent worker is not confined: what it starts may do whatever its user may. Neither is paige-gh, which llm starts before it is',

@@ -8,7 +8,7 @@ import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
 const QUICK = Boolean(process.env.PAIGE_QUICK);
-const LIMIT = 16 * 1024 * 1024; // of the write-ahead log (workers/store/wal.h)
+const LIMIT = 16 * 1024 * 1024; // of the write-ahead log (workers/store/db/wal.h)
 
 const health = async (daemon) => (await daemon.get('/health')).json;
 const becomes = (daemon, status, ms = 15000) => until(`/health says ${status}`, async () => {

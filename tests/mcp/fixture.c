@@ -1,9 +1,9 @@
 /* fixture.c - see fixture.h. Usage: mcp_fixture PORT; ends on SIGTERM. */
 #include "tests/mcp/fixture.h"
-#include "common/log.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http_routes.h"
-#include "workers/gateway/sockdiag.h"
+#include "common/base/log.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/sockdiag.h"
+#include "workers/gateway/web/http_routes.h"
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>

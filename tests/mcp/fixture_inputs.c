@@ -3,7 +3,7 @@
  * with resultType input_required, and are called again with inputResponses and the
  * requestState they gave.
  */
-#include "common/ids.h"
+#include "common/base/ids.h"
 #include "tests/mcp/fixture.h"
 #include "workers/gateway/mcp/message.h"
 #include <openssl/hmac.h>

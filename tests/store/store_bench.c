@@ -7,7 +7,7 @@
  * Prints for action.append in groups and for activity.selection one by one: rows
  * acknowledged per second and, as proof, rows that are in the file.
  */
-#include "common/ids.h"
+#include "common/base/ids.h"
 #include "tests/store/store_process.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* store_process.c - a real paige-store under a test (store_process.h). */
 #include "tests/store/store_process.h"
-#include "common/ids.h"
-#include "proto/messages.h"
+#include "common/base/ids.h"
+#include "proto/codec/messages.h"
 #include "proto/worker.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -9,8 +9,8 @@
 #ifndef PAIGE_TESTS_STORE_PROCESS_H
 #define PAIGE_TESTS_STORE_PROCESS_H
 
-#include "common/buf.h"
-#include "common/bus.h"
+#include "common/base/buf.h"
+#include "common/bus/bus.h"
 #include <stdbool.h>
 #include <sys/types.h>
 

@@ -2,7 +2,7 @@
  * test_memory_process.c - memory.db under a real paige-store: killed, damaged, searched
  * while others save.
  */
-#include "common/ids.h"
+#include "common/base/ids.h"
 #include "tests/store/store_process.h"
 #include <check.h>
 #include <fcntl.h>

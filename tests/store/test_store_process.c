@@ -3,10 +3,10 @@
  * killed in the middle, locked out, a full disk, a failing disk, a reader that stays,
  * damage and loss of its file.
  */
-#include "common/ids.h"
+#include "common/base/ids.h"
 #include "proto/worker.h"
 #include "tests/store/store_process.h"
-#include "workers/store/serve.h"
+#include "workers/store/service/serve.h"
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #ifndef PAIGE_TESTS_SCRATCH_H
 #define PAIGE_TESTS_SCRATCH_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

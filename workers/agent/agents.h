@@ -10,11 +10,11 @@
 #ifndef PAIGE_AGENT_AGENTS_H
 #define PAIGE_AGENT_AGENTS_H
 
-#include "common/buf.h"
-#include "common/ids.h"
-#include "common/worker.h"
+#include "common/base/buf.h"
+#include "common/base/ids.h"
+#include "common/worker/worker.h"
 #include "workers/agent/folders.h"
-#include "workers/agent/process.h"
+#include "workers/agent/process/process.h"
 #include "workers/agent/prompts.h"
 #include "workers/agent/record.h"
 #include "workers/agent/turn.h"
@@ -89,7 +89,7 @@ struct agent_client *client_new(struct agents *a, struct str id);
 void client_free(struct agent_client *client);
 /* Queues one message, JSON text. */
 void client_send(struct agent_client *client, struct str message);
-/* Encodes a message of proto/agent.def. */
+/* Encodes a message of proto/catalogue/agent.def. */
 void client_say(
 	struct agent_client *client, const struct type *type, const void *message);
 void client_say_notice(struct agent_client *client, const char *type);

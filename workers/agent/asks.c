@@ -6,9 +6,9 @@
  * can_use_tool is shown to all clients and waits for the first answer; without one in
  * AGENT_ANSWER_MS the answer is no. Control messages are not handed on to clients.
  */
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/messages.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
 #include <stdlib.h>
 

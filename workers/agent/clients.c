@@ -1,5 +1,5 @@
 /* clients.c - the clients of /agent and what they are told; see agents.h. */
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* folders.c - see folders.h. */
 #include "workers/agent/folders.h"
-#include "common/relative_path.h"
+#include "common/base/relative_path.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -9,9 +9,9 @@
 #ifndef PAIGE_AGENT_FOLDERS_H
 #define PAIGE_AGENT_FOLDERS_H
 
-#include "common/arena.h"
-#include "common/ids.h"
-#include "common/str.h"
+#include "common/base/arena.h"
+#include "common/base/ids.h"
+#include "common/base/str.h"
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>

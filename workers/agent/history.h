@@ -8,7 +8,7 @@
 #ifndef PAIGE_AGENT_HISTORY_H
 #define PAIGE_AGENT_HISTORY_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 
 #define HISTORY_MAX_EVENTS 10000

@@ -6,14 +6,14 @@
  * would hold for it too. Strangers never talk to this process: the gateway checks who
  * connects.
  */
-#include "common/file_io.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/messages.h"
+#include "common/base/file_io.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
-#include "workers/agent/command.h"
-#include "workers/agent/environment.h"
-#include "workers/agent/family.h"
+#include "workers/agent/process/command.h"
+#include "workers/agent/process/environment.h"
+#include "workers/agent/process/family.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* paige_tools.c - see paige_tools.h. */
 #include "workers/agent/paige_tools.h"
-#include "common/bus_folder.h"
-#include "common/file_io.h"
-#include "common/private_file.h"
-#include "proto/messages.h"
+#include "common/base/file_io.h"
+#include "common/base/private_file.h"
+#include "common/bus/rules/bus_folder.h"
+#include "proto/codec/messages.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -7,13 +7,13 @@
 #ifndef PAIGE_AGENT_PAIGE_TOOLS_H
 #define PAIGE_AGENT_PAIGE_TOOLS_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <limits.h>
 
 /* In the order of the setting's choices. */
 enum agent_mcp { AGENT_MCP_PAIGE, AGENT_MCP_NONE };
 
-/* Appends the configuration for a daemon whose DATA_DIR/paiged.json (proto/ctl.def) holds
+/* Appends the configuration for a daemon whose DATA_DIR/paiged.json (proto/catalogue/ctl.def) holds
  * `discovery`. 0, or -EINVAL when that is not what it should be. */
 int paige_tools_describe(struct str discovery, struct buf *out)
 	__attribute__((warn_unused_result));

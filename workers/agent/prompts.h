@@ -9,8 +9,8 @@
 #ifndef PAIGE_AGENT_PROMPTS_H
 #define PAIGE_AGENT_PROMPTS_H
 
-#include "common/ids.h"
-#include "common/str.h"
+#include "common/base/ids.h"
+#include "common/base/str.h"
 #include <stdbool.h>
 #include <sys/queue.h>
 

@@ -1,6 +1,6 @@
 /* record.c - see record.h. */
 #include "workers/agent/record.h"
-#include "common/file_io.h"
+#include "common/base/file_io.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -13,8 +13,8 @@
 #ifndef PAIGE_AGENT_RECORD_H
 #define PAIGE_AGENT_RECORD_H
 
-#include "common/buf.h"
-#include "common/ids.h"
+#include "common/base/buf.h"
+#include "common/base/ids.h"
 #include "workers/agent/history.h"
 #include <limits.h>
 #include <stdbool.h>

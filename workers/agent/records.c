@@ -6,7 +6,7 @@
  * Nobody is let in before nothing is left of the programs of that worker: two programs
  * never work in one session, and a client that is told of an end may rely on it.
  */
-#include "common/log.h"
+#include "common/base/log.h"
 #include "workers/agent/agents.h"
 #include <dirent.h>
 #include <errno.h>

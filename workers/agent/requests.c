@@ -1,6 +1,6 @@
 /* requests.c - what clients of /agent ask for; see agents.h. */
-#include "common/log.h"
-#include "proto/messages.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* sessions.c - agent sessions and their programs; see agents.h. */
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/messages.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
-#include "workers/agent/command.h"
 #include "workers/agent/paige_tools.h"
+#include "workers/agent/process/command.h"
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>

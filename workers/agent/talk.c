@@ -1,6 +1,6 @@
 /* talk.c - what is said to the program of a session: prompts, and that a turn is to end;
  * see agents.h. */
-#include "common/log.h"
+#include "common/base/log.h"
 #include "workers/agent/agents.h"
 #include <errno.h>
 #include <stdio.h>

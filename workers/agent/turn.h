@@ -4,12 +4,12 @@
  *
  * Pure: the time is an argument, in milliseconds of the clock that stands still while the
  * computer sleeps (R49). Called by sessions.c. All rules are the guard engine's
- * (workers/guard-engine/idle.h); here they are only driven.
+ * (common/machine/idle.h); here they are only driven.
  */
 #ifndef PAIGE_AGENT_TURN_H
 #define PAIGE_AGENT_TURN_H
 
-#include "workers/guard-engine/idle.h"
+#include "common/machine/idle.h"
 
 struct turn {
 	struct idle idle;

@@ -1,9 +1,9 @@
 /* diffs.c - see diffs.h. */
 #include "workers/fswatch/diffs.h"
-#include "common/log.h"
-#include "proto/errors.h"
-#include "workers/fswatch/brief.h"
-#include "workers/fswatch/diff.h"
+#include "common/base/log.h"
+#include "proto/tables/errors.h"
+#include "workers/fswatch/buffers/brief.h"
+#include "workers/fswatch/buffers/diff.h"
 #include <errno.h>
 #include <stdlib.h>
 

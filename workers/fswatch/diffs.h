@@ -8,7 +8,7 @@
 #ifndef PAIGE_FSWATCH_DIFFS_H
 #define PAIGE_FSWATCH_DIFFS_H
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 #include "workers/fswatch/fswatch.h"
 
 /* Copies of edits that may wait to be compared; beyond it a request is refused. */

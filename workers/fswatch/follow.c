@@ -1,7 +1,7 @@
 /* follow.c - buffers and the files they belong to: see fswatch.h. */
-#include "common/log.h"
+#include "common/base/log.h"
+#include "workers/fswatch/disk/language.h"
 #include "workers/fswatch/fswatch.h"
-#include "workers/fswatch/language.h"
 #include <errno.h>
 
 /* A saved file that another program has changed: the buffer holds what is there now. */

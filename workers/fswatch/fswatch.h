@@ -16,18 +16,18 @@
 #ifndef PAIGE_FSWATCH_FSWATCH_H
 #define PAIGE_FSWATCH_FSWATCH_H
 
-#include "common/jobs.h"
-#include "common/worker.h"
-#include "workers/fswatch/buffers.h"
-#include "workers/fswatch/diagnostics.h"
-#include "workers/fswatch/journal.h"
-#include "workers/fswatch/open_files.h"
-#include "workers/fswatch/outbox.h"
-#include "workers/fswatch/project.h"
-#include "workers/fswatch/read.h"
-#include "workers/fswatch/spool.h"
+#include "common/bus/jobs.h"
+#include "common/worker/worker.h"
+#include "workers/fswatch/buffers/buffers.h"
+#include "workers/fswatch/buffers/diagnostics.h"
+#include "workers/fswatch/buffers/journal.h"
+#include "workers/fswatch/buffers/open_files.h"
+#include "workers/fswatch/buffers/outbox.h"
+#include "workers/fswatch/buffers/spool.h"
+#include "workers/fswatch/disk/project.h"
+#include "workers/fswatch/disk/read.h"
 #include "workers/fswatch/turn.h"
-#include "workers/fswatch/watch.h"
+#include "workers/fswatch/watch/watch.h"
 
 #define FSWATCH_MAX_TREE_WAITERS 256
 #define FSWATCH_SESSION_SIZE 65

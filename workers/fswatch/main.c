@@ -2,11 +2,11 @@
  * main.c - paige-fswatch, the worker that owns the project: files, buffers, tree, watch.
  * Its start, what it may still do, and its end.
  */
-#include "common/log.h"
-#include "common/timer.h"
-#include "common/worker.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "common/worker/worker.h"
+#include "workers/fswatch/buffers/in_place.h"
 #include "workers/fswatch/fswatch.h"
-#include "workers/fswatch/in_place.h"
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>

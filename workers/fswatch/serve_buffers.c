@@ -1,12 +1,12 @@
 /* serve_buffers.c - the methods about what is in the editor and not, or not yet, saved.
  */
-#include "common/log.h"
-#include "proto/errors.h"
-#include "proto/messages.h"
-#include "workers/fswatch/brief.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
+#include "workers/fswatch/buffers/brief.h"
 #include "workers/fswatch/diffs.h"
+#include "workers/fswatch/disk/language.h"
 #include "workers/fswatch/fswatch.h"
-#include "workers/fswatch/language.h"
 #include <errno.h>
 #include <stdlib.h>
 

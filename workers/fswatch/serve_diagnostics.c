@@ -1,5 +1,5 @@
 /* serve_diagnostics.c - fs.diagnostics, and what fs.state tells of them. */
-#include "proto/errors.h"
+#include "proto/tables/errors.h"
 #include "workers/fswatch/fswatch.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -4,15 +4,15 @@
  * Saving waits for the disk, so it is done on the thread of jobs.h; what is asked of the
  * same file meanwhile waits for it.
  */
-#include "common/log.h"
-#include "common/utf8.h"
-#include "proto/errors.h"
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
-#include "workers/fswatch/fault.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
+#include "proto/tables/mcp_tools.h"
+#include "workers/fswatch/buffers/save.h"
+#include "workers/fswatch/disk/fault.h"
+#include "workers/fswatch/disk/language.h"
 #include "workers/fswatch/fswatch.h"
-#include "workers/fswatch/language.h"
-#include "workers/fswatch/save.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* serve_tools.c - the methods behind tools alone: a buffer for a model, and the places
  * that it wants to show. */
-#include "common/utf8.h"
-#include "proto/errors.h"
-#include "proto/messages.h"
-#include "workers/fswatch/brief.h"
-#include "workers/fswatch/fault.h"
+#include "common/base/utf8.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
+#include "workers/fswatch/buffers/brief.h"
+#include "workers/fswatch/buffers/lines.h"
+#include "workers/fswatch/disk/fault.h"
 #include "workers/fswatch/fswatch.h"
-#include "workers/fswatch/lines.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

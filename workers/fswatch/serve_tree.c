@@ -1,7 +1,7 @@
 /* serve_tree.c - the tree for windows, and what the watcher sees. */
-#include "common/log.h"
-#include "proto/errors.h"
-#include "proto/messages.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
 #include "workers/fswatch/fswatch.h"
 #include <stdlib.h>
 

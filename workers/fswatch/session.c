@@ -8,9 +8,9 @@
  * Open files and buffers belong to the windows and to the files, never to a session: they
  * outlive its end, the start of another, and a database that knows nothing of it (P6.21).
  */
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/messages.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
 #include "workers/fswatch/fswatch.h"
 #include <stdlib.h>
 

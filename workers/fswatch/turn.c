@@ -1,7 +1,7 @@
 /* turn.c - see turn.h. */
 #include "workers/fswatch/turn.h"
-#include "common/log.h"
-#include "common/timer.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
 #include "workers/fswatch/fswatch.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -16,8 +16,8 @@
 #ifndef PAIGE_FSWATCH_TURN_H
 #define PAIGE_FSWATCH_TURN_H
 
-#include "common/buf.h"
-#include "common/bus.h"
+#include "common/base/buf.h"
+#include "common/bus/bus.h"
 
 struct fswatch;
 struct turn_answer;

@@ -5,9 +5,9 @@
  * At the start it learns from the store which streams wait for a timer or for a model;
  * their states are read when they are needed.
  */
-#include "common/log.h"
-#include "common/timer.h"
-#include "workers/guard-engine/engine.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "workers/guard-engine/engine/engine.h"
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -4,13 +4,13 @@
  * A table of methods, each served by a flow on a thread of its own (flows.h). The loop
  * itself only moves bytes: the bus, and libcurl's transfers.
  */
-#include "common/ids.h"
-#include "common/log.h"
-#include "proto/messages.h"
-#include "workers/llm/flows.h"
-#include "workers/llm/gh.h"
-#include "workers/llm/llm.h"
-#include "workers/llm/trusted.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "workers/llm/claude/trusted.h"
+#include "workers/llm/flows/flows.h"
+#include "workers/llm/flows/llm.h"
+#include "workers/llm/gh/gh.h"
 #include <stdlib.h>
 #include <string.h>
 

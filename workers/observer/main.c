@@ -2,8 +2,8 @@
  * main.c - paige-observer, the worker that decides when to nudge: which session is
  * active, and what happens in it, as the bus tells.
  */
-#include "common/log.h"
-#include "proto/messages.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
 #include "workers/observer/observer.h"
 #include <stdlib.h>
 

@@ -6,11 +6,11 @@
  * that ended meanwhile is known by its generation, and the answer is thrown away (EC-66).
  */
 #include "workers/observer/observer.h"
-#include "common/ids.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/actions.h"
-#include "proto/messages.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/actions.h"
 #include "workers/observer/snapshot.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef PAIGE_OBSERVER_OBSERVER_H
 #define PAIGE_OBSERVER_OBSERVER_H
 
-#include "common/worker.h"
+#include "common/worker/worker.h"
 #include "workers/observer/policy.h"
 
 struct observer {

@@ -1,6 +1,6 @@
 /* snapshot.c - what the model is told about the moment (snapshot.h). */
 #include "workers/observer/snapshot.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 int64_t snapshot_time_ms(struct str iso)
 {

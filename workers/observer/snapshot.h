@@ -3,7 +3,7 @@
 #ifndef PAIGE_OBSERVER_SNAPSHOT_H
 #define PAIGE_OBSERVER_SNAPSHOT_H
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 #include "workers/observer/policy.h"
 
 #define SNAPSHOT_ACTIONS 20

@@ -1,12 +1,12 @@
 /* backups.c - copies of paige.db in DATA_DIR/backups (backups.h). */
 #include "workers/store/backups.h"
-#include "common/log.h"
-#include "common/worker.h"
-#include "proto/messages.h"
-#include "workers/store/backup.h"
-#include "workers/store/serve.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "common/base/log.h"
+#include "common/worker/worker.h"
+#include "proto/codec/messages.h"
+#include "workers/store/db/backup.h"
+#include "workers/store/service/serve.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -2,15 +2,15 @@
  * main.c - paige-store, the worker that owns the databases: its methods, its start and
  * its end.
  */
-#include "common/log.h"
-#include "common/timer.h"
-#include "common/worker.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "common/worker/worker.h"
 #include "workers/store/backups.h"
-#include "workers/store/memory.h"
-#include "workers/store/serve.h"
-#include "workers/store/store.h"
-#include "workers/store/streams.h"
-#include "workers/store/upkeep.h"
+#include "workers/store/memory/memory.h"
+#include "workers/store/service/serve.h"
+#include "workers/store/service/store.h"
+#include "workers/store/service/upkeep.h"
+#include "workers/store/streams/streams.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* mcp_sessions.c - see mcp_sessions.h. */
 #include "workers/store/mcp_sessions.h"
-#include "common/buf.h"
-#include "common/file_io.h"
-#include "common/log.h"
-#include "common/worker.h"
-#include "proto/messages.h"
-#include "workers/store/store.h"
+#include "common/base/buf.h"
+#include "common/base/file_io.h"
+#include "common/base/log.h"
+#include "common/worker/worker.h"
+#include "proto/codec/messages.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

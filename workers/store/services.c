@@ -1,11 +1,11 @@
 /* services.c - the table of services.def. */
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 
 const struct service services[] = {
 #define SERVICE(method_, handler_, flags_)                                               \
 	{.method = METHOD_##method_, .handler = handler_, .flags = flags_},
-#include "workers/store/services.def"
+#include "workers/store/service/services.def"
 #undef SERVICE
 };
 

@@ -10,7 +10,7 @@
  *   before its aio is used again. With a reply or reset in hand that wait is short.
  * - An aio without callback completes without a thread switch.
  */
-#include "common/bus_nng.h"
+#include "common/bus/nng/bus_nng.h"
 #include <assert.h>
 #include <errno.h>
 #include <nng/nng.h>

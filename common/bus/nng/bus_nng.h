@@ -10,11 +10,11 @@
  * Errors are -errno: -ECONNRESET when the other side went away, -EADDRINUSE,
  * -ENAMETOOLONG, ...
  */
-#ifndef PAIGE_COMMON_BUS_NNG_H
-#define PAIGE_COMMON_BUS_NNG_H
+#ifndef PAIGE_COMMON_BUS_NNG_BUS_NNG_H
+#define PAIGE_COMMON_BUS_NNG_BUS_NNG_H
 
-#include "common/bus_post.h"
-#include "common/str.h"
+#include "common/base/str.h"
+#include "common/bus/nng/bus_post.h"
 #include <stdatomic.h>
 #include <stdint.h>
 

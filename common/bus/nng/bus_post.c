@@ -1,6 +1,6 @@
 /* bus_post.c - hands notes from any thread to the worker's loop (bus_post.h). */
-#include "common/bus_post.h"
-#include "common/clock.h"
+#include "common/bus/nng/bus_post.h"
+#include "common/base/clock.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>

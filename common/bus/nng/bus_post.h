@@ -5,8 +5,8 @@
  * note is embedded in whatever it is about and posted any number of times: it runs at
  * least once after each post, and once for several posts that the loop had not seen yet.
  */
-#ifndef PAIGE_COMMON_BUS_POST_H
-#define PAIGE_COMMON_BUS_POST_H
+#ifndef PAIGE_COMMON_BUS_NNG_BUS_POST_H
+#define PAIGE_COMMON_BUS_NNG_BUS_POST_H
 
 #include <event2/event.h>
 #include <pthread.h>

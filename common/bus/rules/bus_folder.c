@@ -1,5 +1,5 @@
 /* bus_folder.c - see bus_folder.h. */
-#include "common/bus_folder.h"
+#include "common/bus/rules/bus_folder.h"
 #include <stdio.h>
 
 void bus_folder(const char *runtime_dir, enum worker_id worker, char out[108])

@@ -1,10 +1,10 @@
 /*
  * bus_folder.h - where the sockets of a worker lie.
  */
-#ifndef PAIGE_COMMON_BUS_FOLDER_H
-#define PAIGE_COMMON_BUS_FOLDER_H
+#ifndef PAIGE_COMMON_BUS_RULES_BUS_FOLDER_H
+#define PAIGE_COMMON_BUS_RULES_BUS_FOLDER_H
 
-#include "proto/workers.h"
+#include "proto/tables/workers.h"
 
 /* RUNTIME_DIR/<name>: only that worker may make any there. */
 void bus_folder(const char *runtime_dir, enum worker_id worker, char out[108]);

@@ -1,5 +1,5 @@
 /* bus_gather.c - how long calls wait for others to travel with (bus_gather.h). */
-#include "common/bus_gather.h"
+#include "common/bus/rules/bus_gather.h"
 
 void bus_gather_sent(struct bus_gather *g, struct mono now)
 {

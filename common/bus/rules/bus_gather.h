@@ -6,10 +6,10 @@
  * waits while a message with others is under way; and, after the reply to several, while
  * each turn of the loop brings more, since who was answered asks again.
  */
-#ifndef PAIGE_COMMON_BUS_GATHER_H
-#define PAIGE_COMMON_BUS_GATHER_H
+#ifndef PAIGE_COMMON_BUS_RULES_BUS_GATHER_H
+#define PAIGE_COMMON_BUS_RULES_BUS_GATHER_H
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include <stdbool.h>
 
 /* A reply is waited for no longer, since a call in its message may take long. */

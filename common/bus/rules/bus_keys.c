@@ -1,5 +1,5 @@
 /* bus_keys.c - see bus_keys.h. */
-#include "common/bus_keys.h"
+#include "common/bus/rules/bus_keys.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

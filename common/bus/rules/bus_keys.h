@@ -6,11 +6,11 @@
  * the key of the pair with every request. So a worker that was taken over knows how
  * others prove themselves to it, and cannot prove to anybody that it is another.
  */
-#ifndef PAIGE_COMMON_BUS_KEYS_H
-#define PAIGE_COMMON_BUS_KEYS_H
+#ifndef PAIGE_COMMON_BUS_RULES_BUS_KEYS_H
+#define PAIGE_COMMON_BUS_RULES_BUS_KEYS_H
 
-#include "common/buf.h"
-#include "proto/workers.h"
+#include "common/base/buf.h"
+#include "proto/tables/workers.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* bus_order.c - in which order the batches of one caller are handled (bus_order.h). */
-#include "common/bus_order.h"
+#include "common/bus/rules/bus_order.h"
 
 bool bus_order_meet(struct bus_order *o, uint64_t incarnation, uint64_t base)
 {

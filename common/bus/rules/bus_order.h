@@ -8,8 +8,8 @@
  * once, in order; whole replies go out in order too, so what a caller has no reply for is
  * always the end of its sequence and repeating it cannot overtake anything.
  */
-#ifndef PAIGE_COMMON_BUS_ORDER_H
-#define PAIGE_COMMON_BUS_ORDER_H
+#ifndef PAIGE_COMMON_BUS_RULES_BUS_ORDER_H
+#define PAIGE_COMMON_BUS_RULES_BUS_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* bus_seq.c - which events of a publisher were missed (bus_seq.h). */
-#include "common/bus_seq.h"
+#include "common/bus/rules/bus_seq.h"
 
 void bus_seq_connected(struct bus_seq *s)
 {

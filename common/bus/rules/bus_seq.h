@@ -5,8 +5,8 @@
  * sends beacons that carry the number of its last event: whenever a subscriber connects,
  * and every second, so that a lost last event is noticed too.
  */
-#ifndef PAIGE_COMMON_BUS_SEQ_H
-#define PAIGE_COMMON_BUS_SEQ_H
+#ifndef PAIGE_COMMON_BUS_RULES_BUS_SEQ_H
+#define PAIGE_COMMON_BUS_RULES_BUS_SEQ_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* bus_wire.c - framing of messages of the bus (bus_wire.h). */
-#include "common/bus_wire.h"
+#include "common/bus/rules/bus_wire.h"
 #include <assert.h>
 #include <errno.h>
 

@@ -13,12 +13,12 @@
  * Epochs, keys (bus_keys.h) and incarnations are hexadecimal, everything else decimal. What is read points
  * into the message.
  */
-#ifndef PAIGE_COMMON_BUS_WIRE_H
-#define PAIGE_COMMON_BUS_WIRE_H
+#ifndef PAIGE_COMMON_BUS_RULES_BUS_WIRE_H
+#define PAIGE_COMMON_BUS_RULES_BUS_WIRE_H
 
-#include "common/bus_keys.h"
-#include "common/str.h"
-#include "proto/workers.h"
+#include "common/base/str.h"
+#include "common/bus/rules/bus_keys.h"
+#include "proto/tables/workers.h"
 #include <stdbool.h>
 #include <stdint.h>
 

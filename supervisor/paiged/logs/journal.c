@@ -1,6 +1,6 @@
 /* journal.c - see journal.h. Called by logs.c, and by paiged.c and daemon.c for what they
  * refuse. */
-#include "supervisor/journal.h"
+#include "supervisor/paiged/logs/journal.h"
 
 #include <inttypes.h>
 #include <poll.h>

@@ -5,10 +5,10 @@
  * else nothing is added. The lines of the workers go there only when it is the journal: a
  * terminal shows those of the supervisor alone, and `paigectl logs` the others.
  */
-#ifndef PAIGE_SUPERVISOR_JOURNAL_H
-#define PAIGE_SUPERVISOR_JOURNAL_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_JOURNAL_H
+#define PAIGE_SUPERVISOR_PAIGED_LOGS_JOURNAL_H
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include <stdbool.h>
 
 /* Whether the standard error is the journal: $JOURNAL_STREAM names it (systemd.exec(5)).

@@ -1,5 +1,5 @@
 /* lines.c - see lines.h. */
-#include "supervisor/lines.h"
+#include "supervisor/paiged/logs/lines.h"
 
 #include <string.h>
 

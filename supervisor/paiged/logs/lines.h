@@ -5,10 +5,10 @@
  * A line longer than LINES_MAX is cut and marked, the rest of it is passed over: a worker
  * cannot make the supervisor grow.
  */
-#ifndef PAIGE_SUPERVISOR_LINES_H
-#define PAIGE_SUPERVISOR_LINES_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_LINES_H
+#define PAIGE_SUPERVISOR_PAIGED_LOGS_LINES_H
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 /* logs.c - see logs.h. Called by process.c and daemon.c, and by log.h for the
  * supervisor's own lines. */
-#include "supervisor/logs.h"
+#include "supervisor/paiged/logs/logs.h"
 
-#include "common/log.h"
-#include "supervisor/journal.h"
-#include "supervisor/lines.h"
-#include "supervisor/sink.h"
-#include "supervisor/tail.h"
+#include "common/base/log.h"
+#include "supervisor/paiged/logs/journal.h"
+#include "supervisor/paiged/logs/lines.h"
+#include "supervisor/paiged/logs/sink.h"
+#include "supervisor/paiged/logs/tail.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -7,12 +7,12 @@
  * own lines go to stderr and to logs/paiged.log; where stderr is systemd's journal, those of
  * the workers go there, too (journal.h).
  */
-#ifndef PAIGE_SUPERVISOR_LOGS_H
-#define PAIGE_SUPERVISOR_LOGS_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_LOGS_H
+#define PAIGE_SUPERVISOR_PAIGED_LOGS_LOGS_H
 
-#include "common/buf.h"
-#include "common/clock.h"
-#include "proto/workers.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "proto/tables/workers.h"
 #include <event2/event.h>
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* sink.c - see sink.h. */
-#include "supervisor/sink.h"
+#include "supervisor/paiged/logs/sink.h"
 
-#include "common/log.h"
-#include "supervisor/places.h"
+#include "common/base/log.h"
+#include "supervisor/shared/places.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

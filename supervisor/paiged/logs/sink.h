@@ -6,10 +6,10 @@
  * many are missing. Rotation renames, so that whoever
  * follows the old file loses nothing; nothing is copied.
  */
-#ifndef PAIGE_SUPERVISOR_SINK_H
-#define PAIGE_SUPERVISOR_SINK_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_SINK_H
+#define PAIGE_SUPERVISOR_PAIGED_LOGS_SINK_H
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* tail.c - see tail.h. Called by logs.c. */
-#include "supervisor/tail.h"
+#include "supervisor/paiged/logs/tail.h"
 
 static void put(struct tail *t, char c)
 {

@@ -1,10 +1,10 @@
 /*
  * tail.h - the last lines of a worker, kept in memory to be shown beside its death. Pure.
  */
-#ifndef PAIGE_SUPERVISOR_TAIL_H
-#define PAIGE_SUPERVISOR_TAIL_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_TAIL_H
+#define PAIGE_SUPERVISOR_PAIGED_LOGS_TAIL_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 #define TAIL_BYTES 8192
 #define TAIL_LINES 20

@@ -1,9 +1,9 @@
 /* broker.c - see broker.h. Called by daemon.c and process.c. */
-#include "supervisor/broker.h"
+#include "supervisor/paiged/process/broker.h"
 
-#include "common/bus_folder.h"
-#include "common/log.h"
-#include "supervisor/broker_connect.h"
+#include "common/base/log.h"
+#include "common/bus/rules/bus_folder.h"
+#include "supervisor/paiged/process/broker_connect.h"
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <pthread.h>

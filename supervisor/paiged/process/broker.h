@@ -12,10 +12,10 @@
  * A worker may connect to sockets in the folders of the bus, and, when it is said to use
  * the network, to any address of IP.
  */
-#ifndef PAIGE_SUPERVISOR_BROKER_H
-#define PAIGE_SUPERVISOR_BROKER_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_H
 
-#include "proto/workers.h"
+#include "proto/tables/workers.h"
 #include <event2/event.h>
 #include <stdbool.h>
 

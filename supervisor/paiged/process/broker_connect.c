@@ -1,5 +1,5 @@
 /* broker_connect.c - see broker_connect.h. Called by broker.c on its thread. */
-#include "supervisor/broker_connect.h"
+#include "supervisor/paiged/process/broker_connect.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,10 @@
  * broker_connect.h - one connect in the place of a worker: what it may reach, and the
  * connect itself.
  */
-#ifndef PAIGE_SUPERVISOR_BROKER_CONNECT_H
-#define PAIGE_SUPERVISOR_BROKER_CONNECT_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_CONNECT_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_CONNECT_H
 
-#include "proto/workers.h"
+#include "proto/tables/workers.h"
 #include <stdbool.h>
 #include <sys/socket.h>
 

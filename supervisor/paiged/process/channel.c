@@ -1,8 +1,8 @@
 /* channel.c - see channel.h. */
-#include "supervisor/channel.h"
+#include "supervisor/paiged/process/channel.h"
 
-#include "common/pass_fd.h"
-#include "supervisor/launch.h"
+#include "common/base/pass_fd.h"
+#include "supervisor/paiged/process/launch.h"
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -5,11 +5,11 @@
  * do, of FLEET only the newest. Packets of another generation, of a wrong size or of an
  * unknown type are dropped.
  */
-#ifndef PAIGE_SUPERVISOR_CHANNEL_H
-#define PAIGE_SUPERVISOR_CHANNEL_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_CHANNEL_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_CHANNEL_H
 
-#include "common/buf.h"
-#include "common/str.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
 #include "proto/worker.h"
 #include <event2/event.h>
 

@@ -1,5 +1,5 @@
 /* ending.c - see ending.h. Pure but for memory. */
-#include "supervisor/ending.h"
+#include "supervisor/paiged/process/ending.h"
 
 #include "proto/worker.h"
 #include <string.h>
@@ -38,7 +38,7 @@ static void print_exit(int code, struct buf *out)
 		const char *doc;
 	} known[] = {
 #define WORKER_EXIT(symbol, code_, does, doc_) {code_, doc_},
-#include "proto/exits.def"
+#include "proto/catalogue/exits.def"
 #undef WORKER_EXIT
 	};
 

@@ -1,9 +1,9 @@
 /* ending.h - how a worker's process ended. Called by process.c and status.c. */
-#ifndef PAIGE_SUPERVISOR_ENDING_H
-#define PAIGE_SUPERVISOR_ENDING_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_ENDING_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_ENDING_H
 
-#include "common/buf.h"
-#include "common/clock.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
 #include <signal.h>
 
 enum ending_kind { ENDING_NONE, ENDING_EXIT, ENDING_SIGNAL, ENDING_SPAWN };
@@ -20,7 +20,7 @@ struct ending {
 
 /* As waitid(2) tells it; `spawn_error` is not 0 when the program was not executed. */
 void ending_set(struct ending *e, const siginfo_t *info, int spawn_error, struct wall at);
-/* True for the exit codes that park a worker (proto/exits.def). */
+/* True for the exit codes that park a worker (proto/catalogue/exits.def). */
 bool ending_parks(const struct ending *e);
 /* "exit", "signal", "spawn" */
 const char *ending_kind_name(enum ending_kind kind);

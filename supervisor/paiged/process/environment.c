@@ -1,8 +1,8 @@
 /* environment.c - see environment.h. Called by process.c for every start. Pure but for
  * memory. */
-#include "supervisor/environment.h"
+#include "supervisor/paiged/process/environment.h"
 
-#include "common/inherited.h"
+#include "common/base/inherited.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

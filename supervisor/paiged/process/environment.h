@@ -6,12 +6,12 @@
  * that strangers talk to, get what a program needs to run and nothing that may be a
  * secret.
  */
-#ifndef PAIGE_SUPERVISOR_ENVIRONMENT_H
-#define PAIGE_SUPERVISOR_ENVIRONMENT_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_ENVIRONMENT_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_ENVIRONMENT_H
 
-#include "common/bus_keys.h"
-#include "common/settings.h"
-#include "proto/workers.h"
+#include "common/bus/rules/bus_keys.h"
+#include "common/settings/settings.h"
+#include "proto/tables/workers.h"
 #include <stddef.h>
 
 struct environment_given {

@@ -1,5 +1,5 @@
 /* launch.c - see launch.h. */
-#include "supervisor/launch.h"
+#include "supervisor/paiged/process/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>

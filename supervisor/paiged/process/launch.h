@@ -6,11 +6,11 @@
  * is told by a packet LAUNCH_FAILED on the worker's own control socket, with the errno as
  * its body.
  */
-#ifndef PAIGE_SUPERVISOR_LAUNCH_H
-#define PAIGE_SUPERVISOR_LAUNCH_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_LAUNCH_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_LAUNCH_H
 
 #include "proto/worker.h"
-#include "supervisor/listener.h"
+#include "supervisor/shared/listener.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

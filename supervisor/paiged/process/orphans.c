@@ -1,8 +1,8 @@
 /* orphans.c - see orphans.h. Called by daemon.c before it starts anything. */
-#include "supervisor/orphans.h"
+#include "supervisor/paiged/process/orphans.h"
 
-#include "common/buf.h"
-#include "common/clock.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "proto/worker.h"
 #include <dirent.h>
 #include <errno.h>

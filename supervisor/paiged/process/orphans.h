@@ -4,8 +4,8 @@
  * They leave by themselves within WORKER_ORPHAN_MS; until then two programs would write
  * the same files.
  */
-#ifndef PAIGE_SUPERVISOR_ORPHANS_H
-#define PAIGE_SUPERVISOR_ORPHANS_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_ORPHANS_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_ORPHANS_H
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
  * policy.c - see policy.h. Called by process.c. Reads no clock, sends no signal,
  * allocates nothing.
  */
-#include "supervisor/policy.h"
+#include "supervisor/paiged/process/policy.h"
 
 #define NEVER ((struct mono){0})
 

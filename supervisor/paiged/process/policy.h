@@ -11,10 +11,10 @@
  *   STARTING, READY without a sign of life --> HUNG (aborting) --exit--> BACKOFF
  *   exit 64 or 78 --> PARKED until somebody wants it up again; no crash ever parks
  */
-#ifndef PAIGE_SUPERVISOR_POLICY_H
-#define PAIGE_SUPERVISOR_POLICY_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_POLICY_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_POLICY_H
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include <stdbool.h>
 
 /* Tests build a supervisor whose patience is shorter by this factor. */

@@ -1,13 +1,13 @@
 /* process.c - see process.h. */
-#include "supervisor/process.h"
-#include "common/timer.h"
+#include "supervisor/paiged/process/process.h"
+#include "common/loop/timer.h"
 
-#include "common/ids.h"
-#include "common/log.h"
-#include "proto/messages.h"
-#include "supervisor/environment.h"
-#include "supervisor/launch.h"
-#include "supervisor/tail.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paiged/logs/tail.h"
+#include "supervisor/paiged/process/environment.h"
+#include "supervisor/paiged/process/launch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

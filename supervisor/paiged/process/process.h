@@ -5,18 +5,18 @@
  * event goes through policy_step. Called by processes.c, which owns all of them, and
  * read by status.c; all on the one loop.
  */
-#ifndef PAIGE_SUPERVISOR_PROCESS_H
-#define PAIGE_SUPERVISOR_PROCESS_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESS_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESS_H
 
-#include "common/bus_keys.h"
-#include "common/settings.h"
-#include "supervisor/broker.h"
-#include "supervisor/channel.h"
-#include "supervisor/ending.h"
-#include "supervisor/listener.h"
-#include "supervisor/logs.h"
-#include "supervisor/policy.h"
-#include "supervisor/usage.h"
+#include "common/bus/rules/bus_keys.h"
+#include "common/settings/settings.h"
+#include "supervisor/paiged/logs/logs.h"
+#include "supervisor/paiged/process/broker.h"
+#include "supervisor/paiged/process/channel.h"
+#include "supervisor/paiged/process/ending.h"
+#include "supervisor/paiged/process/policy.h"
+#include "supervisor/paiged/process/usage.h"
+#include "supervisor/shared/listener.h"
 
 /* What is the same for all workers. Borrowed, and not changed while there are processes.
  */

@@ -1,9 +1,9 @@
 /* processes.c - see processes.h. */
-#include "supervisor/processes.h"
+#include "supervisor/paiged/process/processes.h"
 
-#include "common/log.h"
-#include "proto/messages.h"
-#include "supervisor/environment.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paiged/process/environment.h"
 #include <errno.h>
 #include <limits.h>
 

@@ -4,10 +4,10 @@
  *
  * Called by daemon.c, reload.c, status.c and control.c; all on the one loop.
  */
-#ifndef PAIGE_SUPERVISOR_PROCESSES_H
-#define PAIGE_SUPERVISOR_PROCESSES_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESSES_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESSES_H
 
-#include "supervisor/process.h"
+#include "supervisor/paiged/process/process.h"
 
 struct processes {
 	struct process_shared shared;
@@ -48,7 +48,7 @@ bool processes_all_ready(const struct processes *ps);
 int processes_count(const struct processes *ps);
 /* The worker that is parked although not all were READY yet, or NULL. */
 const struct process *processes_failed_start(const struct processes *ps);
-/* Appends the fleet of proto/bus.def as JSON. */
+/* Appends the fleet of proto/catalogue/bus.def as JSON. */
 void processes_describe(const struct processes *ps, struct buf *out);
 void processes_fini(struct processes *ps);
 

@@ -1,5 +1,5 @@
 /* usage.c - see usage.h. */
-#include "supervisor/usage.h"
+#include "supervisor/paiged/process/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>

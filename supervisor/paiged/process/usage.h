@@ -1,9 +1,9 @@
 /* usage.h - memory and time of a process, from /proc. Called by processes.c and status.c.
  */
-#ifndef PAIGE_SUPERVISOR_USAGE_H
-#define PAIGE_SUPERVISOR_USAGE_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_USAGE_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_USAGE_H
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include <sys/types.h>
 
 struct usage {

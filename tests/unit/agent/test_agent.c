@@ -1,10 +1,10 @@
-/* Tests of what the agent worker decides by itself: workers/agent/{command,environment,
+/* Tests of what the agent worker decides by itself: workers/agent/{process/{command,environment},
  * folders,history,line_reader,turn}.h. */
-#include "workers/agent/command.h"
-#include "workers/agent/environment.h"
 #include "workers/agent/folders.h"
 #include "workers/agent/history.h"
-#include "workers/agent/line_reader.h"
+#include "workers/agent/process/command.h"
+#include "workers/agent/process/environment.h"
+#include "workers/agent/process/line_reader.h"
 #include "workers/agent/prompts.h"
 #include "workers/agent/turn.h"
 #include <check.h>

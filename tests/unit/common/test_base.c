@@ -1,9 +1,9 @@
 /* The small things everything stands on: arena, buf, clock, ids, log. */
-#include "common/arena.h"
-#include "common/buf.h"
-#include "common/clock.h"
-#include "common/ids.h"
-#include "common/log.h"
+#include "common/base/arena.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
 #include <check.h>
 #include <fcntl.h>
 #include <inttypes.h>

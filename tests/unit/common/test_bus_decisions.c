@@ -1,9 +1,9 @@
 /* What the bus decides: fate of calls, what travels together, pauses, gaps in events, order
  * of batches. */
-#include "common/bus_gather.h"
-#include "common/bus_order.h"
-#include "common/bus_retry.h"
-#include "common/bus_seq.h"
+#include "common/bus/bus_retry.h"
+#include "common/bus/rules/bus_gather.h"
+#include "common/bus/rules/bus_order.h"
+#include "common/bus/rules/bus_seq.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The framing of bus messages: what is written is read back, everything else is refused.
  */
-#include "common/bus_wire.h"
+#include "common/bus/rules/bus_wire.h"
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Tests of buf_add_json_string: against a plain implementation, and read back by yyjson.
  */
-#include "common/buf.h"
-#include "common/utf8.h"
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

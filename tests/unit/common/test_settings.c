@@ -1,8 +1,8 @@
 /* Settings: the format of files, precedence, rules, directories (FR-005, FR-006). */
-#include "common/envfile.h"
-#include "common/settings.h"
-#include "common/settings_paths.h"
-#include "common/settings_snapshot.h"
+#include "common/settings/envfile.h"
+#include "common/settings/settings.h"
+#include "common/settings/settings_paths.h"
+#include "common/settings/settings_snapshot.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Tests of common/utf8.h. */
-#include "common/utf8.h"
+/* Tests of common/base/utf8.h. */
+#include "common/base/utf8.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Tests of workers/fswatch/buffer_log.h. */
-#include "workers/fswatch/buffer_log.h"
+/* Tests of workers/fswatch/buffers/buffer_log.h. */
+#include "workers/fswatch/buffers/buffer_log.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /*
- * Tests of workers/fswatch/coalesce.h. A case is a script, one event a word group:
+ * Tests of workers/fswatch/watch/coalesce.h. A case is a script, one event a word group:
  *
  *   "0 add a.ts; 1 close a.ts; 300 move a.ts b.ts"      milliseconds, event, paths
  *
  * and what clients must be told, when: "1.5 add a.ts; 400 rename a.ts b.ts".
  */
-#include "common/buf.h"
-#include "workers/fswatch/coalesce.h"
+#include "common/base/buf.h"
+#include "workers/fswatch/watch/coalesce.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

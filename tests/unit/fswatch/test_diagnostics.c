@@ -1,6 +1,6 @@
-/* Tests of workers/fswatch/diagnostics.h: what is kept, in which order it is told, and
+/* Tests of workers/fswatch/buffers/diagnostics.h: what is kept, in which order it is told, and
  * what becomes of too much. */
-#include "workers/fswatch/diagnostics.h"
+#include "workers/fswatch/buffers/diagnostics.h"
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Tests of workers/fswatch/diff.h: exact texts, and that patch(1) and git take them. */
+/* Tests of workers/fswatch/buffers/diff.h: exact texts, and that patch(1) and git take them. */
 #include "tests/unit/scratch.h"
-#include "workers/fswatch/diff.h"
+#include "workers/fswatch/buffers/diff.h"
 #include <time.h>
 
 #define HEAD                                                                             \

@@ -1,6 +1,6 @@
-/* Tests of workers/fswatch/encoding.h. */
-#include "common/utf8.h"
-#include "workers/fswatch/encoding.h"
+/* Tests of workers/fswatch/disk/encoding.h. */
+#include "common/base/utf8.h"
+#include "workers/fswatch/disk/encoding.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /*
- * Tests of writing files where they lie: workers/fswatch/in_place.h through save.h. A
+ * Tests of writing files where they lie: workers/fswatch/buffers/in_place.h through save.h. A
  * process is killed before each of its system calls, and in the middle of each write.
  */
-#include "common/log.h"
+#include "common/base/log.h"
 #include "tests/unit/scratch.h"
-#include "workers/fswatch/fault.h"
-#include "workers/fswatch/in_place.h"
-#include "workers/fswatch/save.h"
+#include "workers/fswatch/buffers/in_place.h"
+#include "workers/fswatch/buffers/save.h"
+#include "workers/fswatch/disk/fault.h"
 #include <dirent.h>
 #include <dlfcn.h>
 #include <sched.h>

@@ -1,11 +1,11 @@
 /*
- * Tests of workers/fswatch/journal.h and open_files.h: what comes back after a crash that
+ * Tests of workers/fswatch/buffers/journal.h and open_files.h: what comes back after a crash that
  * tore the file at any byte.
  */
-#include "common/log.h"
+#include "common/base/log.h"
 #include "tests/unit/scratch.h"
-#include "workers/fswatch/buffers.h"
-#include "workers/fswatch/open_files.h"
+#include "workers/fswatch/buffers/buffers.h"
+#include "workers/fswatch/buffers/open_files.h"
 
 static char dir[SCRATCH_SIZE];
 static char data_dir[SCRATCH_SIZE + 16];

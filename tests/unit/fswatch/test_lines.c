@@ -1,6 +1,6 @@
-/* Tests of workers/fswatch/lines.h: lines of a text in pieces that lose nothing. */
-#include "common/utf8.h"
-#include "workers/fswatch/lines.h"
+/* Tests of workers/fswatch/buffers/lines.h: lines of a text in pieces that lose nothing. */
+#include "common/base/utf8.h"
+#include "workers/fswatch/buffers/lines.h"
 #include <check.h>
 #include <stdlib.h>
 

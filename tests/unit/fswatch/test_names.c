@@ -1,7 +1,7 @@
 /* Tests of what names say: language.h, names.h, and the table of pathmap.h. */
-#include "workers/fswatch/language.h"
-#include "workers/fswatch/names.h"
-#include "workers/fswatch/pathmap.h"
+#include "workers/fswatch/disk/language.h"
+#include "workers/fswatch/disk/names.h"
+#include "workers/fswatch/disk/pathmap.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

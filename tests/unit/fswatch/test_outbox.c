@@ -1,8 +1,8 @@
-/* Tests of workers/fswatch/outbox.h: a store that refuses some rows gets all others. */
-#include "common/log.h"
-#include "proto/messages.h"
+/* Tests of workers/fswatch/buffers/outbox.h: a store that refuses some rows gets all others. */
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
 #include "tests/unit/scratch.h"
-#include "workers/fswatch/outbox.h"
+#include "workers/fswatch/buffers/outbox.h"
 #include <event2/event.h>
 
 #define ROWS 5000

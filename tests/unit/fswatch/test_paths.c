@@ -1,6 +1,6 @@
-/* Tests of workers/fswatch/paths.h: which spellings mean which file, and which are
+/* Tests of workers/fswatch/disk/paths.h: which spellings mean which file, and which are
  * refused. */
-#include "workers/fswatch/paths.h"
+#include "workers/fswatch/disk/paths.h"
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Tests of workers/fswatch/project.h: what opens beneath the root, and what never does.
+/* Tests of workers/fswatch/disk/project.h: what opens beneath the root, and what never does.
  */
 #include "tests/unit/scratch.h"
-#include "workers/fswatch/project.h"
+#include "workers/fswatch/disk/project.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

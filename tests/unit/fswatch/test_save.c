@@ -1,14 +1,14 @@
-/* Tests of reading and saving: workers/fswatch/read.h, disk.h, save.h, jobs.h, hash.h. */
-#include "common/jobs.h"
-#include "common/utf8.h"
+/* Tests of reading and saving: workers/fswatch/disk/read.h, disk.h, save.h, jobs.h, hash.h. */
+#include "common/base/utf8.h"
+#include "common/bus/jobs.h"
 #include "tests/unit/scratch.h"
-#include "workers/fswatch/disk.h"
-#include "workers/fswatch/fault.h"
-#include "workers/fswatch/language.h"
-#include "workers/fswatch/names.h"
-#include "workers/fswatch/read.h"
-#include "workers/fswatch/save.h"
-#include "workers/fswatch/spool.h"
+#include "workers/fswatch/buffers/save.h"
+#include "workers/fswatch/buffers/spool.h"
+#include "workers/fswatch/disk/disk.h"
+#include "workers/fswatch/disk/fault.h"
+#include "workers/fswatch/disk/language.h"
+#include "workers/fswatch/disk/names.h"
+#include "workers/fswatch/disk/read.h"
 #include <dirent.h>
 #include <sched.h>
 #include <sys/mount.h>

@@ -1,11 +1,11 @@
 /*
- * Tests of what survives a crash: workers/fswatch/spool.h and buffers.h. Files are torn
+ * Tests of what survives a crash: workers/fswatch/buffers/spool.h and buffers.h. Files are torn
  * at every byte, and processes are killed while they write.
  */
-#include "common/log.h"
-#include "common/utf8.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
 #include "tests/unit/scratch.h"
-#include "workers/fswatch/buffers.h"
+#include "workers/fswatch/buffers/buffers.h"
 #include <signal.h>
 #include <stdint.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-/* Tests of workers/fswatch/tree.h: finding, moving, merging, JSON. */
-#include "workers/fswatch/tree.h"
+/* Tests of workers/fswatch/watch/tree.h: finding, moving, merging, JSON. */
+#include "workers/fswatch/watch/tree.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

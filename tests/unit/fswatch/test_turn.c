@@ -3,7 +3,7 @@
  * workers/fswatch/turn.h. A sync that fails loses what was written since the last good
  * one, and the next one says that all is well, as Linux does it.
  */
-#include "common/log.h"
+#include "common/base/log.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/fswatch.h"
 #include <dlfcn.h>

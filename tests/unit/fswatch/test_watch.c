@@ -1,5 +1,5 @@
-/* Tests of workers/fswatch/watch.h: what happens to files and directories. */
-#include "tests/unit/watch_harness.h"
+/* Tests of workers/fswatch/watch/watch.h: what happens to files and directories. */
+#include "tests/unit/fswatch/watch_harness.h"
 
 START_TEST(first_scan)
 {

@@ -1,6 +1,6 @@
-/* Tests of workers/fswatch/watch.h where something is missing: watches, events, the
+/* Tests of workers/fswatch/watch/watch.h where something is missing: watches, events, the
  * project itself; and beside git. */
-#include "tests/unit/watch_harness.h"
+#include "tests/unit/fswatch/watch_harness.h"
 
 START_TEST(too_few_watches)
 {

@@ -1,14 +1,14 @@
 /*
  * watch_harness.h - a watched project in a scratch directory, for the tests of
- * workers/fswatch/watch.h: what is told is kept as text, and waited for.
+ * workers/fswatch/watch/watch.h: what is told is kept as text, and waited for.
  */
-#ifndef PAIGE_TESTS_WATCH_HARNESS_H
-#define PAIGE_TESTS_WATCH_HARNESS_H
+#ifndef PAIGE_TESTS_UNIT_FSWATCH_WATCH_HARNESS_H
+#define PAIGE_TESTS_UNIT_FSWATCH_WATCH_HARNESS_H
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "tests/unit/scratch.h"
-#include "workers/fswatch/names.h"
-#include "workers/fswatch/watch.h"
+#include "workers/fswatch/disk/names.h"
+#include "workers/fswatch/watch/watch.h"
 #include <stdarg.h>
 #include <sys/inotify.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
-/* Tests of who may connect (workers/gateway/access.h, sockdiag.h, media_type.h). */
-#include "workers/gateway/access.h"
-#include "workers/gateway/media_type.h"
-#include "workers/gateway/sockdiag.h"
+/* Tests of who may connect (workers/gateway/http/access.h, sockdiag.h, media_type.h). */
+#include "workers/gateway/http/access.h"
+#include "workers/gateway/http/media_type.h"
+#include "workers/gateway/http/sockdiag.h"
 #include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>

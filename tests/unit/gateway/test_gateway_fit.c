@@ -1,6 +1,6 @@
-/* Tests of workers/gateway/mcp_fit.h: no answer is longer than a client shows its model,
+/* Tests of workers/gateway/tools/mcp_fit.h: no answer is longer than a client shows its model,
  * and what was left out is said. */
-#include "workers/gateway/mcp_fit.h"
+#include "workers/gateway/tools/mcp_fit.h"
 #include <check.h>
 #include <stdlib.h>
 #include <yyjson.h>

@@ -1,5 +1,5 @@
-/* Tests of /guards/... requests read as calls (workers/gateway/guards.h). */
-#include "workers/gateway/guards.h"
+/* Tests of /guards/... requests read as calls (workers/gateway/web/guards.h). */
+#include "workers/gateway/web/guards.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Tests of what is ambiguous in a request (workers/gateway/http_head.h; RFC 9112). */
-#include "workers/gateway/http_head.h"
+/* Tests of what is ambiguous in a request (workers/gateway/http/http_head.h; RFC 9112). */
+#include "workers/gateway/http/http_head.h"
 #include <check.h>
 #include <stdlib.h>
 

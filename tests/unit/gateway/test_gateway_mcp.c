@@ -1,9 +1,9 @@
 /* Tests of MCP messages, headers, session ids and tools (workers/gateway/mcp). */
-#include "common/ids.h"
-#include "proto/mcp_tools.h"
+#include "common/base/ids.h"
+#include "proto/tables/mcp_tools.h"
 #include "workers/gateway/mcp/message.h"
 #include "workers/gateway/mcp/session.h"
-#include "workers/gateway/mcp_instructions.h"
+#include "workers/gateway/tools/mcp_instructions.h"
 #include <check.h>
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Tests of what a returning window missed (workers/gateway/resume.h, replay.h). */
-#include "workers/gateway/replay.h"
+/* Tests of what a returning window missed (workers/gateway/ws/resume.h, replay.h). */
+#include "workers/gateway/ws/replay.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

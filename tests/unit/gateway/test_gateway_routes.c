@@ -1,8 +1,8 @@
 /* Tests of the table of routes, its errors, and of raw JSON members (workers/gateway). */
-#include "common/bus.h"
-#include "proto/ws.h"
-#include "workers/gateway/json_slice.h"
-#include "workers/gateway/routes.h"
+#include "common/bus/bus.h"
+#include "proto/tables/ws.h"
+#include "workers/gateway/http/json_slice.h"
+#include "workers/gateway/routes/routes.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* Tests of windows on a bus that goes nowhere: routes of every kind, audiences, slow and
- * vanished windows, congestion (workers/gateway/routes.h, ws_client.h, ws_server.h). */
-#include "common/log.h"
+ * vanished windows, congestion (workers/gateway/routes/routes.h, ws_client.h, ws_server.h). */
+#include "common/base/log.h"
 #include "tests/fuzz/bus_stub.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/guard_watch.h"
-#include "workers/gateway/json_slice.h"
-#include "workers/gateway/routes.h"
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/json_slice.h"
+#include "workers/gateway/routes/guard_watch.h"
+#include "workers/gateway/routes/routes.h"
+#include "workers/gateway/ws/ws_server.h"
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
-/* Tests of WebSocket frames, UTF-8, liveness and the handshake (workers/gateway/ws_*.h).
+/* Tests of WebSocket frames, UTF-8, liveness and the handshake (workers/gateway/ws).
  */
-#include "workers/gateway/ws_liveness.h"
-#include "workers/gateway/ws_reader.h"
-#include "workers/gateway/ws_upgrade.h"
+#include "workers/gateway/ws/ws_liveness.h"
+#include "workers/gateway/ws/ws_reader.h"
+#include "workers/gateway/ws/ws_upgrade.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* guard_script.c - see guard_script.h. */
-#include "tests/unit/guard_script.h"
+#include "tests/unit/guard-engine/guard_script.h"
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>

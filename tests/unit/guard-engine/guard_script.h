@@ -13,12 +13,12 @@
  * Ticks that are due come by themselves. What happens is written below each line of the
  * script, indented.
  */
-#ifndef PAIGE_TESTS_GUARD_SCRIPT_H
-#define PAIGE_TESTS_GUARD_SCRIPT_H
+#ifndef PAIGE_TESTS_UNIT_GUARD_ENGINE_GUARD_SCRIPT_H
+#define PAIGE_TESTS_UNIT_GUARD_ENGINE_GUARD_SCRIPT_H
 
-#include "workers/guard-engine/machines.h"
-#include "workers/guard-engine/quota.h"
-#include "workers/guard-engine/stream.h"
+#include "workers/guard-engine/breakloop/quota.h"
+#include "workers/guard-engine/stream/machines.h"
+#include "workers/guard-engine/stream/stream.h"
 
 #define SCRIPT_START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
 

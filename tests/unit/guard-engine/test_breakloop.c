@@ -1,10 +1,10 @@
 /*
- * Tests of workers/guard-engine/breakloop.h: the decision table, and an exhaustive
+ * Tests of workers/guard-engine/breakloop/breakloop.h: the decision table, and an exhaustive
  * exploration of a small world that checks the invariants BL-I1 to BL-I6 at every
  * step.
  */
-#include "tests/unit/guard_script.h"
-#include "workers/guard-engine/breakloop.h"
+#include "tests/unit/guard-engine/guard_script.h"
+#include "workers/guard-engine/breakloop/breakloop.h"
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

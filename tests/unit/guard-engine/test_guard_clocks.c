@@ -1,8 +1,8 @@
 /* Tests of the guards' clocks: the timeline of a stream, and which of many alarms is
  * next. */
-#include "workers/guard-engine/alarms.h"
-#include "workers/guard-engine/engine.h"
-#include "workers/guard-engine/timeline.h"
+#include "workers/guard-engine/engine/alarms.h"
+#include "workers/guard-engine/engine/engine.h"
+#include "workers/guard-engine/engine/timeline.h"
 #include <check.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * With PAIGE_GOLDEN_WRITE=1 the files are written anew. Read the difference before
  * keeping it.
  */
-#include "tests/unit/guard_script.h"
+#include "tests/unit/guard-engine/guard_script.h"
 #include <check.h>
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Tests of workers/guard-engine/guard_id.h. */
-#include "workers/guard-engine/guard_id.h"
+/* Tests of workers/guard-engine/engine/guard_id.h. */
+#include "workers/guard-engine/engine/guard_id.h"
 #include <check.h>
 #include <stdlib.h>
 

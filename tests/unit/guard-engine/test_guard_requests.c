@@ -1,6 +1,6 @@
-/* Tests of workers/guard-engine/requests.h: what a model is told, and what not; of zones
+/* Tests of workers/guard-engine/engine/requests.h: what a model is told, and what not; of zones
  * by name, and of a wall clock that is far off. */
-#include "workers/guard-engine/requests.h"
+#include "workers/guard-engine/engine/requests.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * Tests of workers/guard-engine/idle_check.h: every case of the table of decisions,
+ * Tests of common/machine/idle_check.h: every case of the table of decisions,
  * and the clamp of C2.
  */
-#include "workers/guard-engine/idle_check.h"
+#include "common/machine/idle_check.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -2,11 +2,11 @@
  * Tests of the interview beyond its golden streams: what words cover, what the assistant
  * may say, the schema, the bundles, and what holds in many random streams.
  */
-#include "tests/unit/guard_script.h"
-#include "workers/guard-engine/artifacts.h"
-#include "workers/guard-engine/assistant_policy.h"
-#include "workers/guard-engine/coverage.h"
-#include "workers/guard-engine/interview.h"
+#include "tests/unit/guard-engine/guard_script.h"
+#include "workers/guard-engine/interview/artifacts.h"
+#include "workers/guard-engine/interview/coverage.h"
+#include "workers/guard-engine/interview/interview.h"
+#include "workers/guard-engine/phrases/assistant_policy.h"
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* Tests of workers/guard-engine/quota.h: windows on the wall clock of any zone, and when
+/* Tests of workers/guard-engine/breakloop/quota.h: windows on the wall clock of any zone, and when
  * they fill. */
-#include "common/buf.h"
-#include "common/clock.h"
-#include "workers/guard-engine/quota.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "workers/guard-engine/breakloop/quota.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Tests of workers/guard-engine/scorer.h. */
-#include "workers/guard-engine/scorer.h"
+/* Tests of workers/guard-engine/session/scorer.h. */
+#include "workers/guard-engine/session/scorer.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
- * Tests of workers/guard-engine/session_guard.h beyond the golden streams: a hundred
+ * Tests of workers/guard-engine/session/session_guard.h beyond the golden streams: a hundred
  * simulated interviews (SG-T3, SG-T6), and what holds in every one of
  * many random streams.
  */
-#include "tests/unit/guard_script.h"
-#include "workers/guard-engine/session_guard.h"
+#include "tests/unit/guard-engine/guard_script.h"
+#include "workers/guard-engine/session/session_guard.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Tests of workers/guard-engine/solicitation.h: what asks for code, and what only talks
+/* Tests of workers/guard-engine/phrases/solicitation.h: what asks for code, and what only talks
  * about it. */
-#include "workers/guard-engine/solicitation.h"
+#include "workers/guard-engine/phrases/solicitation.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Tests of workers/guard-engine/zone.h: the system's own files against the C library, and
+/* Tests of workers/guard-engine/breakloop/zone.h: the system's own files against the C library, and
  * broken files. */
-#include "common/buf.h"
-#include "workers/guard-engine/zone.h"
+#include "common/base/buf.h"
+#include "workers/guard-engine/breakloop/zone.h"
 #include <check.h>
 #include <ftw.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The pure half of the Claude client: models and prices, retries, events, answers. */
-#include "common/buf.h"
-#include "workers/llm/model_reply.h"
-#include "workers/llm/models.h"
-#include "workers/llm/retry.h"
-#include "workers/llm/sse.h"
+#include "common/base/buf.h"
+#include "prompts/models.h"
+#include "workers/llm/claude/model_reply.h"
+#include "workers/llm/claude/retry.h"
+#include "workers/llm/claude/sse.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

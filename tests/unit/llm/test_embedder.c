@@ -3,10 +3,10 @@
  * (EMBEDDING_MODEL_DIR, or where scripts/setup puts it); without it the feature hash
  * alone is judged.
  */
-#include "common/buf.h"
-#include "common/log.h"
-#include "workers/llm/embedder.h"
-#include "workers/llm/feature_hash.h"
+#include "common/base/buf.h"
+#include "common/base/log.h"
+#include "workers/llm/memory/embedder.h"
+#include "workers/llm/memory/feature_hash.h"
 #include <check.h>
 #include <limits.h>
 #include <math.h>

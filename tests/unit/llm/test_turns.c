@@ -1,5 +1,5 @@
-/* Tests of workers/llm/turns.h. */
-#include "workers/llm/turns.h"
+/* Tests of workers/llm/flows/turns.h. */
+#include "workers/llm/flows/turns.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* sample.c - random messages (sample.h). */
-#include "sample.h"
+#include "tests/unit/proto/sample.h"
 #include <math.h>
 #include <stdlib.h>
 #include <yyjson.h>

@@ -6,11 +6,11 @@
  * table order, null for an absent nullable field, levels as numbers. So encoding what was
  * decoded must give it again.
  */
-#ifndef PAIGE_TESTS_SAMPLE_H
-#define PAIGE_TESTS_SAMPLE_H
+#ifndef PAIGE_TESTS_UNIT_PROTO_SAMPLE_H
+#define PAIGE_TESTS_UNIT_PROTO_SAMPLE_H
 
-#include "common/buf.h"
-#include "proto/codec.h"
+#include "common/base/buf.h"
+#include "proto/codec/codec.h"
 
 /* The same seed gives the same numbers on every machine. */
 struct rng {

@@ -1,12 +1,12 @@
 /* Tests of the catalogues: complete, without double names, and with schemas that every
  * client takes. */
-#include "proto/actions.h"
-#include "proto/errors.h"
-#include "proto/guard_kinds.h"
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
-#include "proto/topics.h"
-#include "proto/ws.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/actions.h"
+#include "proto/tables/errors.h"
+#include "proto/tables/guard_kinds.h"
+#include "proto/tables/mcp_tools.h"
+#include "proto/tables/topics.h"
+#include "proto/tables/ws.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Tests of proto_decode: exact errors, and what arrives in the
  * members. */
-#include "common/utf8.h"
-#include "proto/messages.h"
+#include "common/base/utf8.h"
+#include "proto/codec/messages.h"
 #include <check.h>
 #include <stdlib.h>
 

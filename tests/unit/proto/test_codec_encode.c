@@ -1,5 +1,5 @@
 /* Tests of proto_encode. */
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Tests of proto_parse: well-formed text, UTF-8, depth. */
-#include "proto/codec.h"
+#include "proto/codec/codec.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * the tables: what is decoded and encoded again is the same; what is missing or of
  * another kind is named.
  */
-#include "proto/messages.h"
-#include "sample.h"
+#include "proto/codec/messages.h"
+#include "tests/unit/proto/sample.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
  * memory_fixture.h - memory.db beside an embedder: memories are kept and found as the llm
  * worker does it. On top of store_fixture.h.
  */
-#ifndef PAIGE_TESTS_MEMORY_FIXTURE_H
-#define PAIGE_TESTS_MEMORY_FIXTURE_H
+#ifndef PAIGE_TESTS_UNIT_STORE_MEMORY_FIXTURE_H
+#define PAIGE_TESTS_UNIT_STORE_MEMORY_FIXTURE_H
 
-#include "common/log.h"
-#include "tests/unit/store_fixture.h"
-#include "workers/llm/embedder.h"
+#include "common/base/log.h"
+#include "tests/unit/store/store_fixture.h"
+#include "workers/llm/memory/embedder.h"
 #include <openssl/evp.h>
 
 static struct embedder *embedder; /* without a model, at first */

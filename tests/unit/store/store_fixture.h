@@ -3,14 +3,14 @@
  * without a process and a bus: calls are queued and run as a group, and what would be
  * answered and published is looked at.
  */
-#ifndef PAIGE_TESTS_STORE_FIXTURE_H
-#define PAIGE_TESTS_STORE_FIXTURE_H
+#ifndef PAIGE_TESTS_UNIT_STORE_STORE_FIXTURE_H
+#define PAIGE_TESTS_UNIT_STORE_STORE_FIXTURE_H
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 #include "tests/unit/scratch.h"
-#include "workers/store/memory.h"
-#include "workers/store/store.h"
-#include "workers/store/tool_calls.h"
+#include "workers/store/coaching/tool_calls.h"
+#include "workers/store/memory/memory.h"
+#include "workers/store/service/store.h"
 #include <check.h>
 
 #define FIXTURE_CALLS_MAX 64

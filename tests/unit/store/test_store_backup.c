@@ -1,7 +1,7 @@
-/* Copies of a database that is in use (workers/store/backup.h). */
-#include "tests/unit/store_fixture.h"
-#include "workers/store/backup.h"
-#include "workers/store/inspect.h"
+/* Copies of a database that is in use (workers/store/db/backup.h). */
+#include "tests/unit/store/store_fixture.h"
+#include "workers/store/db/backup.h"
+#include "workers/store/db/inspect.h"
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>

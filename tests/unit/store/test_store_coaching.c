@@ -1,6 +1,6 @@
 /* What flows keep in the store and look at: plans, gaps, katas, assessments, calls,
  * contexts, the dashboard. */
-#include "tests/unit/store_fixture.h"
+#include "tests/unit/store/store_fixture.h"
 
 static const char *start_session(void)
 {

@@ -1,5 +1,5 @@
 /* The dashboard's figures and lists, and how long they take with many rows (story 12). */
-#include "tests/unit/store_fixture.h"
+#include "tests/unit/store/store_fixture.h"
 #include <time.h>
 
 static void execute_f(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,9 +1,9 @@
 /* Opening of database files: fresh, existing, damaged in every way, foreign, locked
  * (EC-06, R33). */
-#include "workers/store/database.h"
-#include "workers/store/inspect.h"
-#include "workers/store/memory.h"
-#include "workers/store/streams.h"
+#include "workers/store/db/database.h"
+#include "workers/store/db/inspect.h"
+#include "workers/store/memory/memory.h"
+#include "workers/store/streams/streams.h"
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Rows by themselves: create, get, list with filters, update and delete, each where it is
  * allowed (FR-022). */
-#include "tests/unit/store_fixture.h"
-#include "workers/store/entity_sql.h"
+#include "tests/unit/store/store_fixture.h"
+#include "workers/store/entities/entity_sql.h"
 
 static const char *session_id(void)
 {

@@ -1,9 +1,9 @@
 /* Group commit, the action log and what a failure leaves: nothing of itself, all of the
  * others. */
-#include "proto/actions.h"
-#include "tests/unit/sample.h"
-#include "tests/unit/store_fixture.h"
-#include "workers/store/actions.h"
+#include "proto/tables/actions.h"
+#include "tests/unit/proto/sample.h"
+#include "tests/unit/store/store_fixture.h"
+#include "workers/store/coaching/actions.h"
 
 static void start_session(void)
 {
@@ -34,7 +34,7 @@ START_TEST(every_method_of_the_store_has_a_service)
 
 		for (size_t i = 0; i < services_count; i++)
 			found += services[i].method == (enum method)m;
-		/* common/worker.c answers the method of the loop. */
+		/* common/worker/worker.c answers the method of the loop. */
 		ck_assert_msg(found == (method_infos[m].owner == WORKER_STORE &&
 					       m != METHOD_STORE_TURNS),
 			"%s has %d handlers", method_infos[m].name, found);

@@ -1,5 +1,5 @@
 /* Memories kept and found in memory.db (story 8), and how well. */
-#include "tests/unit/memory_fixture.h"
+#include "tests/unit/store/memory_fixture.h"
 #include <stdio.h>
 
 static char model_dir[4096];

@@ -1,7 +1,7 @@
 /* memory.db as a file: large, damaged, foreign, taken away. */
-#include "proto/messages.h"
-#include "tests/unit/memory_fixture.h"
-#include "workers/store/health.h"
+#include "proto/codec/messages.h"
+#include "tests/unit/store/memory_fixture.h"
+#include "workers/store/service/health.h"
 #include <stdio.h>
 #include <time.h>
 

@@ -1,7 +1,7 @@
 /* The pure parts of memories: vectors, words, ranks. */
-#include "workers/store/memory_rank.h"
-#include "workers/store/memory_vector.h"
-#include "workers/store/memory_words.h"
+#include "workers/store/memory/memory_rank.h"
+#include "workers/store/memory/memory_vector.h"
+#include "workers/store/memory/memory_words.h"
 #include <check.h>
 #include <errno.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* The pure parts of the store: log and header images, file systems, ids of rows, kept
  * answers, log policy. */
-#include "workers/store/filesystem.h"
-#include "workers/store/image.h"
-#include "workers/store/keys.h"
-#include "workers/store/row_ids.h"
-#include "workers/store/wal.h"
+#include "workers/store/db/filesystem.h"
+#include "workers/store/db/image.h"
+#include "workers/store/db/wal.h"
+#include "workers/store/service/keys.h"
+#include "workers/store/service/row_ids.h"
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

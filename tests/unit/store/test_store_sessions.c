@@ -1,5 +1,5 @@
 /* Sessions, hint levels, phases, editor tools and the session state. */
-#include "tests/unit/store_fixture.h"
+#include "tests/unit/store/store_fixture.h"
 
 #define PLAN                                                                             \
 	"INSERT INTO plans VALUES ('plan', (SELECT id FROM sessions WHERE status = "     \

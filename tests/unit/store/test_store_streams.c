@@ -1,9 +1,9 @@
 /*
- * Tests of workers/store/streams.h on a real guard.db: rows once each whatever is
+ * Tests of workers/store/streams/streams.h on a real guard.db: rows once each whatever is
  * repeated, and any change of them shows.
  */
-#include "tests/unit/store_fixture.h"
-#include "workers/store/streams.h"
+#include "tests/unit/store/store_fixture.h"
+#include "workers/store/streams/streams.h"
 
 static struct store beside;
 

@@ -1,9 +1,9 @@
 /* What the broker lets a worker reach. */
-#include "common/clock.h"
-#include "common/confine.h"
-#include "common/pass_fd.h"
-#include "supervisor/broker.h"
-#include "supervisor/broker_connect.h"
+#include "common/base/clock.h"
+#include "common/base/pass_fd.h"
+#include "common/confine/confine.h"
+#include "supervisor/paiged/process/broker.h"
+#include "supervisor/paiged/process/broker_connect.h"
 #include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* Lines, the last of them, and the files they end in. */
-#include "common/log.h"
-#include "supervisor/lines.h"
-#include "supervisor/sink.h"
-#include "supervisor/tail.h"
+#include "common/base/log.h"
+#include "supervisor/paiged/logs/lines.h"
+#include "supervisor/paiged/logs/sink.h"
+#include "supervisor/paiged/logs/tail.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Putting a finished file where somebody wants it (supervisor/place_file.h). */
-#include "supervisor/place_file.h"
+/* Putting a finished file where somebody wants it (supervisor/paigectl/place_file.h). */
+#include "supervisor/paigectl/place_file.h"
 #include "tests/unit/scratch.h"
 #include <dirent.h>
 

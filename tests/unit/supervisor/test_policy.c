@@ -1,5 +1,5 @@
 /* When workers are started, stopped and ended: scripts of events with made-up times. */
-#include "supervisor/policy.h"
+#include "supervisor/paiged/process/policy.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* The small pure parts of the supervisor: packets, endings, usage, environment, command
  * lines. */
-#include "supervisor/channel.h"
-#include "supervisor/ending.h"
-#include "supervisor/environment.h"
-#include "supervisor/launch.h"
-#include "supervisor/listener.h"
-#include "supervisor/options.h"
-#include "supervisor/usage.h"
+#include "supervisor/paiged/process/channel.h"
+#include "supervisor/paiged/process/ending.h"
+#include "supervisor/paiged/process/environment.h"
+#include "supervisor/paiged/process/launch.h"
+#include "supervisor/paiged/process/usage.h"
+#include "supervisor/shared/listener.h"
+#include "supervisor/shared/options.h"
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* command.c - see command.h. */
-#include "workers/agent/command.h"
+#include "workers/agent/process/command.h"
 #include <errno.h>
 
 struct splitter {

@@ -1,10 +1,10 @@
 /*
  * command.h - AGENT_COMMAND as arguments, and the flags of stream-json behind it. Pure.
  */
-#ifndef PAIGE_AGENT_COMMAND_H
-#define PAIGE_AGENT_COMMAND_H
+#ifndef PAIGE_AGENT_PROCESS_COMMAND_H
+#define PAIGE_AGENT_PROCESS_COMMAND_H
 
-#include "common/arena.h"
+#include "common/base/arena.h"
 
 #define COMMAND_MAX_ARGUMENTS 64
 

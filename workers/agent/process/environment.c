@@ -1,7 +1,7 @@
 /* environment.c - see environment.h. */
-#include "workers/agent/environment.h"
-#include "common/envfile.h"
-#include "common/settings.h"
+#include "workers/agent/process/environment.h"
+#include "common/settings/envfile.h"
+#include "common/settings/settings.h"
 
 static bool stays(struct str entry, bool key)
 {

@@ -1,5 +1,5 @@
 /* family.c - see family.h. */
-#include "workers/agent/family.h"
+#include "workers/agent/process/family.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -5,8 +5,8 @@
  * Called by keeper.c for what an agent leaves behind, and by processes.c for what a
  * killed keeper leaves behind. Linux only; needs /proc.
  */
-#ifndef PAIGE_AGENT_FAMILY_H
-#define PAIGE_AGENT_FAMILY_H
+#ifndef PAIGE_AGENT_PROCESS_FAMILY_H
+#define PAIGE_AGENT_PROCESS_FAMILY_H
 
 #include <stddef.h>
 #include <sys/types.h>

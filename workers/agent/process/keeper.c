@@ -1,6 +1,6 @@
 /* keeper.c - see keeper.h. One thread, no library but libc. */
-#include "workers/agent/keeper.h"
-#include "workers/agent/family.h"
+#include "workers/agent/process/keeper.h"
+#include "workers/agent/process/family.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>

@@ -9,8 +9,8 @@
  * itself is killed the agent dies with it (PR_SET_PDEATHSIG) and the rest falls to the
  * worker, which is a subreaper too.
  */
-#ifndef PAIGE_AGENT_KEEPER_H
-#define PAIGE_AGENT_KEEPER_H
+#ifndef PAIGE_AGENT_PROCESS_KEEPER_H
+#define PAIGE_AGENT_PROCESS_KEEPER_H
 
 #include <sys/types.h>
 

@@ -1,5 +1,5 @@
 /* line_reader.c - see line_reader.h. */
-#include "workers/agent/line_reader.h"
+#include "workers/agent/process/line_reader.h"
 
 /* Memory for a longer line is given back after it. */
 #define KEPT_BYTES (256u * 1024)

@@ -4,10 +4,10 @@
  *
  * Called by process.c. A line longer than the bound is passed over whole and told once.
  */
-#ifndef PAIGE_AGENT_LINE_READER_H
-#define PAIGE_AGENT_LINE_READER_H
+#ifndef PAIGE_AGENT_PROCESS_LINE_READER_H
+#define PAIGE_AGENT_PROCESS_LINE_READER_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stdbool.h>
 
 /* Zero but for `max` is a valid reader at its beginning. */

@@ -1,8 +1,8 @@
 /* process.c - see process.h. */
-#include "workers/agent/process.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "workers/agent/line_reader.h"
+#include "workers/agent/process/process.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "workers/agent/process/line_reader.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <fcntl.h>

@@ -5,13 +5,13 @@
  * Called by sessions.c; all on the worker's loop, never blocking. Knows lines, not what
  * they mean. The callbacks may not free the process but from `on_end`.
  */
-#ifndef PAIGE_AGENT_PROCESS_H
-#define PAIGE_AGENT_PROCESS_H
+#ifndef PAIGE_AGENT_PROCESS_PROCESS_H
+#define PAIGE_AGENT_PROCESS_PROCESS_H
 
-#include "common/arena.h"
-#include "common/clock.h"
-#include "common/str.h"
-#include "workers/agent/keeper.h"
+#include "common/base/arena.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "workers/agent/process/keeper.h"
 #include <event2/event.h>
 #include <stdbool.h>
 

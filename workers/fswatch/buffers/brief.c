@@ -1,6 +1,6 @@
 /* brief.c - see brief.h. */
-#include "workers/fswatch/brief.h"
-#include "workers/fswatch/lines.h"
+#include "workers/fswatch/buffers/brief.h"
+#include "workers/fswatch/buffers/lines.h"
 #include <errno.h>
 
 /* Of one buffer, and of all, in a list of buffers. */

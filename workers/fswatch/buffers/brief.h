@@ -2,11 +2,11 @@
  * brief.h - what is told of buffers and diffs to a model, whose answers are bounded:
  * short texts whole, of long ones a piece and how to ask for the rest.
  */
-#ifndef PAIGE_FSWATCH_BRIEF_H
-#define PAIGE_FSWATCH_BRIEF_H
+#ifndef PAIGE_FSWATCH_BUFFERS_BRIEF_H
+#define PAIGE_FSWATCH_BUFFERS_BRIEF_H
 
-#include "proto/messages.h"
-#include "workers/fswatch/buffers.h"
+#include "proto/codec/messages.h"
+#include "workers/fswatch/buffers/buffers.h"
 
 /* Makes `out->content`, in the arena: whole, or the range that `in` asks for. 0, or
  * -ERANGE when the buffer has no such line, with *total its lines. */

@@ -1,5 +1,5 @@
 /* buffer_log.c - see buffer_log.h. */
-#include "workers/fswatch/buffer_log.h"
+#include "workers/fswatch/buffers/buffer_log.h"
 
 void buffer_log_opened(struct buffer_log *log, int64_t chars)
 {

@@ -6,8 +6,8 @@
  * from the one last logged, buffer_summary on a timer for every file with unsaved edits.
  * Pure: lengths come in (UTF-16 code units), rows go out.
  */
-#ifndef PAIGE_FSWATCH_BUFFER_LOG_H
-#define PAIGE_FSWATCH_BUFFER_LOG_H
+#ifndef PAIGE_FSWATCH_BUFFERS_BUFFER_LOG_H
+#define PAIGE_FSWATCH_BUFFERS_BUFFER_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* buffers.c - see buffers.h. */
-#include "workers/fswatch/buffers.h"
-#include "common/log.h"
-#include "common/utf8.h"
+#include "workers/fswatch/buffers/buffers.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
 #include <stdlib.h>
 
 struct buffer *buffers_find(const struct buffers *b, struct str path)

@@ -10,12 +10,12 @@
  * another buffer needs its room, and after a restart of the whole daemon, when the file
  * may be another one by then.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_H
-#define PAIGE_FSWATCH_BUFFERS_H
+#ifndef PAIGE_FSWATCH_BUFFERS_BUFFERS_H
+#define PAIGE_FSWATCH_BUFFERS_BUFFERS_H
 
-#include "workers/fswatch/disk.h"
-#include "workers/fswatch/pathmap.h"
-#include "workers/fswatch/spool.h"
+#include "workers/fswatch/buffers/spool.h"
+#include "workers/fswatch/disk/disk.h"
+#include "workers/fswatch/disk/pathmap.h"
 
 #define BUFFERS_MAX 10000
 #define BUFFERS_MAX_BYTES (512u * 1024 * 1024)

@@ -1,6 +1,6 @@
 /* diagnostics.c - see diagnostics.h. */
-#include "workers/fswatch/diagnostics.h"
-#include "common/utf8.h"
+#include "workers/fswatch/buffers/diagnostics.h"
+#include "common/base/utf8.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -9,10 +9,10 @@
  * It lives as long as the process. Windows send diagnostics again whenever they change,
  * so none are written to the disk.
  */
-#ifndef PAIGE_FSWATCH_DIAGNOSTICS_H
-#define PAIGE_FSWATCH_DIAGNOSTICS_H
+#ifndef PAIGE_FSWATCH_BUFFERS_DIAGNOSTICS_H
+#define PAIGE_FSWATCH_BUFFERS_DIAGNOSTICS_H
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 
 #define DIAGNOSTICS_MAX_FILES 256
 /* Kept of one file: the most severe, then those at its start. */

@@ -1,5 +1,5 @@
 /* diff.c - see diff.h. */
-#include "workers/fswatch/diff.h"
+#include "workers/fswatch/buffers/diff.h"
 #include <errno.h>
 #include <git2.h>
 

@@ -9,11 +9,11 @@
  *
  * Pure, but for what libgit2 allocates during the call. Called by one thread only.
  */
-#ifndef PAIGE_FSWATCH_DIFF_H
-#define PAIGE_FSWATCH_DIFF_H
+#ifndef PAIGE_FSWATCH_BUFFERS_DIFF_H
+#define PAIGE_FSWATCH_BUFFERS_DIFF_H
 
-#include "common/buf.h"
-#include "common/str.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
 
 /* Above this many bytes or lines the part that differs is shown as one hunk, which takes
  * linear time; below, the worst texts take some ten milliseconds. */

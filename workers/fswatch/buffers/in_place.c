@@ -1,9 +1,9 @@
 /* in_place.c - see in_place.h. */
-#include "workers/fswatch/in_place.h"
-#include "common/file_io.h"
-#include "common/log.h"
-#include "workers/fswatch/hash.h"
-#include "workers/fswatch/read.h"
+#include "workers/fswatch/buffers/in_place.h"
+#include "common/base/file_io.h"
+#include "common/base/log.h"
+#include "workers/fswatch/disk/hash.h"
+#include "workers/fswatch/disk/read.h"
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>

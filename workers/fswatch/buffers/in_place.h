@@ -7,10 +7,10 @@
  * goes. So whoever is killed in between leaves a file that the next start brings to the
  * new content. Blocks on the disk.
  */
-#ifndef PAIGE_FSWATCH_IN_PLACE_H
-#define PAIGE_FSWATCH_IN_PLACE_H
+#ifndef PAIGE_FSWATCH_BUFFERS_IN_PLACE_H
+#define PAIGE_FSWATCH_BUFFERS_IN_PLACE_H
 
-#include "workers/fswatch/project.h"
+#include "workers/fswatch/disk/project.h"
 
 struct in_place {
 	int record_dir;	 /* borrowed: DATA_DIR/buffers */

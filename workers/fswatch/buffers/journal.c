@@ -1,8 +1,8 @@
 /* journal.c - see journal.h. */
-#include "workers/fswatch/journal.h"
-#include "common/file_io.h"
-#include "common/log.h"
-#include "workers/fswatch/hash.h"
+#include "workers/fswatch/buffers/journal.h"
+#include "common/base/file_io.h"
+#include "common/base/log.h"
+#include "workers/fswatch/disk/hash.h"
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>

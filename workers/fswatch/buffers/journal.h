@@ -8,10 +8,10 @@
  *
  * Knows no meaning: open_files.h and outbox.h make the records and take them in again.
  */
-#ifndef PAIGE_FSWATCH_JOURNAL_H
-#define PAIGE_FSWATCH_JOURNAL_H
+#ifndef PAIGE_FSWATCH_BUFFERS_JOURNAL_H
+#define PAIGE_FSWATCH_BUFFERS_JOURNAL_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* lines.c - see lines.h. */
-#include "workers/fswatch/lines.h"
-#include "common/utf8.h"
+#include "workers/fswatch/buffers/lines.h"
+#include "common/base/utf8.h"
 #include <string.h>
 
 /* "123456789\t" as JSON. */

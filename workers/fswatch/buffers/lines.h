@@ -4,15 +4,15 @@
  * A line ends with "\n"; what is behind the last one is a line too, also when it is empty
  * (FR-024).
  */
-#ifndef PAIGE_FSWATCH_LINES_H
-#define PAIGE_FSWATCH_LINES_H
+#ifndef PAIGE_FSWATCH_BUFFERS_LINES_H
+#define PAIGE_FSWATCH_BUFFERS_LINES_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 /* For one answer: bytes of its JSON. Leaves room for the members beside the text in what
- * a client shows its model (workers/gateway/mcp_fit.h). */
+ * a client shows its model (workers/gateway/tools/mcp_fit.h). */
 #define LINES_MAX_BYTES 32000
 
 struct lines_range {

@@ -1,5 +1,5 @@
 /* open_files.c - see open_files.h. */
-#include "workers/fswatch/open_files.h"
+#include "workers/fswatch/buffers/open_files.h"
 #include <stdlib.h>
 
 static const struct str nothing = {"", 0};

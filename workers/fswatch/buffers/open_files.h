@@ -2,12 +2,12 @@
  * open_files.h - which files are open in the editor, in the order in which they were
  * opened (FR-070). Every change is a record of the journal, so a crash loses none.
  */
-#ifndef PAIGE_FSWATCH_OPEN_FILES_H
-#define PAIGE_FSWATCH_OPEN_FILES_H
+#ifndef PAIGE_FSWATCH_BUFFERS_OPEN_FILES_H
+#define PAIGE_FSWATCH_BUFFERS_OPEN_FILES_H
 
-#include "workers/fswatch/hash.h"
-#include "workers/fswatch/journal.h"
-#include "workers/fswatch/pathmap.h"
+#include "workers/fswatch/buffers/journal.h"
+#include "workers/fswatch/disk/hash.h"
+#include "workers/fswatch/disk/pathmap.h"
 
 #define OPEN_FILES_MAX 10000
 

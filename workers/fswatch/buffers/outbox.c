@@ -1,10 +1,10 @@
 /* outbox.c - see outbox.h. */
-#include "workers/fswatch/outbox.h"
-#include "common/ids.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/errors.h"
-#include "proto/messages.h"
+#include "workers/fswatch/buffers/outbox.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
 #include <stdlib.h>
 
 #define CALL_MAX_ROWS 2000

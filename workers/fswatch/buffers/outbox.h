@@ -7,12 +7,12 @@
  * in the log once. A row that the store refuses is found by halves and dropped alone.
  * Whether a session is active is for the store to say, when it has the row.
  */
-#ifndef PAIGE_FSWATCH_OUTBOX_H
-#define PAIGE_FSWATCH_OUTBOX_H
+#ifndef PAIGE_FSWATCH_BUFFERS_OUTBOX_H
+#define PAIGE_FSWATCH_BUFFERS_OUTBOX_H
 
-#include "common/bus.h"
-#include "proto/actions.h"
-#include "workers/fswatch/journal.h"
+#include "common/bus/bus.h"
+#include "proto/tables/actions.h"
+#include "workers/fswatch/buffers/journal.h"
 
 /* Rows that may wait, in memory and in the journal. Above it whoever makes rows waits. */
 #define OUTBOX_MAX_ROWS 20000

@@ -1,14 +1,14 @@
 /* save.c - see save.h. */
-#include "workers/fswatch/save.h"
-#include "common/buf.h"
-#include "common/file_io.h"
-#include "workers/fswatch/encoding.h"
-#include "workers/fswatch/fault.h"
-#include "workers/fswatch/in_place.h"
-#include "workers/fswatch/language.h"
-#include "workers/fswatch/names.h"
-#include "workers/fswatch/read.h"
-#include "workers/fswatch/spool.h"
+#include "workers/fswatch/buffers/save.h"
+#include "common/base/buf.h"
+#include "common/base/file_io.h"
+#include "workers/fswatch/buffers/in_place.h"
+#include "workers/fswatch/buffers/spool.h"
+#include "workers/fswatch/disk/encoding.h"
+#include "workers/fswatch/disk/fault.h"
+#include "workers/fswatch/disk/language.h"
+#include "workers/fswatch/disk/names.h"
+#include "workers/fswatch/disk/read.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>

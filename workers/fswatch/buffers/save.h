@@ -9,11 +9,11 @@
  * file is as open as its directory. A binary file, which windows are shown as empty, is
  * never written over. Blocks on the disk: runs on the thread of jobs.h.
  */
-#ifndef PAIGE_FSWATCH_SAVE_H
-#define PAIGE_FSWATCH_SAVE_H
+#ifndef PAIGE_FSWATCH_BUFFERS_SAVE_H
+#define PAIGE_FSWATCH_BUFFERS_SAVE_H
 
-#include "workers/fswatch/hash.h"
-#include "workers/fswatch/project.h"
+#include "workers/fswatch/disk/hash.h"
+#include "workers/fswatch/disk/project.h"
 
 struct save {
 	const char *key;

@@ -1,9 +1,9 @@
 /* spool.c - see spool.h. */
-#include "workers/fswatch/spool.h"
-#include "common/buf.h"
-#include "common/file_io.h"
-#include "common/log.h"
-#include "workers/fswatch/hash.h"
+#include "workers/fswatch/buffers/spool.h"
+#include "common/base/buf.h"
+#include "common/base/file_io.h"
+#include "common/base/log.h"
+#include "workers/fswatch/disk/hash.h"
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>

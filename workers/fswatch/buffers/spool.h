@@ -12,13 +12,13 @@
  * path and content. Slots lie SPOOL_SLOT_BYTES apart; the file is sparse. Written by one
  * process only.
  */
-#ifndef PAIGE_FSWATCH_SPOOL_H
-#define PAIGE_FSWATCH_SPOOL_H
+#ifndef PAIGE_FSWATCH_BUFFERS_SPOOL_H
+#define PAIGE_FSWATCH_BUFFERS_SPOOL_H
 
-#include "common/clock.h"
-#include "common/str.h"
-#include "workers/fswatch/buffer_log.h"
-#include "workers/fswatch/hash.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "workers/fswatch/buffers/buffer_log.h"
+#include "workers/fswatch/disk/hash.h"
 
 #define SPOOL_SLOTS 4
 #define SPOOL_SLOT_BYTES (16u * 1024 * 1024)

@@ -1,6 +1,6 @@
 /* disk.c - see disk.h. */
-#include "workers/fswatch/disk.h"
-#include "common/clock.h"
+#include "workers/fswatch/disk/disk.h"
+#include "common/base/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>

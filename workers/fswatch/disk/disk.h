@@ -5,10 +5,10 @@
  * its content. A file that was changed a moment before it was read is read again the
  * next time: two writes within one tick of the file system's clock look the same.
  */
-#ifndef PAIGE_FSWATCH_DISK_H
-#define PAIGE_FSWATCH_DISK_H
+#ifndef PAIGE_FSWATCH_DISK_DISK_H
+#define PAIGE_FSWATCH_DISK_DISK_H
 
-#include "workers/fswatch/read.h"
+#include "workers/fswatch/disk/read.h"
 
 /* Of one file. Zero is a file that was not looked at yet. */
 struct disk {

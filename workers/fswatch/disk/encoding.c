@@ -1,6 +1,6 @@
 /* encoding.c - detection, decoding and encoding of encoding.h. */
-#include "workers/fswatch/encoding.h"
-#include "common/utf8.h"
+#include "workers/fswatch/disk/encoding.h"
+#include "common/base/utf8.h"
 #include <utf8proc.h>
 
 /* How much of a file is looked at for the patterns of UTF-16 and UTF-32. */

@@ -8,11 +8,11 @@
  *
  * Pure.
  */
-#ifndef PAIGE_FSWATCH_ENCODING_H
-#define PAIGE_FSWATCH_ENCODING_H
+#ifndef PAIGE_FSWATCH_DISK_ENCODING_H
+#define PAIGE_FSWATCH_DISK_ENCODING_H
 
-#include "common/buf.h"
-#include "common/str.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
 
 enum encoding_kind {
 	ENCODING_UTF8, /* bytes are passed on as they are, a byte order mark included */

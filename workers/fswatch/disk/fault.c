@@ -1,5 +1,5 @@
 /* fault.c - see fault.h. */
-#include "workers/fswatch/fault.h"
+#include "workers/fswatch/disk/fault.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *
  * Errors of this program's own kinds lie outside the range of errno.
  */
-#ifndef PAIGE_FSWATCH_FAULT_H
-#define PAIGE_FSWATCH_FAULT_H
+#ifndef PAIGE_FSWATCH_DISK_FAULT_H
+#define PAIGE_FSWATCH_DISK_FAULT_H
 
 enum fault {
 	FAULT_CONFLICT = 5001, /* the file on disk is not the version that was edited */

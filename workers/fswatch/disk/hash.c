@@ -1,6 +1,6 @@
 /* hash.c - see hash.h. Contexts are kept per thread: making them costs more than a hash.
  */
-#include "workers/fswatch/hash.h"
+#include "workers/fswatch/disk/hash.h"
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>

@@ -6,10 +6,10 @@
  * is the fastest thing at hand (Poly1305 under a fixed key). May be called from any
  * thread.
  */
-#ifndef PAIGE_FSWATCH_HASH_H
-#define PAIGE_FSWATCH_HASH_H
+#ifndef PAIGE_FSWATCH_DISK_HASH_H
+#define PAIGE_FSWATCH_DISK_HASH_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 #define HASH_VERSION_SIZE 33 /* 32 hexadecimal digits and NUL */
 

@@ -1,7 +1,7 @@
 /* language.c - the catalogues behind language.h. */
-#include "workers/fswatch/language.h"
-#include "workers/fswatch/pathmap.h"
-#include "workers/fswatch/paths.h"
+#include "workers/fswatch/disk/language.h"
+#include "workers/fswatch/disk/pathmap.h"
+#include "workers/fswatch/disk/paths.h"
 #include <assert.h>
 #include <ctype.h>
 #include <stdint.h>
@@ -18,8 +18,8 @@ static const struct entry entries[] = {
 #define LANGUAGE(language, endings) {language, endings, false},
 #define NAMED(language, names) {language, names, true},
 #define BINARY(endings) {LANGUAGE_BINARY, endings, false},
-#include "workers/fswatch/binary.def"
-#include "workers/fswatch/language.def"
+#include "workers/fswatch/disk/binary.def"
+#include "workers/fswatch/disk/language.def"
 #undef LANGUAGE
 #undef NAMED
 #undef BINARY

@@ -3,10 +3,10 @@
  *
  * The catalogues are language.def, binary.def and noise.def.
  */
-#ifndef PAIGE_FSWATCH_LANGUAGE_H
-#define PAIGE_FSWATCH_LANGUAGE_H
+#ifndef PAIGE_FSWATCH_DISK_LANGUAGE_H
+#define PAIGE_FSWATCH_DISK_LANGUAGE_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* What a file is called that is not text. */
 #define LANGUAGE_BINARY "binary"

@@ -1,5 +1,5 @@
 /* names.c - see names.h. */
-#include "workers/fswatch/names.h"
+#include "workers/fswatch/disk/names.h"
 #include <limits.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 static const char *const noise[] = {
 #define NOISE(name) name,
-#include "workers/fswatch/noise.def"
+#include "workers/fswatch/disk/noise.def"
 #undef NOISE
 };
 

@@ -4,10 +4,10 @@
  * noise.def lists the directories that are left out of tree and watch. Names of our own
  * temporary files are made and recognised here, so that a save shows up as one change.
  */
-#ifndef PAIGE_FSWATCH_NAMES_H
-#define PAIGE_FSWATCH_NAMES_H
+#ifndef PAIGE_FSWATCH_DISK_NAMES_H
+#define PAIGE_FSWATCH_DISK_NAMES_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 #include <sys/types.h>
 

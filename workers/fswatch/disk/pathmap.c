@@ -1,5 +1,5 @@
 /* pathmap.c - the table of pathmap.h: linear probing, deletion by shifting back. */
-#include "workers/fswatch/pathmap.h"
+#include "workers/fswatch/disk/pathmap.h"
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  *
  * Owns only its slots: keys are borrowed from the values they lead to (or from whatever
  * outlives the entry), values are the caller's. Open addressing, grown to stay at most
- * three quarters full; out of memory ends the process, as in common/buf.
+ * three quarters full; out of memory ends the process, as in common/base/buf.
  */
-#ifndef PAIGE_FSWATCH_PATHMAP_H
-#define PAIGE_FSWATCH_PATHMAP_H
+#ifndef PAIGE_FSWATCH_DISK_PATHMAP_H
+#define PAIGE_FSWATCH_DISK_PATHMAP_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 
 struct pathmap_slot {

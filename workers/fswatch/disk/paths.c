@@ -1,5 +1,5 @@
 /* paths.c - the rules of paths.h, component by component. */
-#include "workers/fswatch/paths.h"
+#include "workers/fswatch/disk/paths.h"
 #include <assert.h>
 #include <errno.h>
 

@@ -6,10 +6,10 @@
  * messages know a file (P3.4). What a key leads to, links included, is project.h's to
  * say.
  */
-#ifndef PAIGE_FSWATCH_PATHS_H
-#define PAIGE_FSWATCH_PATHS_H
+#ifndef PAIGE_FSWATCH_DISK_PATHS_H
+#define PAIGE_FSWATCH_DISK_PATHS_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* Longest key, NUL included: what the kernel takes (PATH_MAX). */
 #define PATH_KEY_SIZE 4096

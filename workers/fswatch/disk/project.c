@@ -1,5 +1,5 @@
 /* project.c - opening beneath the root with openat2. */
-#include "workers/fswatch/project.h"
+#include "workers/fswatch/disk/project.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

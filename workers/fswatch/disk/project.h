@@ -12,10 +12,10 @@
  *
  * Paths given here are keys of paths.h. Used by everything that reads, saves or lists.
  */
-#ifndef PAIGE_FSWATCH_PROJECT_H
-#define PAIGE_FSWATCH_PROJECT_H
+#ifndef PAIGE_FSWATCH_DISK_PROJECT_H
+#define PAIGE_FSWATCH_DISK_PROJECT_H
 
-#include "workers/fswatch/paths.h"
+#include "workers/fswatch/disk/paths.h"
 #include <sys/stat.h>
 #include <sys/types.h>
 

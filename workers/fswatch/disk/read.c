@@ -1,7 +1,7 @@
 /* read.c - see read.h. */
-#include "workers/fswatch/read.h"
-#include "workers/fswatch/fault.h"
-#include "workers/fswatch/language.h"
+#include "workers/fswatch/disk/read.h"
+#include "workers/fswatch/disk/fault.h"
+#include "workers/fswatch/disk/language.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

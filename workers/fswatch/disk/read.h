@@ -4,13 +4,13 @@
  * Never blocks on what is no regular file: FIFOs, sockets and devices are refused after
  * an open with O_NONBLOCK.
  */
-#ifndef PAIGE_FSWATCH_READ_H
-#define PAIGE_FSWATCH_READ_H
+#ifndef PAIGE_FSWATCH_DISK_READ_H
+#define PAIGE_FSWATCH_DISK_READ_H
 
-#include "common/buf.h"
-#include "workers/fswatch/encoding.h"
-#include "workers/fswatch/hash.h"
-#include "workers/fswatch/project.h"
+#include "common/base/buf.h"
+#include "workers/fswatch/disk/encoding.h"
+#include "workers/fswatch/disk/hash.h"
+#include "workers/fswatch/disk/project.h"
 
 /* More than a client may have queued. */
 #define READ_MAX_BYTES (8u * 1024 * 1024)

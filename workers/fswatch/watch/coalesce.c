@@ -1,7 +1,7 @@
 /* coalesce.c - see coalesce.h. */
-#include "workers/fswatch/coalesce.h"
-#include "workers/fswatch/names.h"
-#include "workers/fswatch/paths.h"
+#include "workers/fswatch/watch/coalesce.h"
+#include "workers/fswatch/disk/names.h"
+#include "workers/fswatch/disk/paths.h"
 #include <stdlib.h>
 
 #define NEVER INT64_MAX

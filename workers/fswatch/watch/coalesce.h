@@ -17,12 +17,12 @@
  *     while a version control system holds its lock, are told as one fresh tree when they
  *     have come to rest, or every COALESCE_TREE_US while they do not (R11).
  */
-#ifndef PAIGE_FSWATCH_COALESCE_H
-#define PAIGE_FSWATCH_COALESCE_H
+#ifndef PAIGE_FSWATCH_WATCH_COALESCE_H
+#define PAIGE_FSWATCH_WATCH_COALESCE_H
 
-#include "common/clock.h"
-#include "proto/messages.h"
-#include "workers/fswatch/pathmap.h"
+#include "common/base/clock.h"
+#include "proto/codec/messages.h"
+#include "workers/fswatch/disk/pathmap.h"
 
 #define COALESCE_GAP_US 50000
 #define COALESCE_OPEN_US 50000

@@ -1,7 +1,7 @@
 /* listing.c - see listing.h. */
-#include "workers/fswatch/listing.h"
-#include "common/log.h"
-#include "workers/fswatch/names.h"
+#include "workers/fswatch/watch/listing.h"
+#include "common/base/log.h"
+#include "workers/fswatch/disk/names.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

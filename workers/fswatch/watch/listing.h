@@ -5,11 +5,11 @@
  * removes those whose process is gone (a save that a crash cut short). Links are files
  * here, whatever they lead to (R07).
  */
-#ifndef PAIGE_FSWATCH_LISTING_H
-#define PAIGE_FSWATCH_LISTING_H
+#ifndef PAIGE_FSWATCH_WATCH_LISTING_H
+#define PAIGE_FSWATCH_WATCH_LISTING_H
 
-#include "common/buf.h"
-#include "workers/fswatch/tree.h"
+#include "common/base/buf.h"
+#include "workers/fswatch/watch/tree.h"
 
 /* Zero is a valid empty value; the memory is reused from directory to directory. */
 struct listing {

@@ -1,5 +1,5 @@
 /* tree.c - the tree of tree.h. */
-#include "workers/fswatch/tree.h"
+#include "workers/fswatch/watch/tree.h"
 #include <assert.h>
 #include <stdlib.h>
 

@@ -8,12 +8,12 @@
  * Reads no file: listing.h does. A path of a directory is made from its parents, so a
  * directory that is moved takes everything below along (R03).
  */
-#ifndef PAIGE_FSWATCH_TREE_H
-#define PAIGE_FSWATCH_TREE_H
+#ifndef PAIGE_FSWATCH_WATCH_TREE_H
+#define PAIGE_FSWATCH_WATCH_TREE_H
 
-#include "common/buf.h"
-#include "common/str.h"
-#include "proto/codec.h"
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "proto/codec/codec.h"
 #include <stdint.h>
 
 /* Deeper directories are listed but not looked into. */

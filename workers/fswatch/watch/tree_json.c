@@ -1,5 +1,5 @@
 /* tree_json.c - the tree of tree.h as the payload of fs:tree. */
-#include "workers/fswatch/tree.h"
+#include "workers/fswatch/watch/tree.h"
 
 #define FILE_NODE_BYTES 64 /* beside its names */
 

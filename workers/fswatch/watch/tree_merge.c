@@ -1,5 +1,5 @@
 /* tree_merge.c - a directory of tree.h is made to contain what a listing found. */
-#include "workers/fswatch/tree.h"
+#include "workers/fswatch/watch/tree.h"
 #include <stdlib.h>
 
 /* Directories first, each by name. */

@@ -1,8 +1,8 @@
 /* watch.c - runs the watcher: starting, timers, telling. */
-#include "workers/fswatch/watch.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "workers/fswatch/watch_private.h"
+#include "workers/fswatch/watch/watch.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "workers/fswatch/watch/watch_private.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,12 +14,12 @@
  * Runs on the loop in slices of a few milliseconds. Only reads the project, but for what
  * listing.h cleans up.
  */
-#ifndef PAIGE_FSWATCH_WATCH_H
-#define PAIGE_FSWATCH_WATCH_H
+#ifndef PAIGE_FSWATCH_WATCH_WATCH_H
+#define PAIGE_FSWATCH_WATCH_WATCH_H
 
-#include "workers/fswatch/coalesce.h"
-#include "workers/fswatch/project.h"
-#include "workers/fswatch/tree.h"
+#include "workers/fswatch/disk/project.h"
+#include "workers/fswatch/watch/coalesce.h"
+#include "workers/fswatch/watch/tree.h"
 #include <event2/event.h>
 
 #define WATCH_POLL_MS 1000 /* pause between looks at directories without a watch */

@@ -1,7 +1,7 @@
 /* watch_events.c - what the events of inotify mean for tree and clients. */
-#include "common/log.h"
-#include "workers/fswatch/names.h"
-#include "workers/fswatch/watch_private.h"
+#include "common/base/log.h"
+#include "workers/fswatch/disk/names.h"
+#include "workers/fswatch/watch/watch_private.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
  * watch_private.h - what the files of the watcher share: watch.c runs it, watch_events.c
  * understands inotify's events, watch_scan.c lists directories and adds watches.
  */
-#ifndef PAIGE_FSWATCH_WATCH_PRIVATE_H
-#define PAIGE_FSWATCH_WATCH_PRIVATE_H
+#ifndef PAIGE_FSWATCH_WATCH_WATCH_PRIVATE_H
+#define PAIGE_FSWATCH_WATCH_WATCH_PRIVATE_H
 
-#include "workers/fswatch/listing.h"
-#include "workers/fswatch/watch.h"
+#include "workers/fswatch/watch/listing.h"
+#include "workers/fswatch/watch/watch.h"
 #include <sys/inotify.h>
 
 #define WATCH_SLICE_US 5000 /* longest stretch of work in one turn of the loop */

@@ -1,6 +1,6 @@
 /* watch_scan.c - lists directories of the project and puts watches on them. */
-#include "common/log.h"
-#include "workers/fswatch/watch_private.h"
+#include "common/base/log.h"
+#include "workers/fswatch/watch/watch_private.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

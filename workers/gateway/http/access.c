@@ -1,5 +1,5 @@
 /* access.c - see access.h. */
-#include "workers/gateway/access.h"
+#include "workers/gateway/http/access.h"
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -5,10 +5,10 @@
  * of the peer (loopback, owner) is an argument. Must never be loosened by a path:
  * exceptions are in the route table.
  */
-#ifndef PAIGE_GATEWAY_ACCESS_H
-#define PAIGE_GATEWAY_ACCESS_H
+#ifndef PAIGE_GATEWAY_HTTP_ACCESS_H
+#define PAIGE_GATEWAY_HTTP_ACCESS_H
 
-#include "common/peers.h"
+#include "common/settings/peers.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

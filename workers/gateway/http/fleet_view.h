@@ -4,13 +4,13 @@
  *
  * Called by main.c (a FLEET packet came) and health.c. Pure but for its own memory.
  */
-#ifndef PAIGE_GATEWAY_FLEET_VIEW_H
-#define PAIGE_GATEWAY_FLEET_VIEW_H
+#ifndef PAIGE_GATEWAY_HTTP_FLEET_VIEW_H
+#define PAIGE_GATEWAY_HTTP_FLEET_VIEW_H
 
-#include "common/buf.h"
-#include "common/clock.h"
-#include "proto/messages.h"
-#include "proto/workers.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/workers.h"
 
 struct fleet_view_worker {
 	bool known;
@@ -27,7 +27,7 @@ struct fleet_view {
 	struct fleet_view_worker workers[WORKER_COUNT];
 };
 
-/* 0, or -EINVAL with *error when the packet is not what proto/bus.def says; the view is
+/* 0, or -EINVAL with *error when the packet is not what proto/catalogue/bus.def says; the view is
  * kept then. */
 int fleet_view_update(struct fleet_view *view, struct str fleet_json,
 	struct proto_error *error) __attribute__((warn_unused_result));

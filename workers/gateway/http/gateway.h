@@ -2,16 +2,16 @@
  * gateway.h - what the parts of the gateway share.
  *
  * The gateway talks to clients and knows no meaning: what a message asks for is a line in
- * proto/ws.def or proto/mcp_tools.def, and the worker named there answers it. It opens no
+ * proto/catalogue/ws.def or proto/catalogue/mcp_tools.def, and the worker named there answers it. It opens no
  * file and starts no program.
  */
-#ifndef PAIGE_GATEWAY_GATEWAY_H
-#define PAIGE_GATEWAY_GATEWAY_H
+#ifndef PAIGE_GATEWAY_HTTP_GATEWAY_H
+#define PAIGE_GATEWAY_HTTP_GATEWAY_H
 
-#include "common/worker.h"
-#include "workers/gateway/access.h"
-#include "workers/gateway/fleet_view.h"
-#include "workers/gateway/metrics.h"
+#include "common/worker/worker.h"
+#include "workers/gateway/http/access.h"
+#include "workers/gateway/http/fleet_view.h"
+#include "workers/gateway/http/metrics.h"
 
 struct http_server;
 struct mcp_server;

@@ -1,8 +1,8 @@
 /* http.c - see http.h. */
-#include "workers/gateway/http.h"
-#include "common/log.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http_refusals.h"
+#include "workers/gateway/http/http.h"
+#include "common/base/log.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http_refusals.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>

@@ -5,11 +5,11 @@
  * Called by main.c (start, stop) and by the handlers of the paths. Knows nothing of what
  * a path means.
  */
-#ifndef PAIGE_GATEWAY_HTTP_H
-#define PAIGE_GATEWAY_HTTP_H
+#ifndef PAIGE_GATEWAY_HTTP_HTTP_H
+#define PAIGE_GATEWAY_HTTP_HTTP_H
 
-#include "workers/gateway/access.h"
-#include "workers/gateway/http_conn.h"
+#include "workers/gateway/http/access.h"
+#include "workers/gateway/http/http_conn.h"
 #include <event2/http.h>
 
 struct gateway;

@@ -1,11 +1,11 @@
 /* http_call.c - see http_call.h. */
-#include "workers/gateway/http_call.h"
-#include "common/bus.h"
-#include "common/ids.h"
-#include "proto/errors.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
-#include "workers/gateway/media_type.h"
+#include "workers/gateway/http/http_call.h"
+#include "common/base/ids.h"
+#include "common/bus/bus.h"
+#include "proto/tables/errors.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http.h"
+#include "workers/gateway/http/media_type.h"
 #include <stdlib.h>
 
 struct pending {

@@ -1,11 +1,11 @@
 /*
  * http_call.h - an HTTP request that is answered by one call of another worker.
  */
-#ifndef PAIGE_GATEWAY_HTTP_CALL_H
-#define PAIGE_GATEWAY_HTTP_CALL_H
+#ifndef PAIGE_GATEWAY_HTTP_HTTP_CALL_H
+#define PAIGE_GATEWAY_HTTP_HTTP_CALL_H
 
-#include "common/str.h"
-#include "proto/methods.h"
+#include "common/base/str.h"
+#include "proto/tables/methods.h"
 
 struct gateway;
 struct http_request;

@@ -1,8 +1,8 @@
 /* http_conn.c - see http_conn.h. */
-#include "workers/gateway/http_conn.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "workers/gateway/sockdiag.h"
+#include "workers/gateway/http/http_conn.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "workers/gateway/http/sockdiag.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>

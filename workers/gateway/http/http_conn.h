@@ -10,13 +10,13 @@
  * but not how long it may take, and accepts without limit; both are done here. Must never
  * free a connection itself: it shuts the socket down and lets evhttp notice.
  */
-#ifndef PAIGE_GATEWAY_HTTP_CONN_H
-#define PAIGE_GATEWAY_HTTP_CONN_H
+#ifndef PAIGE_GATEWAY_HTTP_HTTP_CONN_H
+#define PAIGE_GATEWAY_HTTP_HTTP_CONN_H
 
-#include "common/clock.h"
-#include "proto/codec.h"
-#include "workers/gateway/access.h"
-#include "workers/gateway/http_head.h"
+#include "common/base/clock.h"
+#include "proto/codec/codec.h"
+#include "workers/gateway/http/access.h"
+#include "workers/gateway/http/http_head.h"
 #include <event2/bufferevent.h>
 #include <event2/http.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* http_head.c - see http_head.h. */
-#include "workers/gateway/http_head.h"
+#include "workers/gateway/http/http_head.h"
 #include <strings.h>
 
 #define KEPT_BYTES 1024

@@ -9,10 +9,10 @@
  * before the body comes. Chunk extensions and trailers are made harmless in place. Pure:
  * no socket, no clock.
  */
-#ifndef PAIGE_GATEWAY_HTTP_HEAD_H
-#define PAIGE_GATEWAY_HTTP_HEAD_H
+#ifndef PAIGE_GATEWAY_HTTP_HTTP_HEAD_H
+#define PAIGE_GATEWAY_HTTP_HTTP_HEAD_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stdint.h>
 
 #define HTTP_MAX_HEAD_BYTES (64 * 1024)

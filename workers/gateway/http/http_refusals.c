@@ -1,8 +1,8 @@
 /* http_refusals.c - see http_refusals.h. Static: there is one log in a process. */
-#include "workers/gateway/http_refusals.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "common/utf8.h"
+#include "workers/gateway/http/http_refusals.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
+#include "common/loop/timer.h"
 #include <event2/event.h>
 #include <stdint.h>
 

@@ -4,10 +4,10 @@
  *
  * Called by http.c. The first ones of a second are logged one by one, the rest as a sum.
  */
-#ifndef PAIGE_GATEWAY_HTTP_REFUSALS_H
-#define PAIGE_GATEWAY_HTTP_REFUSALS_H
+#ifndef PAIGE_GATEWAY_HTTP_HTTP_REFUSALS_H
+#define PAIGE_GATEWAY_HTTP_HTTP_REFUSALS_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 #define REFUSALS_SHOWN 5	 /* a second */
 #define REFUSALS_SHOWN_BYTES 200 /* of each text from outside */

@@ -1,5 +1,5 @@
 /* json_slice.c - see json_slice.h. */
-#include "workers/gateway/json_slice.h"
+#include "workers/gateway/http/json_slice.h"
 #include <stdbool.h>
 
 static bool is_blank(char c)

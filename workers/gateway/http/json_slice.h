@@ -5,10 +5,10 @@
  * Called by ws_message.c and the MCP dispatcher after proto_parse has accepted the text:
  * only valid JSON may be given, which is what lets this be short and fast. Pure.
  */
-#ifndef PAIGE_GATEWAY_JSON_SLICE_H
-#define PAIGE_GATEWAY_JSON_SLICE_H
+#ifndef PAIGE_GATEWAY_HTTP_JSON_SLICE_H
+#define PAIGE_GATEWAY_HTTP_JSON_SLICE_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /*
  * The value of the first member called `name` of the object in `text`. Absent when there

@@ -1,6 +1,6 @@
 /* media_type.c - see media_type.h. */
-#include "workers/gateway/media_type.h"
-#include "workers/gateway/access.h"
+#include "workers/gateway/http/media_type.h"
+#include "workers/gateway/http/access.h"
 #include <strings.h>
 
 /* An element without its parameters. */

@@ -4,10 +4,10 @@
  * Pure. Liberal where clients differ: order, case, blanks, parameters and weights are
  * understood.
  */
-#ifndef PAIGE_GATEWAY_MEDIA_TYPE_H
-#define PAIGE_GATEWAY_MEDIA_TYPE_H
+#ifndef PAIGE_GATEWAY_HTTP_MEDIA_TYPE_H
+#define PAIGE_GATEWAY_HTTP_MEDIA_TYPE_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* Whether a Content-Type is `type`, with or without parameters. */
 bool media_type_is(struct str content_type, const char *type);

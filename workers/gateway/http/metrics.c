@@ -1,9 +1,9 @@
 /* metrics.c - see metrics.h. */
-#include "workers/gateway/metrics.h"
-#include "common/turns.h"
-#include "proto/messages.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
+#include "workers/gateway/http/metrics.h"
+#include "common/worker/turns.h"
+#include "proto/codec/messages.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http.h"
 #include <inttypes.h>
 #include <stdlib.h>
 

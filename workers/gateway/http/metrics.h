@@ -2,11 +2,11 @@
  * metrics.h - what the gateway counts, and GET /metrics in Prometheus text format.
  *
  * Counters are plain fields that the parts increase. The table METRICS is the one list of
- * them. The turns of the loops (common/turns.h) are asked of each worker that is up; the
+ * them. The turns of the loops (common/worker/turns.h) are asked of each worker that is up; the
  * answer waits for them for a second at most.
  */
-#ifndef PAIGE_GATEWAY_METRICS_H
-#define PAIGE_GATEWAY_METRICS_H
+#ifndef PAIGE_GATEWAY_HTTP_METRICS_H
+#define PAIGE_GATEWAY_HTTP_METRICS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* sockdiag.c - see sockdiag.h. */
-#include "workers/gateway/sockdiag.h"
+#include "workers/gateway/http/sockdiag.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/inet_diag.h>

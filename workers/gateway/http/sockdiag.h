@@ -4,8 +4,8 @@
  * NETLINK_SOCK_DIAG with an exact lookup of one socket: needs no file, so it works in a
  * process that may open none. Called by http_conn.c when a connection is accepted.
  */
-#ifndef PAIGE_GATEWAY_SOCKDIAG_H
-#define PAIGE_GATEWAY_SOCKDIAG_H
+#ifndef PAIGE_GATEWAY_HTTP_SOCKDIAG_H
+#define PAIGE_GATEWAY_HTTP_SOCKDIAG_H
 
 #include <netinet/in.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* call.c - one request from its handler's hands to its answer (see mcp.h and server.h).
  */
-#include "workers/gateway/json_slice.h"
+#include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/mcp/server.h"
 #include "workers/gateway/mcp/stream.h"
 #include <math.h>

@@ -4,12 +4,12 @@
  * Host, Origin and who may connect were checked before (http.c). What is decided here, in
  * this order: content type, JSON, message, era. Bodies of errors are JSON-RPC errors.
  */
-#include "common/log.h"
-#include "proto/codec.h"
-#include "workers/gateway/gateway.h"
+#include "common/base/log.h"
+#include "proto/codec/codec.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/media_type.h"
 #include "workers/gateway/mcp/legacy.h"
 #include "workers/gateway/mcp/server.h"
-#include "workers/gateway/media_type.h"
 #include <stdarg.h>
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* legacy.c - see legacy.h. */
 #include "workers/gateway/mcp/legacy.h"
-#include "common/log.h"
+#include "common/base/log.h"
+#include "workers/gateway/http/media_type.h"
 #include "workers/gateway/mcp/server.h"
 #include "workers/gateway/mcp/stream.h"
-#include "workers/gateway/media_type.h"
 
 #define NOTHING ((struct str){NULL, 0})
 

@@ -12,8 +12,8 @@
 #ifndef PAIGE_GATEWAY_MCP_MCP_H
 #define PAIGE_GATEWAY_MCP_MCP_H
 
-#include "common/arena.h"
-#include "common/buf.h"
+#include "common/base/arena.h"
+#include "common/base/buf.h"
 #include <event2/event.h>
 #include <yyjson.h>
 

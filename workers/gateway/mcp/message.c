@@ -1,6 +1,6 @@
 /* message.c - see message.h. */
 #include "workers/gateway/mcp/message.h"
-#include "workers/gateway/json_slice.h"
+#include "workers/gateway/http/json_slice.h"
 #include <errno.h>
 #include <math.h>
 #include <openssl/evp.h>

@@ -6,7 +6,7 @@
 #ifndef PAIGE_GATEWAY_MCP_MESSAGE_H
 #define PAIGE_GATEWAY_MCP_MESSAGE_H
 
-#include "common/arena.h"
+#include "common/base/arena.h"
 #include <yyjson.h>
 
 /* The revisions that have sessions, newest first. */

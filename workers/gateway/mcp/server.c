@@ -1,6 +1,6 @@
 /* server.c - an MCP server's making, ticking and stopping (see mcp.h and server.h). */
 #include "workers/gateway/mcp/server.h"
-#include "common/timer.h"
+#include "common/loop/timer.h"
 #include "workers/gateway/mcp/listen.h"
 #include "workers/gateway/mcp/stream.h"
 #include <stdlib.h>

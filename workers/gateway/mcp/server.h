@@ -2,12 +2,12 @@
 #ifndef PAIGE_GATEWAY_MCP_SERVER_H
 #define PAIGE_GATEWAY_MCP_SERVER_H
 
-#include "common/clock.h"
-#include "workers/gateway/http.h"
+#include "common/base/clock.h"
+#include "workers/gateway/http/http.h"
+#include "workers/gateway/http/metrics.h"
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/mcp/message.h"
 #include "workers/gateway/mcp/session.h"
-#include "workers/gateway/metrics.h"
 
 /* Heartbeats, progress and expiry are looked after this often, while there is anything to
  * look after. */

@@ -1,6 +1,6 @@
 /* session.c - see session.h. */
 #include "workers/gateway/mcp/session.h"
-#include "common/ids.h"
+#include "common/base/ids.h"
 #include "workers/gateway/mcp/stream.h"
 #include <stdlib.h>
 

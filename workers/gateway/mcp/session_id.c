@@ -1,6 +1,6 @@
 /* session_id.c - see session_id.h. */
 #include "workers/gateway/mcp/session_id.h"
-#include "common/ids.h"
+#include "common/base/ids.h"
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

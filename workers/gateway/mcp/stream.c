@@ -1,6 +1,6 @@
 /* stream.c - see stream.h. */
 #include "workers/gateway/mcp/stream.h"
-#include "common/log.h"
+#include "common/base/log.h"
 #include "workers/gateway/mcp/server.h"
 #include <event2/buffer.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #ifndef PAIGE_GATEWAY_MCP_STREAM_H
 #define PAIGE_GATEWAY_MCP_STREAM_H
 
-#include "common/clock.h"
-#include "workers/gateway/http.h"
+#include "common/base/clock.h"
+#include "workers/gateway/http/http.h"
 #include "workers/gateway/mcp/session.h"
 
 struct mcp_server;

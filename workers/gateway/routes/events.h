@@ -1,12 +1,12 @@
 /*
  * events.h - what other workers publish for the windows: ui/<type> becomes a broadcast
- * (proto/topics.def).
+ * (proto/catalogue/topics.def).
  *
  * Called by main.c once. A gap in the events of the file worker is answered by a fresh
  * tree for all.
  */
-#ifndef PAIGE_GATEWAY_EVENTS_H
-#define PAIGE_GATEWAY_EVENTS_H
+#ifndef PAIGE_GATEWAY_ROUTES_EVENTS_H
+#define PAIGE_GATEWAY_ROUTES_EVENTS_H
 
 struct gateway;
 

@@ -1,10 +1,10 @@
 /* guard_watch.c - see guard_watch.h. */
-#include "workers/gateway/guard_watch.h"
-#include "common/bus.h"
-#include "common/log.h"
-#include "proto/messages.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/ws_message.h"
+#include "workers/gateway/routes/guard_watch.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
+#include "proto/codec/messages.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/routes/ws_message.h"
 #include <stdio.h>
 #include <stdlib.h>
 

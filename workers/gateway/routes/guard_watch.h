@@ -6,10 +6,10 @@
  * Called by routes.c (a window subscribes), events.c (a machine changed) and the server of
  * windows (one is gone). Others than those who subscribed hear nothing of a machine.
  */
-#ifndef PAIGE_GATEWAY_GUARD_WATCH_H
-#define PAIGE_GATEWAY_GUARD_WATCH_H
+#ifndef PAIGE_GATEWAY_ROUTES_GUARD_WATCH_H
+#define PAIGE_GATEWAY_ROUTES_GUARD_WATCH_H
 
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/ws/ws_server.h"
 
 /* Machines that all windows together may watch. */
 #define GUARD_WATCH_MAX 1024

@@ -1,14 +1,14 @@
 /* hello.c - see hello.h. */
-#include "workers/gateway/hello.h"
-#include "common/bus.h"
-#include "common/log.h"
+#include "workers/gateway/routes/hello.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
 #include "paige-config.h"
-#include "proto/messages.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/tree.h"
-#include "workers/gateway/unseen.h"
-#include "workers/gateway/ws_message.h"
-#include "workers/gateway/ws_server.h"
+#include "proto/codec/messages.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/routes/tree.h"
+#include "workers/gateway/routes/unseen.h"
+#include "workers/gateway/routes/ws_message.h"
+#include "workers/gateway/ws/ws_server.h"
 #include <stdio.h>
 #include <stdlib.h>
 

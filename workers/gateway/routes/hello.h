@@ -6,8 +6,8 @@
  * missed; every other one the tree, and the state of the session when it asked to resume
  * something that is no longer kept.
  */
-#ifndef PAIGE_GATEWAY_HELLO_H
-#define PAIGE_GATEWAY_HELLO_H
+#ifndef PAIGE_GATEWAY_ROUTES_HELLO_H
+#define PAIGE_GATEWAY_ROUTES_HELLO_H
 
 struct ws_message;
 

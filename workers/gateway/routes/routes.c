@@ -1,14 +1,14 @@
 /* routes.c - see routes.h. */
-#include "workers/gateway/routes.h"
-#include "common/bus.h"
-#include "common/log.h"
-#include "proto/ws.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/guard_watch.h"
-#include "workers/gateway/hello.h"
-#include "workers/gateway/json_slice.h"
-#include "workers/gateway/terminal.h"
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/routes/routes.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
+#include "proto/tables/ws.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/json_slice.h"
+#include "workers/gateway/routes/guard_watch.h"
+#include "workers/gateway/routes/hello.h"
+#include "workers/gateway/routes/terminal.h"
+#include "workers/gateway/ws/ws_server.h"
 #include <stdlib.h>
 
 static const struct route routes[] = {
@@ -33,7 +33,7 @@ static const struct route routes[] = {
 	{.type = type_, .kind = ROUTE_LOCAL, .local = function},
 #define IGNORE(type_, payload, doc) {.type = type_, .kind = ROUTE_IGNORE},
 #define STUB(type_, payload, doc) {.type = type_, .kind = ROUTE_STUB},
-#include "proto/ws.def"
+#include "proto/catalogue/ws.def"
 #undef CALL
 };
 

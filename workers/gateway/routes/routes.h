@@ -1,13 +1,13 @@
 /*
- * routes.h - the messages of windows in proto/ws.def as a table, and what becomes of a message by its row.
+ * routes.h - the messages of windows in proto/catalogue/ws.def as a table, and what becomes of a message by its row.
  *
  * Called by ws_message.c with messages whose payload has the right shape.
  */
-#ifndef PAIGE_GATEWAY_ROUTES_H
-#define PAIGE_GATEWAY_ROUTES_H
+#ifndef PAIGE_GATEWAY_ROUTES_ROUTES_H
+#define PAIGE_GATEWAY_ROUTES_ROUTES_H
 
-#include "proto/methods.h"
-#include "workers/gateway/ws_message.h"
+#include "proto/tables/methods.h"
+#include "workers/gateway/routes/ws_message.h"
 
 enum route_kind { ROUTE_CALL, ROUTE_LOCAL, ROUTE_IGNORE, ROUTE_STUB };
 enum audience { AUDIENCE_NOBODY, AUDIENCE_SENDER, AUDIENCE_ALL };

@@ -1,7 +1,7 @@
 /* terminal.c - see terminal.h. */
-#include "workers/gateway/terminal.h"
-#include "proto/messages.h"
-#include "workers/gateway/ws_message.h"
+#include "workers/gateway/routes/terminal.h"
+#include "proto/codec/messages.h"
+#include "workers/gateway/routes/ws_message.h"
 
 void terminal_on_size(const struct ws_message *message)
 {

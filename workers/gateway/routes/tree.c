@@ -1,9 +1,9 @@
 /* tree.c - see tree.h. */
-#include "workers/gateway/tree.h"
-#include "common/bus.h"
-#include "common/log.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/ws_message.h"
+#include "workers/gateway/routes/tree.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/routes/ws_message.h"
 
 /* Those who share one answer. */
 struct round {

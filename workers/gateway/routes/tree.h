@@ -4,10 +4,10 @@
  * Windows that ask while an answer is under way share it, so that a hundred of them that
  * come back at once cost one walk and one text. Called by hello.c and events.c.
  */
-#ifndef PAIGE_GATEWAY_TREE_H
-#define PAIGE_GATEWAY_TREE_H
+#ifndef PAIGE_GATEWAY_ROUTES_TREE_H
+#define PAIGE_GATEWAY_ROUTES_TREE_H
 
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/ws/ws_server.h"
 
 /* To one window, or, with NULL, to all. */
 void tree_send(struct ws_server *server, struct ws_client *client);

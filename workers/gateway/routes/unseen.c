@@ -1,10 +1,10 @@
 /* unseen.c - see unseen.h. */
-#include "workers/gateway/unseen.h"
-#include "common/bus.h"
-#include "common/log.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/json_slice.h"
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/routes/unseen.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/json_slice.h"
+#include "workers/gateway/ws/ws_server.h"
 
 #define OPEN_FILE "editor:open_file"
 

@@ -4,10 +4,10 @@
  *
  * Bounded; the oldest goes first. Lost with the process.
  */
-#ifndef PAIGE_GATEWAY_UNSEEN_H
-#define PAIGE_GATEWAY_UNSEEN_H
+#ifndef PAIGE_GATEWAY_ROUTES_UNSEEN_H
+#define PAIGE_GATEWAY_ROUTES_UNSEEN_H
 
-#include "workers/gateway/payload.h"
+#include "workers/gateway/ws/payload.h"
 #include <stdbool.h>
 
 #define UNSEEN_MAX 64

@@ -1,11 +1,11 @@
 /* ws_message.c - see ws_message.h. */
-#include "workers/gateway/ws_message.h"
-#include "common/log.h"
-#include "proto/messages.h"
-#include "proto/ws.h"
-#include "workers/gateway/json_slice.h"
-#include "workers/gateway/routes.h"
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/routes/ws_message.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/ws.h"
+#include "workers/gateway/http/json_slice.h"
+#include "workers/gateway/routes/routes.h"
+#include "workers/gateway/ws/ws_server.h"
 #include <stdlib.h>
 
 /* Of an unknown type, in the log. */

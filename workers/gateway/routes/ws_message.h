@@ -3,19 +3,19 @@
  * right shape.
  *
  * Called by ws_client.c. Checks the envelope (FR-049) and the payload against
- * proto/ws.def; what is wrong is told to the sender alone (EC-22, EC-23), an unknown
+ * proto/catalogue/ws.def; what is wrong is told to the sender alone (EC-22, EC-23), an unknown
  * type is logged and ignored (FR-060).
  */
-#ifndef PAIGE_GATEWAY_WS_MESSAGE_H
-#define PAIGE_GATEWAY_WS_MESSAGE_H
+#ifndef PAIGE_GATEWAY_ROUTES_WS_MESSAGE_H
+#define PAIGE_GATEWAY_ROUTES_WS_MESSAGE_H
 
-#include "common/arena.h"
-#include "workers/gateway/ws_client.h"
+#include "common/base/arena.h"
+#include "workers/gateway/ws/ws_client.h"
 #include <yyjson.h>
 
 /* Longer ids are refused: they are sent back. */
 #define WS_MAX_ID_BYTES 256
-/* A longer message is parsed on a thread (common/jobs.h), and its window is read on when
+/* A longer message is parsed on a thread (common/bus/jobs.h), and its window is read on when
  * that is done: no other window waits for it. */
 #define WS_PARSE_AT_ONCE_BYTES (256u * 1024)
 

@@ -1,6 +1,6 @@
 /* mcp_fit.c - see mcp_fit.h. */
-#include "workers/gateway/mcp_fit.h"
-#include "common/utf8.h"
+#include "workers/gateway/tools/mcp_fit.h"
+#include "common/base/utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <yyjson.h>

@@ -6,10 +6,10 @@
  * below that: its longest strings and arrays are cut, and it says which and how to ask
  * for less.
  */
-#ifndef PAIGE_GATEWAY_MCP_FIT_H
-#define PAIGE_GATEWAY_MCP_FIT_H
+#ifndef PAIGE_GATEWAY_TOOLS_MCP_FIT_H
+#define PAIGE_GATEWAY_TOOLS_MCP_FIT_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <stdbool.h>
 
 /* Bytes of JSON. Of dense text a token is less than two bytes. */

@@ -1,7 +1,7 @@
 /* mcp_instructions.h - what the model is told of this server as a whole; under 2,000
  * characters. */
-#ifndef PAIGE_GATEWAY_MCP_INSTRUCTIONS_H
-#define PAIGE_GATEWAY_MCP_INSTRUCTIONS_H
+#ifndef PAIGE_GATEWAY_TOOLS_MCP_INSTRUCTIONS_H
+#define PAIGE_GATEWAY_TOOLS_MCP_INSTRUCTIONS_H
 
 #define MCP_INSTRUCTIONS                                                                 \
 	"Paige coaches a learner who writes the code. You explain, hint and review; "    \

@@ -1,5 +1,5 @@
 /* mcp_places.c - see mcp_places.h. */
-#include "workers/gateway/mcp_places.h"
+#include "workers/gateway/tools/mcp_places.h"
 
 static void add(struct mcp_places *out, struct fs_place place, struct str *path)
 {

@@ -2,11 +2,11 @@
  * mcp_places.h - the places in files that stand in the arguments of a tool: the file
  * worker looks at them before anything is shown, and says how their paths are spelled.
  */
-#ifndef PAIGE_GATEWAY_MCP_PLACES_H
-#define PAIGE_GATEWAY_MCP_PLACES_H
+#ifndef PAIGE_GATEWAY_TOOLS_MCP_PLACES_H
+#define PAIGE_GATEWAY_TOOLS_MCP_PLACES_H
 
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/mcp_tools.h"
 
 /* In the arena; points into the input. */
 struct mcp_places {

@@ -1,10 +1,10 @@
 /* mcp_session_store.c - see mcp_session_store.h. */
-#include "workers/gateway/mcp_session_store.h"
-#include "common/bus.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/messages.h"
-#include "workers/gateway/gateway.h"
+#include "workers/gateway/tools/mcp_session_store.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
+#include "workers/gateway/http/gateway.h"
 #include "workers/gateway/mcp/mcp.h"
 #include <errno.h>
 #include <stdio.h>

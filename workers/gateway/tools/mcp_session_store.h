@@ -4,8 +4,8 @@
  *
  * Called by main.c (fetching) and the MCP server (a session was ended).
  */
-#ifndef PAIGE_GATEWAY_MCP_SESSION_STORE_H
-#define PAIGE_GATEWAY_MCP_SESSION_STORE_H
+#ifndef PAIGE_GATEWAY_TOOLS_MCP_SESSION_STORE_H
+#define PAIGE_GATEWAY_TOOLS_MCP_SESSION_STORE_H
 
 struct gateway;
 

@@ -1,16 +1,16 @@
 /* mcp_tool_call.c - see mcp_tool_call.h. */
-#include "workers/gateway/mcp_tool_call.h"
-#include "common/bus.h"
-#include "common/ids.h"
-#include "common/utf8.h"
-#include "proto/errors.h"
-#include "proto/messages.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/mcp_fit.h"
-#include "workers/gateway/mcp_places.h"
-#include "workers/gateway/mcp_tool_log.h"
-#include "workers/gateway/unseen.h"
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/tools/mcp_tool_call.h"
+#include "common/base/ids.h"
+#include "common/base/utf8.h"
+#include "common/bus/bus.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/routes/unseen.h"
+#include "workers/gateway/tools/mcp_fit.h"
+#include "workers/gateway/tools/mcp_places.h"
+#include "workers/gateway/tools/mcp_tool_log.h"
+#include "workers/gateway/ws/ws_server.h"
 #include <stdlib.h>
 #include <sys/queue.h>
 

@@ -6,10 +6,10 @@
  *
  * Called by mcp_tools.c; by main.c at the beginning and the end.
  */
-#ifndef PAIGE_GATEWAY_MCP_TOOL_CALL_H
-#define PAIGE_GATEWAY_MCP_TOOL_CALL_H
+#ifndef PAIGE_GATEWAY_TOOLS_MCP_TOOL_CALL_H
+#define PAIGE_GATEWAY_TOOLS_MCP_TOOL_CALL_H
 
-#include "proto/mcp_tools.h"
+#include "proto/tables/mcp_tools.h"
 #include "workers/gateway/mcp/mcp.h"
 
 /* The result of a call that an earlier gateway did not finish, for mcp_service. */

@@ -1,12 +1,12 @@
 /* mcp_tool_log.c - see mcp_tool_log.h. */
-#include "workers/gateway/mcp_tool_log.h"
-#include "common/bus.h"
-#include "common/ids.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/actions.h"
-#include "proto/messages.h"
-#include "workers/gateway/gateway.h"
+#include "workers/gateway/tools/mcp_tool_log.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/actions.h"
+#include "workers/gateway/http/gateway.h"
 #include <stdlib.h>
 
 static struct {

@@ -7,11 +7,11 @@
  * and may be lost with a gateway that is killed before. Called by mcp_tool_call.c, and by
  * main.c at the stop.
  */
-#ifndef PAIGE_GATEWAY_MCP_TOOL_LOG_H
-#define PAIGE_GATEWAY_MCP_TOOL_LOG_H
+#ifndef PAIGE_GATEWAY_TOOLS_MCP_TOOL_LOG_H
+#define PAIGE_GATEWAY_TOOLS_MCP_TOOL_LOG_H
 
-#include "common/clock.h"
-#include "common/str.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
 
 struct gateway;
 

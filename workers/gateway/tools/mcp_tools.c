@@ -1,13 +1,13 @@
 /* mcp_tools.c - see mcp_tools.h. */
-#include "workers/gateway/mcp_tools.h"
+#include "workers/gateway/tools/mcp_tools.h"
 #include "paige-config.h"
-#include "proto/mcp_tools.h"
-#include "workers/gateway/gateway.h"
+#include "proto/tables/mcp_tools.h"
+#include "workers/gateway/http/gateway.h"
 #include "workers/gateway/mcp/mcp.h"
-#include "workers/gateway/mcp_fit.h"
-#include "workers/gateway/mcp_instructions.h"
-#include "workers/gateway/mcp_session_store.h"
-#include "workers/gateway/mcp_tool_call.h"
+#include "workers/gateway/tools/mcp_fit.h"
+#include "workers/gateway/tools/mcp_instructions.h"
+#include "workers/gateway/tools/mcp_session_store.h"
+#include "workers/gateway/tools/mcp_tool_call.h"
 
 /* The tools change with the program only. */
 #define TOOLS_TTL_MS 3600000

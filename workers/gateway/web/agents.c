@@ -1,12 +1,12 @@
 /* agents.c - see agents.h. */
-#include "workers/gateway/agents.h"
-#include "common/bus.h"
-#include "common/log.h"
-#include "proto/messages.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
-#include "workers/gateway/ws_server.h"
-#include "workers/gateway/ws_upgrade.h"
+#include "workers/gateway/web/agents.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
+#include "proto/codec/messages.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http.h"
+#include "workers/gateway/ws/ws_server.h"
+#include "workers/gateway/ws/ws_upgrade.h"
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>
 #include <stdlib.h>

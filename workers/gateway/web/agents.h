@@ -6,8 +6,8 @@
  * its clients are closed with AGENTS_CODE_RESTART: a client that comes back is told what
  * happened.
  */
-#ifndef PAIGE_GATEWAY_AGENTS_H
-#define PAIGE_GATEWAY_AGENTS_H
+#ifndef PAIGE_GATEWAY_WEB_AGENTS_H
+#define PAIGE_GATEWAY_WEB_AGENTS_H
 
 struct gateway;
 struct http_request;

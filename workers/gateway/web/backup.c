@@ -1,7 +1,7 @@
 /* backup.c - see backup.h. */
-#include "workers/gateway/backup.h"
-#include "workers/gateway/http.h"
-#include "workers/gateway/http_call.h"
+#include "workers/gateway/web/backup.h"
+#include "workers/gateway/http/http.h"
+#include "workers/gateway/http/http_call.h"
 
 void backup_handle(struct gateway *g, struct http_request *request)
 {

@@ -1,8 +1,8 @@
 /*
  * backup.h - POST /backup: a copy of the database while the daemon runs, for paigectl.
  */
-#ifndef PAIGE_GATEWAY_BACKUP_H
-#define PAIGE_GATEWAY_BACKUP_H
+#ifndef PAIGE_GATEWAY_WEB_BACKUP_H
+#define PAIGE_GATEWAY_WEB_BACKUP_H
 
 struct gateway;
 struct http_request;

@@ -1,11 +1,11 @@
 /* guards.c - see guards.h. */
-#include "workers/gateway/guards.h"
-#include "common/bus.h"
-#include "proto/messages.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
-#include "workers/gateway/http_call.h"
-#include "workers/gateway/json_slice.h"
+#include "workers/gateway/web/guards.h"
+#include "common/bus/bus.h"
+#include "proto/codec/messages.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http.h"
+#include "workers/gateway/http/http_call.h"
+#include "workers/gateway/http/json_slice.h"
 #include <stdlib.h>
 
 #define MAX_PARTS 3

@@ -4,11 +4,11 @@
  * Turns a request into a call of the guard worker and its reply into an answer; knows no
  * machine.
  */
-#ifndef PAIGE_GATEWAY_GUARDS_H
-#define PAIGE_GATEWAY_GUARDS_H
+#ifndef PAIGE_GATEWAY_WEB_GUARDS_H
+#define PAIGE_GATEWAY_WEB_GUARDS_H
 
-#include "common/buf.h"
-#include "proto/methods.h"
+#include "common/base/buf.h"
+#include "proto/tables/methods.h"
 
 struct gateway;
 struct http_request;

@@ -1,7 +1,7 @@
 /* health.c - see health.h; what is said is in fleet_view.c. */
-#include "workers/gateway/health.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
+#include "workers/gateway/web/health.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http.h"
 
 void health_answer(struct gateway *g, struct http_request *request)
 {

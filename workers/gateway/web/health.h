@@ -1,6 +1,6 @@
 /* health.h - GET /health and GET /ready (FR-004). */
-#ifndef PAIGE_GATEWAY_HEALTH_H
-#define PAIGE_GATEWAY_HEALTH_H
+#ifndef PAIGE_GATEWAY_WEB_HEALTH_H
+#define PAIGE_GATEWAY_WEB_HEALTH_H
 
 struct gateway;
 struct http_request;

@@ -1,14 +1,14 @@
 /* http_routes.c - see http_routes.h. */
-#include "workers/gateway/http_routes.h"
-#include "workers/gateway/agents.h"
-#include "workers/gateway/backup.h"
-#include "workers/gateway/guards.h"
-#include "workers/gateway/health.h"
-#include "workers/gateway/login.h"
+#include "workers/gateway/web/http_routes.h"
+#include "workers/gateway/http/metrics.h"
 #include "workers/gateway/mcp/mcp.h"
-#include "workers/gateway/metrics.h"
-#include "workers/gateway/panel.h"
-#include "workers/gateway/ws_upgrade.h"
+#include "workers/gateway/web/agents.h"
+#include "workers/gateway/web/backup.h"
+#include "workers/gateway/web/guards.h"
+#include "workers/gateway/web/health.h"
+#include "workers/gateway/web/login.h"
+#include "workers/gateway/web/panel.h"
+#include "workers/gateway/ws/ws_upgrade.h"
 
 #define READ (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD)
 #define READ_ALLOW "GET, HEAD"

@@ -1,13 +1,13 @@
 /* login.c - see login.h. */
-#include "workers/gateway/login.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "proto/codec.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
-#include "workers/gateway/http_call.h"
-#include "workers/gateway/media_type.h"
-#include "workers/gateway/panel.h"
+#include "workers/gateway/web/login.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "proto/codec/codec.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http.h"
+#include "workers/gateway/http/http_call.h"
+#include "workers/gateway/http/media_type.h"
+#include "workers/gateway/web/panel.h"
 #include <stdio.h>
 #include <strings.h>
 

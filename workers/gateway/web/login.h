@@ -6,8 +6,8 @@
  * ever. Called through the table of paths, also for a page that is refused for want of
  * the token.
  */
-#ifndef PAIGE_GATEWAY_LOGIN_H
-#define PAIGE_GATEWAY_LOGIN_H
+#ifndef PAIGE_GATEWAY_WEB_LOGIN_H
+#define PAIGE_GATEWAY_WEB_LOGIN_H
 
 #include <stdbool.h>
 

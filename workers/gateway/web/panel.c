@@ -1,7 +1,7 @@
 /* panel.c - see panel.h. */
-#include "workers/gateway/panel.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
+#include "workers/gateway/web/panel.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http.h"
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * script and style, by their hashes, and connections to this daemon; everything it shows
  * is text (R24).
  */
-#ifndef PAIGE_GATEWAY_PANEL_H
-#define PAIGE_GATEWAY_PANEL_H
+#ifndef PAIGE_GATEWAY_WEB_PANEL_H
+#define PAIGE_GATEWAY_WEB_PANEL_H
 
 struct gateway;
 struct http_request;

@@ -1,5 +1,5 @@
 /* payload.c - see payload.h. */
-#include "workers/gateway/payload.h"
+#include "workers/gateway/ws/payload.h"
 #include <stdlib.h>
 
 struct payload *payload_new(struct str text)

@@ -4,10 +4,10 @@
  * Made by whoever received it (ws_message.c, events.c, hello.c); shared by the output
  * queues of the windows and by the replay buffer. Not for several threads.
  */
-#ifndef PAIGE_GATEWAY_PAYLOAD_H
-#define PAIGE_GATEWAY_PAYLOAD_H
+#ifndef PAIGE_GATEWAY_WS_PAYLOAD_H
+#define PAIGE_GATEWAY_WS_PAYLOAD_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 struct payload {
 	size_t holders;

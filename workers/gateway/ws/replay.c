@@ -1,5 +1,5 @@
 /* replay.c - see replay.h. */
-#include "workers/gateway/replay.h"
+#include "workers/gateway/ws/replay.h"
 #include <stdio.h>
 
 static struct replay_item *place(struct replay *r, uint64_t number)

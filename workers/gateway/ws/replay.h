@@ -5,12 +5,12 @@
  * Bounded by number and bytes; owned by ws_server.c. Lost with the process: then
  * everybody starts afresh.
  */
-#ifndef PAIGE_GATEWAY_REPLAY_H
-#define PAIGE_GATEWAY_REPLAY_H
+#ifndef PAIGE_GATEWAY_WS_REPLAY_H
+#define PAIGE_GATEWAY_WS_REPLAY_H
 
-#include "common/ids.h"
-#include "workers/gateway/payload.h"
-#include "workers/gateway/resume.h"
+#include "common/base/ids.h"
+#include "workers/gateway/ws/payload.h"
+#include "workers/gateway/ws/resume.h"
 
 #define REPLAY_MAX_ITEMS 1024
 #define REPLAY_MAX_BYTES (16u * 1024 * 1024)

@@ -1,5 +1,5 @@
 /* resume.c - see resume.h. */
-#include "workers/gateway/resume.h"
+#include "workers/gateway/ws/resume.h"
 #include <string.h>
 
 void resume_start(struct resume_log *log, uint64_t last_broadcast)

@@ -7,8 +7,8 @@
  * it was sent again. From those the number that belongs to a seq is computed. Called by
  * ws_client.c (noting) and hello.c (asking). Pure.
  */
-#ifndef PAIGE_GATEWAY_RESUME_H
-#define PAIGE_GATEWAY_RESUME_H
+#ifndef PAIGE_GATEWAY_WS_RESUME_H
+#define PAIGE_GATEWAY_WS_RESUME_H
 
 #include <stdbool.h>
 #include <stdint.h>

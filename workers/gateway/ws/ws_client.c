@@ -1,9 +1,9 @@
 /* ws_client.c - see ws_client.h. */
-#include "workers/gateway/ws_client.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/codec.h"
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/ws/ws_client.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "proto/codec/codec.h"
+#include "workers/gateway/ws/ws_server.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <stdio.h>

@@ -6,16 +6,16 @@
  * the server. A window that does not read is closed with 1013 once 8 MiB wait for it, and
  * nobody else is affected.
  */
-#ifndef PAIGE_GATEWAY_WS_CLIENT_H
-#define PAIGE_GATEWAY_WS_CLIENT_H
+#ifndef PAIGE_GATEWAY_WS_WS_CLIENT_H
+#define PAIGE_GATEWAY_WS_WS_CLIENT_H
 
-#include "common/buf.h"
-#include "common/ids.h"
-#include "proto/workers.h"
-#include "workers/gateway/payload.h"
-#include "workers/gateway/resume.h"
-#include "workers/gateway/ws_liveness.h"
-#include "workers/gateway/ws_reader.h"
+#include "common/base/buf.h"
+#include "common/base/ids.h"
+#include "proto/tables/workers.h"
+#include "workers/gateway/ws/payload.h"
+#include "workers/gateway/ws/resume.h"
+#include "workers/gateway/ws/ws_liveness.h"
+#include "workers/gateway/ws/ws_reader.h"
 #include <event2/event.h>
 #include <event2/http.h>
 #include <sys/queue.h>

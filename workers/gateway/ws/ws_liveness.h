@@ -5,10 +5,10 @@
  * was itself suspended does not blame its clients: a judgement that comes late is
  * replaced by another ping.
  */
-#ifndef PAIGE_GATEWAY_WS_LIVENESS_H
-#define PAIGE_GATEWAY_WS_LIVENESS_H
+#ifndef PAIGE_GATEWAY_WS_WS_LIVENESS_H
+#define PAIGE_GATEWAY_WS_WS_LIVENESS_H
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include <stdbool.h>
 
 #define WS_PING_INTERVAL_MS 30000

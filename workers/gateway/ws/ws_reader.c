@@ -1,5 +1,5 @@
 /* ws_reader.c - see ws_reader.h. */
-#include "workers/gateway/ws_reader.h"
+#include "workers/gateway/ws/ws_reader.h"
 #include <errno.h>
 #include <string.h>
 

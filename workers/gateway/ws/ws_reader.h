@@ -8,12 +8,12 @@
  *
  * Called by ws_client.c. Does no I/O, and is the target of the frame fuzzer.
  */
-#ifndef PAIGE_GATEWAY_WS_READER_H
-#define PAIGE_GATEWAY_WS_READER_H
+#ifndef PAIGE_GATEWAY_WS_WS_READER_H
+#define PAIGE_GATEWAY_WS_WS_READER_H
 
-#include "common/buf.h"
-#include "workers/gateway/ws_unmask.h"
-#include "workers/gateway/ws_utf8.h"
+#include "common/base/buf.h"
+#include "workers/gateway/ws/ws_unmask.h"
+#include "workers/gateway/ws/ws_utf8.h"
 #include <wslay/wslay.h>
 
 #define WS_CONTROL_MAX 125

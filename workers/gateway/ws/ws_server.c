@@ -1,9 +1,9 @@
 /* ws_server.c - see ws_server.h. */
-#include "workers/gateway/ws_server.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "workers/gateway/gateway.h"
+#include "workers/gateway/ws/ws_server.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "workers/gateway/http/gateway.h"
 #include <stdlib.h>
 
 unsigned char *ws_server_read_memory(void)

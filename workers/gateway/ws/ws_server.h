@@ -5,13 +5,13 @@
  * Called by the parts that have something to say to every window, and by ws_client.c. One
  * serialisation per broadcast: the windows' messages differ in the envelope only.
  */
-#ifndef PAIGE_GATEWAY_WS_SERVER_H
-#define PAIGE_GATEWAY_WS_SERVER_H
+#ifndef PAIGE_GATEWAY_WS_WS_SERVER_H
+#define PAIGE_GATEWAY_WS_WS_SERVER_H
 
-#include "common/jobs.h"
-#include "workers/gateway/metrics.h"
-#include "workers/gateway/replay.h"
-#include "workers/gateway/ws_client.h"
+#include "common/bus/jobs.h"
+#include "workers/gateway/http/metrics.h"
+#include "workers/gateway/ws/replay.h"
+#include "workers/gateway/ws/ws_client.h"
 
 #define WS_MAX_CLIENTS 256
 

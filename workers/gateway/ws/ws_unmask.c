@@ -1,5 +1,5 @@
 /* ws_unmask.c - see ws_unmask.h. */
-#include "workers/gateway/ws_unmask.h"
+#include "workers/gateway/ws/ws_unmask.h"
 #include <string.h>
 
 #define MASK_BIT 0x80

@@ -7,8 +7,8 @@
  * and its payload are: it hands wslay the same frame without a mask, and every judgement
  * of it stays with wslay and ws_reader.c. Called by ws_reader.c. Pure.
  */
-#ifndef PAIGE_GATEWAY_WS_UNMASK_H
-#define PAIGE_GATEWAY_WS_UNMASK_H
+#ifndef PAIGE_GATEWAY_WS_WS_UNMASK_H
+#define PAIGE_GATEWAY_WS_WS_UNMASK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* ws_upgrade.c - see ws_upgrade.h. */
-#include "workers/gateway/ws_upgrade.h"
-#include "common/log.h"
-#include "workers/gateway/gateway.h"
-#include "workers/gateway/http.h"
-#include "workers/gateway/ws_server.h"
+#include "workers/gateway/ws/ws_upgrade.h"
+#include "common/base/log.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http.h"
+#include "workers/gateway/ws/ws_server.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <openssl/evp.h>

@@ -4,10 +4,10 @@
  * The access rules were checked before. The socket is taken from evhttp, which is then
  * done with it.
  */
-#ifndef PAIGE_GATEWAY_WS_UPGRADE_H
-#define PAIGE_GATEWAY_WS_UPGRADE_H
+#ifndef PAIGE_GATEWAY_WS_WS_UPGRADE_H
+#define PAIGE_GATEWAY_WS_WS_UPGRADE_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 struct gateway;
 struct http_request;

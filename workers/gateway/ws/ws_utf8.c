@@ -1,5 +1,5 @@
 /* ws_utf8.c - see ws_utf8.h. */
-#include "workers/gateway/ws_utf8.h"
+#include "workers/gateway/ws/ws_utf8.h"
 #include <string.h>
 
 #define CONTINUATION_LOW 0x80

@@ -5,8 +5,8 @@
  * first byte that cannot be part of valid UTF-8, however the text is cut into frames.
  * Pure.
  */
-#ifndef PAIGE_GATEWAY_WS_UTF8_H
-#define PAIGE_GATEWAY_WS_UTF8_H
+#ifndef PAIGE_GATEWAY_WS_WS_UTF8_H
+#define PAIGE_GATEWAY_WS_WS_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* breakloop.c - the rules of BreakLoop; see breakloop.h. */
-#include "workers/guard-engine/breakloop.h"
-#include "workers/guard-engine/breakloop_config.h"
-#include "workers/guard-engine/breakloop_view.h"
+#include "workers/guard-engine/breakloop/breakloop.h"
+#include "workers/guard-engine/breakloop/breakloop_config.h"
+#include "workers/guard-engine/breakloop/breakloop_view.h"
 #include <assert.h>
 #include <errno.h>
 
@@ -541,7 +541,7 @@ static void window(const void *state, const struct machine_event *event,
 static const struct machine_item_info items[BREAKLOOP_ITEMS] = {
 	MACHINE_COMMON_ITEMS("created", "refused", "tick", breakloop_row_type),
 #define ITEM(symbol, ...) [BREAKLOOP_##symbol] = MACHINE_ITEM(__VA_ARGS__),
-#include "workers/guard-engine/breakloop.def"
+#include "workers/guard-engine/breakloop/breakloop.def"
 #undef ITEM
 };
 

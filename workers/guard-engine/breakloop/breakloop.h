@@ -6,11 +6,11 @@
  * decision table of section 1; timers run on while the user is elsewhere. Pure; driven
  * through machine.h.
  */
-#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_H
-#define PAIGE_GUARD_ENGINE_BREAKLOOP_H
+#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_H
+#define PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_H
 
-#include "workers/guard-engine/machine.h"
-#include "workers/guard-engine/quota.h"
+#include "common/machine/machine.h"
+#include "workers/guard-engine/breakloop/quota.h"
 
 #define BREAKLOOP_RULES 1
 
@@ -31,7 +31,7 @@
 enum breakloop_item {
 #define ITEM(symbol, ...) BREAKLOOP_##symbol,
 	BREAKLOOP_BEFORE_FIRST = ITEM_FIRST_OWN - 1,
-#include "workers/guard-engine/breakloop.def"
+#include "workers/guard-engine/breakloop/breakloop.def"
 #undef ITEM
 	BREAKLOOP_ITEMS
 };

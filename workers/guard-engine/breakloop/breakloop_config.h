@@ -1,8 +1,8 @@
 /* breakloop_config.h - the constants of a BreakLoop: read, checked, changed. Pure. */
-#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_CONFIG_H
-#define PAIGE_GUARD_ENGINE_BREAKLOOP_CONFIG_H
+#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_CONFIG_H
+#define PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_CONFIG_H
 
-#include "workers/guard-engine/breakloop.h"
+#include "workers/guard-engine/breakloop/breakloop.h"
 
 /* As the members of struct machine say. */
 int breakloop_create(yyjson_val *config, const struct machine_defaults *defaults,

@@ -1,6 +1,6 @@
 /* breakloop_view.c - see breakloop_view.h. */
-#include "workers/guard-engine/breakloop_view.h"
-#include "workers/guard-engine/breakloop_config.h"
+#include "workers/guard-engine/breakloop/breakloop_view.h"
+#include "workers/guard-engine/breakloop/breakloop_config.h"
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* breakloop_view.h - a BreakLoop as JSON: what clients see, and snapshots. Pure. */
-#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_VIEW_H
-#define PAIGE_GUARD_ENGINE_BREAKLOOP_VIEW_H
+#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_VIEW_H
+#define PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_VIEW_H
 
-#include "workers/guard-engine/breakloop.h"
+#include "workers/guard-engine/breakloop/breakloop.h"
 
 /* As the members of struct machine say. The quota is shown as it is now, filled if its
  * window is over. */

@@ -1,5 +1,5 @@
 /* quota.c - see quota.h. */
-#include "workers/guard-engine/quota.h"
+#include "workers/guard-engine/breakloop/quota.h"
 
 #define HOUR_S 3600
 

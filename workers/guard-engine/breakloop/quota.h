@@ -8,10 +8,10 @@
  * absolute times, so that neither a change of the clock nor one of the zone fills the
  * quota again. Pure; called by the engine and by breakloop.c.
  */
-#ifndef PAIGE_GUARD_ENGINE_QUOTA_H
-#define PAIGE_GUARD_ENGINE_QUOTA_H
+#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_QUOTA_H
+#define PAIGE_GUARD_ENGINE_BREAKLOOP_QUOTA_H
 
-#include "workers/guard-engine/zone.h"
+#include "workers/guard-engine/breakloop/zone.h"
 
 struct quota_window {
 	int64_t start_ms,

@@ -1,5 +1,5 @@
 /* zone.c - see zone.h. */
-#include "workers/guard-engine/zone.h"
+#include "workers/guard-engine/breakloop/zone.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

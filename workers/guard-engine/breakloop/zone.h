@@ -4,10 +4,10 @@
  * Read from the bytes of a TZif file (RFC 9636) of the system's time zone database, or
  * made for a fixed offset. Pure: whoever has the file hands its bytes in.
  */
-#ifndef PAIGE_GUARD_ENGINE_ZONE_H
-#define PAIGE_GUARD_ENGINE_ZONE_H
+#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_H
+#define PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 
 /* Changes of offset in one file; the longest of the database has some 240. */

@@ -1,5 +1,5 @@
 /* alarms.c - see alarms.h. */
-#include "workers/guard-engine/alarms.h"
+#include "workers/guard-engine/engine/alarms.h"
 #include <stdlib.h>
 
 static void put(struct alarms *heap, size_t place, struct alarm *a)

@@ -4,8 +4,8 @@
  *
  * Pure; one heap for each clock of the kernel, see clocks.h.
  */
-#ifndef PAIGE_GUARD_ENGINE_ALARMS_H
-#define PAIGE_GUARD_ENGINE_ALARMS_H
+#ifndef PAIGE_GUARD_ENGINE_ENGINE_ALARMS_H
+#define PAIGE_GUARD_ENGINE_ENGINE_ALARMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* answers.c - what clients are told (engine.h). */
-#include "workers/guard-engine/engine.h"
+#include "workers/guard-engine/engine/engine.h"
 
 void answers_state(const struct stream *s, struct str id, int64_t at_ms,
 	const struct guard_facts *facts, struct buf *out)

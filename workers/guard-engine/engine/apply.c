@@ -5,12 +5,12 @@
  * of the state; what the store says of its rows decides whether the copy becomes the
  * state.
  */
-#include "common/ids.h"
-#include "common/log.h"
-#include "workers/guard-engine/engine.h"
-#include "workers/guard-engine/folds.h"
-#include "workers/guard-engine/machines.h"
-#include "workers/guard-engine/quota.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "workers/guard-engine/breakloop/quota.h"
+#include "workers/guard-engine/engine/engine.h"
+#include "workers/guard-engine/engine/folds.h"
+#include "workers/guard-engine/stream/machines.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* clocks.c - see clocks.h. */
-#include "workers/guard-engine/clocks.h"
-#include "common/clock.h"
-#include "common/ids.h"
+#include "workers/guard-engine/engine/clocks.h"
+#include "common/base/clock.h"
+#include "common/base/ids.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

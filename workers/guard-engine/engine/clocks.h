@@ -5,12 +5,12 @@
  * A timer on the first fires as soon as the computer wakes up, if its time passed
  * meanwhile, which a timeout of the event loop would not. Called by the engine.
  */
-#ifndef PAIGE_GUARD_ENGINE_CLOCKS_H
-#define PAIGE_GUARD_ENGINE_CLOCKS_H
+#ifndef PAIGE_GUARD_ENGINE_ENGINE_CLOCKS_H
+#define PAIGE_GUARD_ENGINE_ENGINE_CLOCKS_H
 
-#include "workers/guard-engine/alarms.h"
-#include "workers/guard-engine/machine.h"
-#include "workers/guard-engine/timeline.h"
+#include "common/machine/machine.h"
+#include "workers/guard-engine/engine/alarms.h"
+#include "workers/guard-engine/engine/timeline.h"
 #include <event2/event.h>
 
 #define CLOCKS_COUNT 2

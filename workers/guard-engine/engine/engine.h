@@ -9,14 +9,14 @@
  * crash nothing is asked or shown twice, because what was not durable was not seen by
  * anybody.
  */
-#ifndef PAIGE_GUARD_ENGINE_ENGINE_H
-#define PAIGE_GUARD_ENGINE_ENGINE_H
+#ifndef PAIGE_GUARD_ENGINE_ENGINE_ENGINE_H
+#define PAIGE_GUARD_ENGINE_ENGINE_ENGINE_H
 
-#include "common/worker.h"
-#include "workers/guard-engine/clocks.h"
-#include "workers/guard-engine/guard_id.h"
-#include "workers/guard-engine/stream.h"
-#include "workers/guard-engine/zones.h"
+#include "common/worker/worker.h"
+#include "workers/guard-engine/engine/clocks.h"
+#include "workers/guard-engine/engine/guard_id.h"
+#include "workers/guard-engine/engine/zones.h"
+#include "workers/guard-engine/stream/stream.h"
 
 /* States kept in memory; the ones that were not used for the longest time leave first. */
 #define ENGINE_MAX_LOADED 12288

@@ -1,8 +1,8 @@
 /* folds.c - see folds.h. */
-#include "workers/guard-engine/folds.h"
-#include "common/log.h"
-#include "workers/guard-engine/artifacts.h"
-#include "workers/guard-engine/machines.h"
+#include "workers/guard-engine/engine/folds.h"
+#include "common/base/log.h"
+#include "workers/guard-engine/interview/artifacts.h"
+#include "workers/guard-engine/stream/machines.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

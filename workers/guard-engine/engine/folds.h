@@ -5,10 +5,10 @@
  * bundles, and to check a stream. Rows come page by page; each job lives until it is
  * done, and holds nothing of an instance but its name.
  */
-#ifndef PAIGE_GUARD_ENGINE_FOLDS_H
-#define PAIGE_GUARD_ENGINE_FOLDS_H
+#ifndef PAIGE_GUARD_ENGINE_ENGINE_FOLDS_H
+#define PAIGE_GUARD_ENGINE_ENGINE_FOLDS_H
 
-#include "workers/guard-engine/engine.h"
+#include "workers/guard-engine/engine/engine.h"
 
 struct fold {
 	struct engine *engine;

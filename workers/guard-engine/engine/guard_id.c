@@ -1,7 +1,7 @@
 /* guard_id.c - see guard_id.h. */
-#include "workers/guard-engine/guard_id.h"
-#include "common/buf.h"
-#include "common/utf8.h"
+#include "workers/guard-engine/engine/guard_id.h"
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
 #include <stdio.h>
 
 /* As much of a wrong id as an error shows. */

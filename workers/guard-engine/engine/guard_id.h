@@ -1,8 +1,8 @@
 /* guard_id.h - which ids a guard machine can have. */
-#ifndef PAIGE_GUARD_ENGINE_GUARD_ID_H
-#define PAIGE_GUARD_ENGINE_GUARD_ID_H
+#ifndef PAIGE_GUARD_ENGINE_ENGINE_GUARD_ID_H
+#define PAIGE_GUARD_ENGINE_ENGINE_GUARD_ID_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stddef.h>
 
 /* An id of the longest kind, and its end. */

@@ -1,7 +1,7 @@
 /* instances.c - which instances are in memory (engine.h): a hash table, and a ring by
  * use. */
-#include "workers/guard-engine/engine.h"
-#include "workers/guard-engine/machines.h"
+#include "workers/guard-engine/engine/engine.h"
+#include "workers/guard-engine/stream/machines.h"
 #include <stdio.h>
 #include <stdlib.h>
 

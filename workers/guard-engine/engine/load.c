@@ -1,7 +1,7 @@
 /* load.c - instances from the store (engine.h). */
-#include "common/log.h"
-#include "common/timer.h"
-#include "workers/guard-engine/folds.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "workers/guard-engine/engine/folds.h"
 #include <stdio.h>
 #include <stdlib.h>
 

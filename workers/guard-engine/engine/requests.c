@@ -6,10 +6,10 @@
  * event of the engine. What a crash cuts off is asked again, since the state still wants
  * it.
  */
-#include "workers/guard-engine/requests.h"
-#include "common/log.h"
-#include "common/utf8.h"
-#include "workers/guard-engine/interview.h"
+#include "workers/guard-engine/engine/requests.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
+#include "workers/guard-engine/interview/interview.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

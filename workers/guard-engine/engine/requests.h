@@ -4,11 +4,11 @@
  * CONTROL is told the last question and answer alone; earlier talk is reference.
  * Judging a section is told what was said in that section. Pure; called by requests.c.
  */
-#ifndef PAIGE_GUARD_ENGINE_REQUESTS_H
-#define PAIGE_GUARD_ENGINE_REQUESTS_H
+#ifndef PAIGE_GUARD_ENGINE_ENGINE_REQUESTS_H
+#define PAIGE_GUARD_ENGINE_ENGINE_REQUESTS_H
 
-#include "workers/guard-engine/engine.h"
-#include "workers/guard-engine/interview_schema.h"
+#include "workers/guard-engine/engine/engine.h"
+#include "workers/guard-engine/interview/interview_schema.h"
 
 /* Rows that are read before the event that a request is about. */
 #define REQUESTS_ROWS 200

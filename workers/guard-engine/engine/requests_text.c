@@ -1,6 +1,6 @@
 /* requests_text.c - see requests.h. */
-#include "common/utf8.h"
-#include "workers/guard-engine/requests.h"
+#include "common/base/utf8.h"
+#include "workers/guard-engine/engine/requests.h"
 #include <stdlib.h>
 
 void requests_read(

@@ -1,6 +1,6 @@
 /* serve.c - the methods of the guard worker (engine.h). */
-#include "common/ids.h"
-#include "workers/guard-engine/folds.h"
+#include "common/base/ids.h"
+#include "workers/guard-engine/engine/folds.h"
 #include <stdio.h>
 #include <stdlib.h>
 

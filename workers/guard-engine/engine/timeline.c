@@ -1,5 +1,5 @@
 /* timeline.c - see timeline.h. */
-#include "workers/guard-engine/timeline.h"
+#include "workers/guard-engine/engine/timeline.h"
 #include <stdio.h>
 
 static struct timeline anchored(const struct moment *now, int64_t shows_ms)

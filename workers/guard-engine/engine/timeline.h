@@ -7,10 +7,10 @@
  * begin at zero; then the wall clock tells how long it was off, but never that time ran
  * backwards. Pure.
  */
-#ifndef PAIGE_GUARD_ENGINE_TIMELINE_H
-#define PAIGE_GUARD_ENGINE_TIMELINE_H
+#ifndef PAIGE_GUARD_ENGINE_ENGINE_TIMELINE_H
+#define PAIGE_GUARD_ENGINE_ENGINE_TIMELINE_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 
 #define TIMELINE_BOOT_SIZE 64

@@ -1,9 +1,9 @@
 /* waiting.c - which streams wait for a timer or a model (engine.h). */
-#include "common/log.h"
-#include "common/timer.h"
-#include "workers/guard-engine/engine.h"
-#include "workers/guard-engine/folds.h"
-#include "workers/guard-engine/machines.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "workers/guard-engine/engine/engine.h"
+#include "workers/guard-engine/engine/folds.h"
+#include "workers/guard-engine/stream/machines.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* zones.c - see zones.h. */
-#include "workers/guard-engine/zones.h"
-#include "common/file_io.h"
+#include "workers/guard-engine/engine/zones.h"
+#include "common/base/file_io.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

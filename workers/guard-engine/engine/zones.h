@@ -5,10 +5,10 @@
  * Reads files below ZONES_FOLDER, which the worker may read; called by the engine when an
  * event needs the quota window that the wall clock is in. Never by a machine.
  */
-#ifndef PAIGE_GUARD_ENGINE_ZONES_H
-#define PAIGE_GUARD_ENGINE_ZONES_H
+#ifndef PAIGE_GUARD_ENGINE_ENGINE_ZONES_H
+#define PAIGE_GUARD_ENGINE_ENGINE_ZONES_H
 
-#include "workers/guard-engine/zone.h"
+#include "workers/guard-engine/breakloop/zone.h"
 #include <stddef.h>
 
 #define ZONES_FOLDER "/usr/share/zoneinfo"

@@ -1,7 +1,7 @@
 /* artifacts.c - see artifacts.h. */
-#include "workers/guard-engine/artifacts.h"
-#include "common/utf8.h"
-#include "workers/guard-engine/coverage.h"
+#include "workers/guard-engine/interview/artifacts.h"
+#include "common/base/utf8.h"
+#include "workers/guard-engine/interview/coverage.h"
 #include <stdlib.h>
 
 struct bundle {

@@ -8,11 +8,11 @@
  * artifact is final when the grace is over (I3). Pure; called by the engine when somebody
  * asks.
  */
-#ifndef PAIGE_GUARD_ENGINE_ARTIFACTS_H
-#define PAIGE_GUARD_ENGINE_ARTIFACTS_H
+#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_ARTIFACTS_H
+#define PAIGE_GUARD_ENGINE_INTERVIEW_ARTIFACTS_H
 
-#include "common/buf.h"
-#include "workers/guard-engine/interview.h"
+#include "common/base/buf.h"
+#include "workers/guard-engine/interview/interview.h"
 
 #define ARTIFACTS_MAX_QUOTE 200 /* bytes of one quote */
 

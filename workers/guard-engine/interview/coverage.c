@@ -1,6 +1,6 @@
 /* coverage.c - see coverage.h. */
-#include "workers/guard-engine/coverage.h"
-#include "workers/guard-engine/phrases.h"
+#include "workers/guard-engine/interview/coverage.h"
+#include "workers/guard-engine/phrases/phrases.h"
 #include <ctype.h>
 
 /* A byte of a word; bytes beyond ASCII belong to letters. */

@@ -4,11 +4,11 @@
  * The light evaluator: no model, the same answer for the same words. Pure; called by
  * interview.c and by artifacts.c, which quotes the words that were found.
  */
-#ifndef PAIGE_GUARD_ENGINE_COVERAGE_H
-#define PAIGE_GUARD_ENGINE_COVERAGE_H
+#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_COVERAGE_H
+#define PAIGE_GUARD_ENGINE_INTERVIEW_COVERAGE_H
 
-#include "proto/messages.h"
-#include "workers/guard-engine/interview_schema.h"
+#include "proto/codec/messages.h"
+#include "workers/guard-engine/interview/interview_schema.h"
 
 /* How far `text` covers the dimension: one of its strong words covers it, a weak one
  * touches it. */

@@ -1,10 +1,10 @@
 /* interview.c - the rules of the interview; see interview.h. */
-#include "workers/guard-engine/interview.h"
-#include "workers/guard-engine/assistant_policy.h"
-#include "workers/guard-engine/coverage.h"
-#include "workers/guard-engine/interview_config.h"
-#include "workers/guard-engine/interview_flow.h"
-#include "workers/guard-engine/interview_view.h"
+#include "workers/guard-engine/interview/interview.h"
+#include "workers/guard-engine/interview/coverage.h"
+#include "workers/guard-engine/interview/interview_config.h"
+#include "workers/guard-engine/interview/interview_flow.h"
+#include "workers/guard-engine/interview/interview_view.h"
+#include "workers/guard-engine/phrases/assistant_policy.h"
 #include <ctype.h>
 #include <errno.h>
 
@@ -358,7 +358,7 @@ static int requests(const void *state, struct machine_request out[MACHINE_MAX_RE
 static const struct machine_item_info items[INTERVIEW_ITEMS] = {
 	MACHINE_COMMON_ITEMS("INTERVIEW_CREATED", "EVENT_REFUSED", "TICK", empty_type),
 #define ITEM(symbol, ...) [INTERVIEW_ITEM_##symbol] = MACHINE_ITEM(__VA_ARGS__),
-#include "workers/guard-engine/interview.def"
+#include "workers/guard-engine/interview/interview.def"
 #undef ITEM
 };
 

@@ -5,11 +5,11 @@
  * kept: they stand in the rows of the stream, from which artifacts.c makes transcripts
  * and bundles. Pure; driven through machine.h.
  */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_H
+#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_H
+#define PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_H
 
-#include "workers/guard-engine/interview_schema.h"
-#include "workers/guard-engine/machine.h"
+#include "common/machine/machine.h"
+#include "workers/guard-engine/interview/interview_schema.h"
 
 #define INTERVIEW_RULES 1
 
@@ -21,7 +21,7 @@
 enum interview_item {
 #define ITEM(symbol, ...) INTERVIEW_ITEM_##symbol,
 	INTERVIEW_BEFORE_FIRST = ITEM_FIRST_OWN - 1,
-#include "workers/guard-engine/interview.def"
+#include "workers/guard-engine/interview/interview.def"
 #undef ITEM
 	INTERVIEW_ITEMS
 };

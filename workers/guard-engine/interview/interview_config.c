@@ -1,5 +1,5 @@
 /* interview_config.c - see interview_config.h. */
-#include "workers/guard-engine/interview_config.h"
+#include "workers/guard-engine/interview/interview_config.h"
 #include <errno.h>
 #include <stdio.h>
 

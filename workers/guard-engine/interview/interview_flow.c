@@ -1,7 +1,7 @@
 /* interview_flow.c - see interview_flow.h. */
-#include "workers/guard-engine/interview_flow.h"
-#include "workers/guard-engine/coverage.h"
-#include "workers/guard-engine/interview_view.h"
+#include "workers/guard-engine/interview/interview_flow.h"
+#include "workers/guard-engine/interview/coverage.h"
+#include "workers/guard-engine/interview/interview_view.h"
 
 /* The wording is prescribed (IV-6.4). */
 #define OUTLINE "Please provide a brief outline so we can proceed."

@@ -2,10 +2,10 @@
  * interview_flow.h - how sections begin, go on and end; see interview.h. Called by
  * interview.c alone. Functions add the rows that say what they did.
  */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_FLOW_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_FLOW_H
+#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_FLOW_H
+#define PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_FLOW_H
 
-#include "workers/guard-engine/interview.h"
+#include "workers/guard-engine/interview/interview.h"
 
 /* Intro and first question; the intro takes no time (I9). */
 void interview_start_section(

@@ -1,7 +1,7 @@
 /* interview_schema.c - see interview_schema.h. A schema file is read twice: dimensions,
  * then sections. */
-#include "workers/guard-engine/interview_schema.h"
-#include "workers/guard-engine/phrases.h"
+#include "workers/guard-engine/interview/interview_schema.h"
+#include "workers/guard-engine/phrases/phrases.h"
 
 #define SECTION(id, ...) static const struct interview_dimension mle_v1_##id[] = {
 #define DIMENSION(id_, strong_, weak_, questions_)                                       \

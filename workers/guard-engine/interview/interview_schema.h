@@ -5,10 +5,10 @@
  * A stream names the version of its schema, and every version stays: the same version and
  * the same inputs give the same sections and the same questions (section 11). Pure data.
  */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_SCHEMA_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_SCHEMA_H
+#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_SCHEMA_H
+#define PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_SCHEMA_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 
 #define INTERVIEW_MAX_SECTIONS 8

@@ -1,5 +1,5 @@
 /* interview_view.c - see interview_view.h. */
-#include "workers/guard-engine/interview_view.h"
+#include "workers/guard-engine/interview/interview_view.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* interview_view.h - an interview as JSON: what clients see, and snapshots. Pure. */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_VIEW_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_VIEW_H
+#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_VIEW_H
+#define PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_VIEW_H
 
-#include "workers/guard-engine/interview.h"
+#include "workers/guard-engine/interview/interview.h"
 
 /* {"dimension": "level", …} of a section, in the text of `out`. */
 struct str interview_coverage_text(const struct interview_section *section,

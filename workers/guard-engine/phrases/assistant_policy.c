@@ -1,7 +1,7 @@
 /* assistant_policy.c - see assistant_policy.h. */
-#include "workers/guard-engine/assistant_policy.h"
-#include "common/utf8.h"
-#include "workers/guard-engine/phrases.h"
+#include "workers/guard-engine/phrases/assistant_policy.h"
+#include "common/base/utf8.h"
+#include "workers/guard-engine/phrases/phrases.h"
 #include <ctype.h>
 
 static const struct phrase sets[] = {

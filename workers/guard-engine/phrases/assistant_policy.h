@@ -6,10 +6,10 @@
  * the candidate sees them. Pure; called when an event is new, and the verdict is kept
  * with it.
  */
-#ifndef PAIGE_GUARD_ENGINE_ASSISTANT_POLICY_H
-#define PAIGE_GUARD_ENGINE_ASSISTANT_POLICY_H
+#ifndef PAIGE_GUARD_ENGINE_PHRASES_ASSISTANT_POLICY_H
+#define PAIGE_GUARD_ENGINE_PHRASES_ASSISTANT_POLICY_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* What the candidate reads instead. Candidates read these words and no others.
  */

@@ -4,7 +4,7 @@
  * The text is cut into sentences and words; each phrasing is tried at every word. A
  * pattern is read as it is matched: there are few of them, and a text is checked once.
  */
-#include "workers/guard-engine/phrases.h"
+#include "workers/guard-engine/phrases/phrases.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -4,10 +4,10 @@
  * Over a table of patterns (notation: config/solicitation.def). Pure and bounded:
  * whatever the text, the work grows with its length alone.
  */
-#ifndef PAIGE_GUARD_ENGINE_PHRASES_H
-#define PAIGE_GUARD_ENGINE_PHRASES_H
+#ifndef PAIGE_GUARD_ENGINE_PHRASES_PHRASES_H
+#define PAIGE_GUARD_ENGINE_PHRASES_PHRASES_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 /* Words of one sentence that are looked at together; longer sentences are looked at in
  * pieces. */

@@ -1,6 +1,6 @@
 /* solicitation.c - see solicitation.h. */
-#include "workers/guard-engine/solicitation.h"
-#include "workers/guard-engine/phrases.h"
+#include "workers/guard-engine/phrases/solicitation.h"
+#include "workers/guard-engine/phrases/phrases.h"
 
 static const struct phrase sets[] = {
 #define SET(name, alternatives) {#name, alternatives},

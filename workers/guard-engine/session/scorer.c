@@ -1,5 +1,5 @@
 /* scorer.c - see scorer.h. */
-#include "workers/guard-engine/scorer.h"
+#include "workers/guard-engine/session/scorer.h"
 #include <errno.h>
 #include <math.h>
 

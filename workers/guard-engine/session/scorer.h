@@ -4,8 +4,8 @@
  * Per trait a mean S, an evidence mass W and a number of samples n. Pure; called by
  * session_guard.c. The result does not depend on the order of the samples (to 1e-12).
  */
-#ifndef PAIGE_GUARD_ENGINE_SCORER_H
-#define PAIGE_GUARD_ENGINE_SCORER_H
+#ifndef PAIGE_GUARD_ENGINE_SESSION_SCORER_H
+#define PAIGE_GUARD_ENGINE_SESSION_SCORER_H
 
 #include <stdbool.h>
 #include <stdint.h>

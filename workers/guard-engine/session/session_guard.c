@@ -1,8 +1,8 @@
 /* session_guard.c - the rules of the session guard; see session_guard.h. */
-#include "workers/guard-engine/session_guard.h"
-#include "common/utf8.h"
-#include "workers/guard-engine/session_guard_view.h"
-#include "workers/guard-engine/solicitation.h"
+#include "workers/guard-engine/session/session_guard.h"
+#include "common/base/utf8.h"
+#include "workers/guard-engine/phrases/solicitation.h"
+#include "workers/guard-engine/session/session_guard_view.h"
 #include <assert.h>
 #include <errno.h>
 
@@ -424,7 +424,7 @@ static void examine(const void *state, struct machine_event *event)
 static const struct machine_item_info items[SESSION_GUARD_ITEMS] = {
 	MACHINE_COMMON_ITEMS("created", "refused", "tick", session_guard_row_type),
 #define ITEM(symbol, ...) [SESSION_GUARD_##symbol] = MACHINE_ITEM(__VA_ARGS__),
-#include "workers/guard-engine/session_guard.def"
+#include "workers/guard-engine/session/session_guard.def"
 #undef ITEM
 };
 

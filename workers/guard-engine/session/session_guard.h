@@ -5,11 +5,11 @@
  * open. The guard never interrupts: the coding question comes when neither side speaks.
  * Pure; driven through machine.h.
  */
-#ifndef PAIGE_GUARD_ENGINE_SESSION_GUARD_H
-#define PAIGE_GUARD_ENGINE_SESSION_GUARD_H
+#ifndef PAIGE_GUARD_ENGINE_SESSION_SESSION_GUARD_H
+#define PAIGE_GUARD_ENGINE_SESSION_SESSION_GUARD_H
 
-#include "workers/guard-engine/machine.h"
-#include "workers/guard-engine/scorer.h"
+#include "common/machine/machine.h"
+#include "workers/guard-engine/session/scorer.h"
 
 #define SESSION_GUARD_RULES 1
 
@@ -31,7 +31,7 @@ enum session_guard_criterion {
 enum session_guard_item {
 #define ITEM(symbol, ...) SESSION_GUARD_##symbol,
 	SESSION_GUARD_BEFORE_FIRST = ITEM_FIRST_OWN - 1,
-#include "workers/guard-engine/session_guard.def"
+#include "workers/guard-engine/session/session_guard.def"
 #undef ITEM
 	SESSION_GUARD_ITEMS
 };

@@ -1,5 +1,5 @@
 /* session_guard_view.c - see session_guard_view.h. */
-#include "workers/guard-engine/session_guard_view.h"
+#include "workers/guard-engine/session/session_guard_view.h"
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* session_guard_view.h - a session guard as JSON: its constants, what clients see,
  * snapshots. Pure. */
-#ifndef PAIGE_GUARD_ENGINE_SESSION_GUARD_VIEW_H
-#define PAIGE_GUARD_ENGINE_SESSION_GUARD_VIEW_H
+#ifndef PAIGE_GUARD_ENGINE_SESSION_SESSION_GUARD_VIEW_H
+#define PAIGE_GUARD_ENGINE_SESSION_SESSION_GUARD_VIEW_H
 
-#include "workers/guard-engine/session_guard.h"
+#include "workers/guard-engine/session/session_guard.h"
 
 /* Names of the criteria that are set, by priority. Static. */
 struct strs session_guard_reasons(unsigned criteria);

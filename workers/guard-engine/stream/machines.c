@@ -1,9 +1,9 @@
 /* machines.c - see machines.h. */
-#include "workers/guard-engine/machines.h"
-#include "workers/guard-engine/breakloop.h"
-#include "workers/guard-engine/idle.h"
-#include "workers/guard-engine/interview.h"
-#include "workers/guard-engine/session_guard.h"
+#include "workers/guard-engine/stream/machines.h"
+#include "common/machine/idle.h"
+#include "workers/guard-engine/breakloop/breakloop.h"
+#include "workers/guard-engine/interview/interview.h"
+#include "workers/guard-engine/session/session_guard.h"
 #include <assert.h>
 
 static const struct machine *const machines[] = {

@@ -1,5 +1,5 @@
 /* stream.c - see stream.h. */
-#include "workers/guard-engine/stream.h"
+#include "workers/guard-engine/stream/stream.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>

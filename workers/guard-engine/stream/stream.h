@@ -6,10 +6,10 @@
  * the engine, by paigectl's replay and by the golden tests. Whoever calls it keeps the
  * rows safe before anybody sees the effects.
  */
-#ifndef PAIGE_GUARD_ENGINE_STREAM_H
-#define PAIGE_GUARD_ENGINE_STREAM_H
+#ifndef PAIGE_GUARD_ENGINE_STREAM_STREAM_H
+#define PAIGE_GUARD_ENGINE_STREAM_STREAM_H
 
-#include "workers/guard-engine/machine.h"
+#include "common/machine/machine.h"
 
 struct stream {
 	const struct machine *machine;

@@ -5,14 +5,14 @@
  * counts, with retries and another model), call (one exchange, or search and format), and
  * around it budget and log.
  */
-#include "workers/llm/call.h"
-#include "common/ids.h"
-#include "common/log.h"
-#include "proto/messages.h"
-#include "workers/llm/model_reply.h"
-#include "workers/llm/paid_work.h"
-#include "workers/llm/retry.h"
-#include "workers/llm/sse.h"
+#include "workers/llm/claude/call.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "workers/llm/claude/model_reply.h"
+#include "workers/llm/claude/paid_work.h"
+#include "workers/llm/claude/retry.h"
+#include "workers/llm/claude/sse.h"
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static const struct {
 	const char *text;
 } outcomes[] = {
 #define CALL_OUTCOME(symbol, name_, transient_, text_) {name_, transient_, text_},
-#include "workers/llm/call_outcomes.def"
+#include "workers/llm/claude/call_outcomes.def"
 #undef CALL_OUTCOME
 };
 

@@ -7,20 +7,20 @@
  * (P7.3). Every failure has a kind by name and a sentence for people that holds no
  * address, key or raw body (P7.7, P11.17).
  */
-#ifndef PAIGE_LLM_CALL_H
-#define PAIGE_LLM_CALL_H
+#ifndef PAIGE_LLM_CLAUDE_CALL_H
+#define PAIGE_LLM_CLAUDE_CALL_H
 
-#include "workers/llm/flow.h"
-#include "workers/llm/prompts.h"
+#include "prompts/prompts.h"
+#include "workers/llm/claude/flow.h"
 
 #define CALL_MAX_TOKENS 4096 /* FR-092 */
-/* Latencies in the log of what did not succeed (proto/coaching.def). */
+/* Latencies in the log of what did not succeed (proto/catalogue/coaching.def). */
 #define API_CALL_FAILED (-1)
 #define API_CALL_CANCELLED (-2)
 
 enum call_outcome {
 #define CALL_OUTCOME(symbol, ...) CALL_OUTCOME_##symbol,
-#include "workers/llm/call_outcomes.def"
+#include "workers/llm/claude/call_outcomes.def"
 #undef CALL_OUTCOME
 };
 

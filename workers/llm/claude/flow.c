@@ -5,11 +5,11 @@
  * and the queue are guarded by one lock; everything of the bus happens on the loop,
  * reached by letters.
  */
-#include "workers/llm/flow.h"
-#include "common/ids.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "proto/errors.h"
+#include "workers/llm/claude/flow.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "proto/tables/errors.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>

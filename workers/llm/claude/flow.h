@@ -6,13 +6,13 @@
  * (for Claude, Chroma, the store) costs a sleeping thread with a small stack, so short
  * flows never wait behind long ones.
  */
-#ifndef PAIGE_LLM_FLOW_H
-#define PAIGE_LLM_FLOW_H
+#ifndef PAIGE_LLM_CLAUDE_FLOW_H
+#define PAIGE_LLM_CLAUDE_FLOW_H
 
-#include "common/worker.h"
-#include "workers/llm/http.h"
-#include "workers/llm/mailbox.h"
-#include "workers/llm/snapshot.h"
+#include "common/worker/worker.h"
+#include "workers/llm/claude/http.h"
+#include "workers/llm/claude/mailbox.h"
+#include "workers/llm/claude/snapshot.h"
 
 /* Most flows at once; more wait in line, and beyond FLOW_QUEUE_MAX a request is refused
  * with BUSY. */

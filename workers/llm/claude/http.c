@@ -4,11 +4,11 @@
  * A transfer belongs to the loop from http_perform's letter until it is done; the thread
  * sleeps on the transfer's condition meanwhile and touches nothing.
  */
-#include "workers/llm/http.h"
-#include "common/log.h"
-#include "common/no_proxy.h"
-#include "common/timer.h"
-#include "workers/llm/trusted.h"
+#include "workers/llm/claude/http.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "common/settings/no_proxy.h"
+#include "workers/llm/claude/trusted.h"
 #include <curl/curl.h>
 #include <pthread.h>
 #include <stdio.h>

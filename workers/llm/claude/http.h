@@ -6,11 +6,11 @@
  * that connections are shared between flows, and so that stopping ends every transfer at
  * once.
  */
-#ifndef PAIGE_LLM_HTTP_H
-#define PAIGE_LLM_HTTP_H
+#ifndef PAIGE_LLM_CLAUDE_HTTP_H
+#define PAIGE_LLM_CLAUDE_HTTP_H
 
-#include "common/buf.h"
-#include "workers/llm/mailbox.h"
+#include "common/base/buf.h"
+#include "workers/llm/claude/mailbox.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

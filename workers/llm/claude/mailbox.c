@@ -1,5 +1,5 @@
 /* mailbox.c - work handed to the loop by other threads (mailbox.h). */
-#include "workers/llm/mailbox.h"
+#include "workers/llm/claude/mailbox.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * Flows run on threads of their own; whatever belongs to the loop (bus answers,
  * publications, libcurl's multi handle) is posted here and runs there, in order.
  */
-#ifndef PAIGE_LLM_MAILBOX_H
-#define PAIGE_LLM_MAILBOX_H
+#ifndef PAIGE_LLM_CLAUDE_MAILBOX_H
+#define PAIGE_LLM_CLAUDE_MAILBOX_H
 
 #include <event2/event.h>
 

@@ -1,5 +1,5 @@
 /* model_reply.c - what the Claude API answered (model_reply.h). */
-#include "workers/llm/model_reply.h"
+#include "workers/llm/claude/model_reply.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,11 +5,11 @@
  * The answer of a call is the text behind the last tool result: searches come first, a
  * preamble may stand before them, citations split the text into several blocks.
  */
-#ifndef PAIGE_LLM_MODEL_REPLY_H
-#define PAIGE_LLM_MODEL_REPLY_H
+#ifndef PAIGE_LLM_CLAUDE_MODEL_REPLY_H
+#define PAIGE_LLM_CLAUDE_MODEL_REPLY_H
 
-#include "common/buf.h"
-#include "workers/llm/models.h"
+#include "common/base/buf.h"
+#include "prompts/models.h"
 
 enum stop_reason {
 	STOP_NONE, /* none was given: the answer is cut */

@@ -1,7 +1,7 @@
 /* paid_work.c - see paid_work.h. */
-#include "workers/llm/paid_work.h"
-#include "common/ids.h"
-#include "common/log.h"
+#include "workers/llm/claude/paid_work.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,12 +6,12 @@
  * that it writes are made from it. Everything here runs on the flow's thread. A flow
  * without a work (flow.work is NULL) has nothing and keeps nothing.
  */
-#ifndef PAIGE_LLM_PAID_WORK_H
-#define PAIGE_LLM_PAID_WORK_H
+#ifndef PAIGE_LLM_CLAUDE_PAID_WORK_H
+#define PAIGE_LLM_CLAUDE_PAID_WORK_H
 
-#include "common/ids.h"
-#include "proto/messages.h"
-#include "workers/llm/flow.h"
+#include "common/base/ids.h"
+#include "proto/codec/messages.h"
+#include "workers/llm/claude/flow.h"
 
 /* The step that is the answer of the whole. */
 #define PAID_ANSWER "answer"

@@ -1,5 +1,5 @@
 /* retry.c - whether and when a request is made again (retry.h). */
-#include "workers/llm/retry.h"
+#include "workers/llm/claude/retry.h"
 #include <curl/curl.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
  * retry.h - whether and when a request to the Claude API is made again. Pure; the rules
  * of the vendor's own client (P11.12).
  */
-#ifndef PAIGE_LLM_RETRY_H
-#define PAIGE_LLM_RETRY_H
+#ifndef PAIGE_LLM_CLAUDE_RETRY_H
+#define PAIGE_LLM_CLAUDE_RETRY_H
 
-#include "common/clock.h"
-#include "common/str.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
 
 #define RETRY_MOST_MS 8000
 /* Nobody waits longer for what the server asks: the call fails and says when. */

@@ -1,5 +1,5 @@
 /* snapshot.c - what a flow goes by (snapshot.h). */
-#include "workers/llm/snapshot.h"
+#include "workers/llm/claude/snapshot.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 

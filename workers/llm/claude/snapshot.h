@@ -4,11 +4,11 @@
  *
  * Immutable and counted. A reload makes another one for the flows that come after it.
  */
-#ifndef PAIGE_LLM_SNAPSHOT_H
-#define PAIGE_LLM_SNAPSHOT_H
+#ifndef PAIGE_LLM_CLAUDE_SNAPSHOT_H
+#define PAIGE_LLM_CLAUDE_SNAPSHOT_H
 
-#include "common/settings_snapshot.h"
-#include "workers/llm/prompts.h"
+#include "common/settings/settings_snapshot.h"
+#include "prompts/prompts.h"
 
 struct snapshot {
 	const struct settings *settings;

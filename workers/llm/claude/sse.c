@@ -1,6 +1,6 @@
 /* sse.c - server-sent events (sse.h), by the rules of the HTML standard, section 9.2.6.
  */
-#include "workers/llm/sse.h"
+#include "workers/llm/claude/sse.h"
 
 static void take_field(struct sse *s, struct str line)
 {

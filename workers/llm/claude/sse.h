@@ -1,10 +1,10 @@
 /*
  * sse.h - a stream of server-sent events, taken apart as it arrives. Pure.
  */
-#ifndef PAIGE_LLM_SSE_H
-#define PAIGE_LLM_SSE_H
+#ifndef PAIGE_LLM_CLAUDE_SSE_H
+#define PAIGE_LLM_CLAUDE_SSE_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /* Zero is a fresh parser. */
 struct sse {

@@ -1,9 +1,9 @@
 /* steps.c - steps that several flows take (steps.h). */
-#include "workers/llm/steps.h"
-#include "common/ids.h"
-#include "common/log.h"
-#include "proto/mcp_tools.h"
-#include "workers/llm/paid_work.h"
+#include "workers/llm/claude/steps.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "proto/tables/mcp_tools.h"
+#include "workers/llm/claude/paid_work.h"
 
 static int decode(
 	struct flow *flow, enum method method, void *out, struct bus_reply *reply)

@@ -1,10 +1,10 @@
 /* steps.h - steps that several flows take. */
-#ifndef PAIGE_LLM_STEPS_H
-#define PAIGE_LLM_STEPS_H
+#ifndef PAIGE_LLM_CLAUDE_STEPS_H
+#define PAIGE_LLM_CLAUDE_STEPS_H
 
-#include "proto/actions.h"
-#include "proto/messages.h"
-#include "workers/llm/call.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/actions.h"
+#include "workers/llm/claude/call.h"
 
 /* Logs an action with its data, now, and waits until it is durable. Without a session the
  * store drops it. */

@@ -1,7 +1,7 @@
 /* trusted.c - certificate authorities of the environment (trusted.h). */
-#include "workers/llm/trusted.h"
-#include "common/file_io.h"
-#include "common/log.h"
+#include "workers/llm/claude/trusted.h"
+#include "common/base/file_io.h"
+#include "common/base/log.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

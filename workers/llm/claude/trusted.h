@@ -1,9 +1,9 @@
 /* trusted.h - certificate authorities that the environment names beside or in place of
  * the system's. */
-#ifndef PAIGE_LLM_TRUSTED_H
-#define PAIGE_LLM_TRUSTED_H
+#ifndef PAIGE_LLM_CLAUDE_TRUSTED_H
+#define PAIGE_LLM_CLAUDE_TRUSTED_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <curl/curl.h>
 
 /* Zero is the system's. */

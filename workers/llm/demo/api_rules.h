@@ -8,7 +8,7 @@
 #ifndef PAIGE_LLM_DEMO_API_RULES_H
 #define PAIGE_LLM_DEMO_API_RULES_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <yyjson.h>
 
 struct api_refusal {

@@ -6,7 +6,7 @@
  * placeholder for a key, hands on signals, and ends with the program's own exit code.
  * Never used when there is a key.
  */
-#include "common/log.h"
+#include "common/base/log.h"
 #include "workers/llm/demo/api_rules.h"
 #include "workers/llm/demo/script.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* script.c - what the scripted Claude answers (script.h). */
 #include "workers/llm/demo/script.h"
-#include "common/str.h"
-#include "workers/llm/prompts.h"
+#include "common/base/str.h"
+#include "prompts/prompts.h"
 #include <stdio.h>
 #include <stdlib.h>
 

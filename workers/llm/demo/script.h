@@ -8,7 +8,7 @@
 #ifndef PAIGE_LLM_DEMO_SCRIPT_H
 #define PAIGE_LLM_DEMO_SCRIPT_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include <yyjson.h>
 
 /* Appends the text of the answer to a request that api_check let pass. */

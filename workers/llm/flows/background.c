@@ -2,11 +2,11 @@
  * background.c - flows that nobody waits for: the connection to Chroma at the start
  * (P1.2), and the title of a session's issue (P2.14).
  */
-#include "common/log.h"
-#include "workers/llm/flows.h"
-#include "workers/llm/gh.h"
-#include "workers/llm/llm.h"
-#include "workers/llm/steps.h"
+#include "common/base/log.h"
+#include "workers/llm/claude/steps.h"
+#include "workers/llm/flows/flows.h"
+#include "workers/llm/flows/llm.h"
+#include "workers/llm/gh/gh.h"
 #include <stdio.h>
 
 void flow_connect_memory(struct flow *flow)

@@ -2,14 +2,14 @@
  * dashboard.c - the launch screen: figures at once, then issues and learning materials
  * side by side (story 12; FR-168 to FR-186).
  */
-#include "common/log.h"
-#include "workers/llm/flows.h"
-#include "workers/llm/gh.h"
-#include "workers/llm/issues.h"
-#include "workers/llm/llm.h"
-#include "workers/llm/manifests.h"
-#include "workers/llm/stage.h"
-#include "workers/llm/steps.h"
+#include "common/base/log.h"
+#include "workers/llm/claude/steps.h"
+#include "workers/llm/flows/flows.h"
+#include "workers/llm/flows/issues.h"
+#include "workers/llm/flows/llm.h"
+#include "workers/llm/flows/manifests.h"
+#include "workers/llm/flows/stage.h"
+#include "workers/llm/gh/gh.h"
 
 /* What both slow parts start from, and what became of each. */
 struct dashboard {

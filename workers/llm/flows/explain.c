@@ -2,9 +2,9 @@
  * explain.c - "Explain This": what a piece of code means, for this learner, in this phase
  * (story 11; FR-151 to FR-153, FR-159, FR-160).
  */
-#include "workers/llm/flows.h"
-#include "workers/llm/stage.h"
-#include "workers/llm/steps.h"
+#include "workers/llm/claude/steps.h"
+#include "workers/llm/flows/flows.h"
+#include "workers/llm/flows/stage.h"
 
 #define CONTEXT_LINES 50
 

@@ -1,12 +1,12 @@
 /*
  * flows.h - the flows that the llm worker serves, one file each; every one is a flow_fn
- * that reads from top to bottom. They begin with a method of proto/methods.def and end
+ * that reads from top to bottom. They begin with a method of proto/catalogue/methods.def and end
  * with flow_answer or flow_fail.
  */
-#ifndef PAIGE_LLM_FLOWS_H
-#define PAIGE_LLM_FLOWS_H
+#ifndef PAIGE_LLM_FLOWS_FLOWS_H
+#define PAIGE_LLM_FLOWS_FLOWS_H
 
-#include "workers/llm/flow.h"
+#include "workers/llm/claude/flow.h"
 
 flow_fn flow_explain;		       /* explain.run */
 flow_fn flow_review;		       /* review.run */

@@ -1,6 +1,6 @@
 /* issues.c - GitHub issues on their way to and from the model (issues.h). */
-#include "workers/llm/issues.h"
-#include "common/utf8.h"
+#include "workers/llm/flows/issues.h"
+#include "common/base/utf8.h"
 #include <stdlib.h>
 
 static struct str string_of(yyjson_val *val)

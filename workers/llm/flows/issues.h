@@ -1,8 +1,8 @@
 /* issues.h - GitHub issues on their way to and from the model. Pure. */
-#ifndef PAIGE_LLM_ISSUES_H
-#define PAIGE_LLM_ISSUES_H
+#ifndef PAIGE_LLM_FLOWS_ISSUES_H
+#define PAIGE_LLM_FLOWS_ISSUES_H
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 
 #define ISSUE_BODY_CHARS 2000 /* EC-89, in UTF-16 code units */
 #define ISSUE_COMMENTS 3      /* P12.11 */

@@ -1,6 +1,6 @@
 /* katas.c - katas of the model (katas.h). */
-#include "workers/llm/katas.h"
-#include "common/buf.h"
+#include "workers/llm/flows/katas.h"
+#include "common/base/buf.h"
 
 #define PLAIN_LEVEL 1
 #define FOLLOW_UP_LEVEL 5

@@ -1,9 +1,9 @@
 /* katas.h - katas as the model gives them, turned into katas as they are kept. Pure
  * (P2.3, P9.3). */
-#ifndef PAIGE_LLM_KATAS_H
-#define PAIGE_LLM_KATAS_H
+#ifndef PAIGE_LLM_FLOWS_KATAS_H
+#define PAIGE_LLM_FLOWS_KATAS_H
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 
 /*
  * Constraints become objects: a title alone has level 1, the follow-up one level 5. The

@@ -1,13 +1,13 @@
 /*
  * llm.h - what the flows of the llm worker share.
  */
-#ifndef PAIGE_LLM_LLM_H
-#define PAIGE_LLM_LLM_H
+#ifndef PAIGE_LLM_FLOWS_LLM_H
+#define PAIGE_LLM_FLOWS_LLM_H
 
-#include "workers/llm/call.h"
-#include "workers/llm/memory.h"
-#include "workers/llm/paid.h"
-#include "workers/llm/turns.h"
+#include "workers/llm/claude/call.h"
+#include "workers/llm/flows/paid.h"
+#include "workers/llm/flows/turns.h"
+#include "workers/llm/memory/memory.h"
 #include <pthread.h>
 
 struct llm {

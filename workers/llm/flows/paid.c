@@ -1,13 +1,13 @@
 /* paid.c - see paid.h. */
-#include "workers/llm/paid.h"
-#include "common/ids.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "common/utf8.h"
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
-#include "workers/llm/paid_work.h"
-#include "workers/llm/steps.h"
+#include "workers/llm/flows/paid.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/mcp_tools.h"
+#include "workers/llm/claude/paid_work.h"
+#include "workers/llm/claude/steps.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/queue.h>

@@ -12,10 +12,10 @@
  * What is kept is bounded, and forgotten when another session begins. Everything here
  * runs on the loop, but for paid_step.
  */
-#ifndef PAIGE_LLM_PAID_H
-#define PAIGE_LLM_PAID_H
+#ifndef PAIGE_LLM_FLOWS_PAID_H
+#define PAIGE_LLM_FLOWS_PAID_H
 
-#include "workers/llm/flow.h"
+#include "workers/llm/claude/flow.h"
 
 #define PAID_MAX_KEPT 16
 /* How long a result waits to be asked for again. */

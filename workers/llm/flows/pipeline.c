@@ -2,12 +2,12 @@
  * pipeline.c - paige_run_coaching_pipeline: a plan becomes a course of phases for this
  * learner (story 9; FR-108 to FR-116).
  */
-#include "common/log.h"
-#include "common/relative_path.h"
-#include "workers/llm/flows.h"
-#include "workers/llm/llm.h"
-#include "workers/llm/stage.h"
-#include "workers/llm/steps.h"
+#include "common/base/log.h"
+#include "common/base/relative_path.h"
+#include "workers/llm/claude/steps.h"
+#include "workers/llm/flows/flows.h"
+#include "workers/llm/flows/llm.h"
+#include "workers/llm/flows/stage.h"
 
 /* What the learner and the model read while it is made. */
 enum step { STEP_RECALL, STEP_CHOOSE, STEP_COACH, STEP_KEEP, STEPS };

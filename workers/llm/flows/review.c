@@ -2,9 +2,9 @@
  * review.c - practice mode: a solution of a kata is judged, the attempt kept, constraints
  * unlocked (story 11; FR-154 to FR-160, FR-165 to FR-167).
  */
-#include "workers/llm/flows.h"
-#include "workers/llm/stage.h"
-#include "workers/llm/steps.h"
+#include "workers/llm/claude/steps.h"
+#include "workers/llm/flows/flows.h"
+#include "workers/llm/flows/stage.h"
 #include <stdlib.h>
 
 /* Either form of the request (P5.16), borrowed. */

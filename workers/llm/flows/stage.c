@@ -1,5 +1,5 @@
 /* stage.c - which Dreyfus stage a call is told about (stage.h). */
-#include "workers/llm/stage.h"
+#include "workers/llm/flows/stage.h"
 #include <strings.h>
 
 static const struct str novice = {"novice", 6};

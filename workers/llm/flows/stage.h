@@ -1,8 +1,8 @@
 /* stage.h - which Dreyfus stage a call is told about. Pure (P9.5, P11.10, P11.11). */
-#ifndef PAIGE_LLM_STAGE_H
-#define PAIGE_LLM_STAGE_H
+#ifndef PAIGE_LLM_FLOWS_STAGE_H
+#define PAIGE_LLM_FLOWS_STAGE_H
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 
 /* `dreyfus` of the context has the newest assessment first. All borrow from it, or give
  * "novice". */

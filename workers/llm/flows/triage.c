@@ -3,9 +3,9 @@
  * Observer; FR-139), and what the guards want to know: what an answer is worth, what
  * the answers of a section cover, what the assistant says.
  */
-#include "proto/messages.h"
-#include "workers/llm/flows.h"
-#include "workers/llm/steps.h"
+#include "proto/codec/messages.h"
+#include "workers/llm/claude/steps.h"
+#include "workers/llm/flows/flows.h"
 
 static void finish(
 	struct flow *flow, const struct call_result *result, const struct type *type)

@@ -1,5 +1,5 @@
 /* turns.c - see turns.h. */
-#include "workers/llm/turns.h"
+#include "workers/llm/flows/turns.h"
 
 void turns_init(struct flow_turns *turns)
 {

@@ -6,8 +6,8 @@
  * passed. Flows begin in the order in which they are asked for, so that who is waited for
  * has begun.
  */
-#ifndef PAIGE_LLM_TURNS_H
-#define PAIGE_LLM_TURNS_H
+#ifndef PAIGE_LLM_FLOWS_TURNS_H
+#define PAIGE_LLM_FLOWS_TURNS_H
 
 #include <pthread.h>
 #include <stdint.h>

@@ -3,13 +3,13 @@
  * FR-117 to FR-128). Three calls, one behind the other, each at its best effort; the
  * session is completed whatever becomes of them (D49, FR-124).
  */
-#include "common/log.h"
-#include "common/utf8.h"
-#include "workers/llm/flows.h"
-#include "workers/llm/katas.h"
-#include "workers/llm/llm.h"
-#include "workers/llm/stage.h"
-#include "workers/llm/steps.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
+#include "workers/llm/claude/steps.h"
+#include "workers/llm/flows/flows.h"
+#include "workers/llm/flows/katas.h"
+#include "workers/llm/flows/llm.h"
+#include "workers/llm/flows/stage.h"
 #include <stdlib.h>
 
 #define TRANSCRIPT_MAX_CHARS 50000 /* EC-63 */

@@ -1,9 +1,9 @@
 /* gh.c - runs the GitHub command line (gh.h). */
-#include "workers/llm/gh.h"
-#include "common/inherited.h"
-#include "common/log.h"
-#include "common/worker.h"
-#include "workers/llm/gh_helper.h"
+#include "workers/llm/gh/gh.h"
+#include "common/base/inherited.h"
+#include "common/base/log.h"
+#include "common/worker/worker.h"
+#include "workers/llm/gh/gh_helper.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

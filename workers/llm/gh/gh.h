@@ -7,10 +7,10 @@
  * the rights of the user, unlike the worker: paige-gh starts it. gh_run is called on a
  * flow's thread.
  */
-#ifndef PAIGE_LLM_GH_H
-#define PAIGE_LLM_GH_H
+#ifndef PAIGE_LLM_GH_GH_H
+#define PAIGE_LLM_GH_GH_H
 
-#include "workers/llm/flow.h"
+#include "workers/llm/claude/flow.h"
 
 #define GH_OUTPUT_MAX (8u * 1024 * 1024)
 

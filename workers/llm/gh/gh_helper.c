@@ -1,6 +1,6 @@
 /* gh_helper.c - paige-gh (gh_helper.h). One thread, one loop. */
-#include "workers/llm/gh_helper.h"
-#include "common/log.h"
+#include "workers/llm/gh/gh_helper.h"
+#include "common/base/log.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

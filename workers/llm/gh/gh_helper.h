@@ -11,8 +11,8 @@
  * as waitpid tells it, or -errno when it could not be started. When the other end of the
  * control socket closes before, gh is killed with all that it started.
  */
-#ifndef PAIGE_LLM_GH_HELPER_H
-#define PAIGE_LLM_GH_HELPER_H
+#ifndef PAIGE_LLM_GH_GH_HELPER_H
+#define PAIGE_LLM_GH_GH_HELPER_H
 
 #define GH_HELPER_FD 3
 #define GH_REQUEST_MAX 16384

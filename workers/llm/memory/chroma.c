@@ -1,6 +1,6 @@
 /* chroma.c - a Chroma server (chroma.h), by version 2 of its API. */
-#include "workers/llm/chroma.h"
-#include "common/log.h"
+#include "workers/llm/memory/chroma.h"
+#include "common/base/log.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -6,11 +6,11 @@
  * operation that fails makes it unavailable, and the next one begins by connecting anew
  * (FR-106, P8.4, P8.6).
  */
-#ifndef PAIGE_LLM_CHROMA_H
-#define PAIGE_LLM_CHROMA_H
+#ifndef PAIGE_LLM_MEMORY_CHROMA_H
+#define PAIGE_LLM_MEMORY_CHROMA_H
 
-#include "proto/messages.h"
-#include "workers/llm/flow.h"
+#include "proto/codec/messages.h"
+#include "workers/llm/claude/flow.h"
 
 #define CHROMA_COLLECTION "paige_memories"
 

@@ -1,8 +1,8 @@
 /* embedder.c - text to a vector (embedder.h). */
-#include "workers/llm/embedder.h"
-#include "common/log.h"
-#include "workers/llm/feature_hash.h"
-#include "workers/llm/sentence_encoder.h"
+#include "workers/llm/memory/embedder.h"
+#include "common/base/log.h"
+#include "workers/llm/memory/feature_hash.h"
+#include "workers/llm/memory/sentence_encoder.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -5,10 +5,10 @@
  * Without it: the feature hash alone, 512. Vectors of different embedders must not be
  * mixed: a collection carries the embedder's name and size.
  */
-#ifndef PAIGE_LLM_EMBEDDER_H
-#define PAIGE_LLM_EMBEDDER_H
+#ifndef PAIGE_LLM_MEMORY_EMBEDDER_H
+#define PAIGE_LLM_MEMORY_EMBEDDER_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 #define EMBEDDING_MAX 1024
 

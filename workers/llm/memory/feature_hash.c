@@ -1,5 +1,5 @@
 /* feature_hash.c - text to a vector by hashing (feature_hash.h). */
-#include "workers/llm/feature_hash.h"
+#include "workers/llm/memory/feature_hash.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  * run of 3 to 5 characters of a word, adds or subtracts at a place that its hash names.
  * Deterministic on every machine.
  */
-#ifndef PAIGE_LLM_FEATURE_HASH_H
-#define PAIGE_LLM_FEATURE_HASH_H
+#ifndef PAIGE_LLM_MEMORY_FEATURE_HASH_H
+#define PAIGE_LLM_MEMORY_FEATURE_HASH_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 #define FEATURE_HASH_SIZE 512
 

@@ -1,9 +1,9 @@
 /* memory.c - memories across sessions (memory.h). */
-#include "workers/llm/memory.h"
-#include "common/log.h"
-#include "workers/llm/chroma.h"
-#include "workers/llm/embedder.h"
-#include "workers/llm/steps.h"
+#include "workers/llm/memory/memory.h"
+#include "common/base/log.h"
+#include "workers/llm/claude/steps.h"
+#include "workers/llm/memory/chroma.h"
+#include "workers/llm/memory/embedder.h"
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdatomic.h>

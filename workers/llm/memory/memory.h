@@ -6,11 +6,11 @@
  * be kept counts as not kept, what cannot be found is not found, each with one warning
  * (FR-103, FR-104). Called on flows' threads.
  */
-#ifndef PAIGE_LLM_MEMORY_H
-#define PAIGE_LLM_MEMORY_H
+#ifndef PAIGE_LLM_MEMORY_MEMORY_H
+#define PAIGE_LLM_MEMORY_MEMORY_H
 
-#include "proto/messages.h"
-#include "workers/llm/flow.h"
+#include "proto/codec/messages.h"
+#include "workers/llm/claude/flow.h"
 
 #define MEMORY_RESULTS 10 /* FR-101 */
 

@@ -1,5 +1,5 @@
 /* pieces.c - SentencePiece unigram tokeniser (pieces.h). */
-#include "workers/llm/pieces.h"
+#include "workers/llm/memory/pieces.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <utf8proc.h>

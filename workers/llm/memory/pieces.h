@@ -5,11 +5,11 @@
  * (Viterbi), the way the reference implementation of the sentence encoder does. Pure once
  * loaded.
  */
-#ifndef PAIGE_LLM_PIECES_H
-#define PAIGE_LLM_PIECES_H
+#ifndef PAIGE_LLM_MEMORY_PIECES_H
+#define PAIGE_LLM_MEMORY_PIECES_H
 
-#include "common/arena.h"
-#include "common/str.h"
+#include "common/base/arena.h"
+#include "common/base/str.h"
 #include <stddef.h>
 
 #define PIECES_MAX_TOKENS 128

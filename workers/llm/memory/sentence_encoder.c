@@ -1,8 +1,8 @@
 /* sentence_encoder.c - the sentence encoder's forward pass (sentence_encoder.h). */
-#include "workers/llm/sentence_encoder.h"
-#include "common/arena.h"
-#include "workers/llm/pieces.h"
-#include "workers/llm/weights.h"
+#include "workers/llm/memory/sentence_encoder.h"
+#include "common/base/arena.h"
+#include "workers/llm/memory/pieces.h"
+#include "workers/llm/memory/weights.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,10 +7,10 @@
  * layers over at most PIECES_MAX_TOKENS tokens, the mean over tokens, a dense tanh layer,
  * unit length. Pure once opened; one caller at a time.
  */
-#ifndef PAIGE_LLM_SENTENCE_ENCODER_H
-#define PAIGE_LLM_SENTENCE_ENCODER_H
+#ifndef PAIGE_LLM_MEMORY_SENTENCE_ENCODER_H
+#define PAIGE_LLM_MEMORY_SENTENCE_ENCODER_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 #define SENTENCE_VECTOR_SIZE 512
 

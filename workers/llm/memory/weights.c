@@ -1,6 +1,6 @@
 /* weights.c - the weights of a TensorFlow.js model (weights.h). */
-#include "workers/llm/weights.h"
-#include "workers/llm/pieces.h"
+#include "workers/llm/memory/weights.h"
+#include "workers/llm/memory/pieces.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

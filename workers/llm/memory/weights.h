@@ -5,8 +5,8 @@
  * shards; the shards are mapped one behind the other, so that a tensor may cross from one
  * into the next.
  */
-#ifndef PAIGE_LLM_WEIGHTS_H
-#define PAIGE_LLM_WEIGHTS_H
+#ifndef PAIGE_LLM_MEMORY_WEIGHTS_H
+#define PAIGE_LLM_MEMORY_WEIGHTS_H
 
 #include <stddef.h>
 

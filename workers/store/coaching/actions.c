@@ -1,13 +1,13 @@
 /* actions.c - the action log (actions.h). */
-#include "workers/store/actions.h"
-#include "common/utf8.h"
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
-#include "workers/store/hints.h"
-#include "workers/store/json_text.h"
-#include "workers/store/row_ids.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "workers/store/coaching/actions.h"
+#include "common/base/utf8.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/mcp_tools.h"
+#include "workers/store/coaching/hints.h"
+#include "workers/store/db/json_text.h"
+#include "workers/store/service/row_ids.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>

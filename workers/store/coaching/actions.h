@@ -4,11 +4,11 @@
  * Rows that the Observer hears of (actions.def, FR-048) are published as action/<type>
  * after the commit (P4.3). Rows are never changed or deleted (P2.18).
  */
-#ifndef PAIGE_STORE_ACTIONS_H
-#define PAIGE_STORE_ACTIONS_H
+#ifndef PAIGE_STORE_COACHING_ACTIONS_H
+#define PAIGE_STORE_COACHING_ACTIONS_H
 
-#include "common/ids.h"
-#include "proto/actions.h"
+#include "common/base/ids.h"
+#include "proto/tables/actions.h"
 
 struct store;
 struct call;

@@ -4,13 +4,13 @@
  *
  * The id of a row is the key of the call that brings it. Rows are never changed.
  */
-#include "common/log.h"
-#include "proto/messages.h"
-#include "workers/store/json_text.h"
-#include "workers/store/open_calls.h"
-#include "workers/store/row_ids.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "workers/store/db/json_text.h"
+#include "workers/store/service/open_calls.h"
+#include "workers/store/service/row_ids.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 
 /* 1 written, 0 it was there, or -errno. */

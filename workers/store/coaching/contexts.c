@@ -1,17 +1,17 @@
 /*
  * contexts.c - what flows and the Observer look at before they ask Claude
- * (proto/coaching.def).
+ * (proto/catalogue/coaching.def).
  *
  * JSON that only a model reads is made by SQLite from the rows, in the shape of the
  * prompts (X4). Lists have bounds: a session may be long, and a model's window is not.
  */
-#include "common/buf.h"
-#include "proto/actions.h"
-#include "proto/messages.h"
-#include "workers/store/json_text.h"
-#include "workers/store/phases.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "common/base/buf.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/actions.h"
+#include "workers/store/coaching/phases.h"
+#include "workers/store/db/json_text.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 
 /* The first column of the first row of a query with up to one parameter; absent without a
  * row. 0 or -errno. */

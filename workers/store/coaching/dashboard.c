@@ -1,9 +1,9 @@
 /* dashboard.c - what the dashboard shows without asking Claude (story 12; P12.1,
  * P12.4 to P12.9). */
-#include "proto/messages.h"
-#include "workers/store/json_text.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "proto/codec/messages.h"
+#include "workers/store/db/json_text.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 
 #define DAY_MS (24 * 60 * 60 * 1000ll)
 

@@ -1,7 +1,7 @@
 /* dreyfus.c - how far the learner is in each skill (FR-121; P2.7, P2.8). */
-#include "proto/messages.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "proto/codec/messages.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 
 /* A skill that is known keeps its row. */
 static int keep_assessment(struct store *store, struct call *call, unsigned n,

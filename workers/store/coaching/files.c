@@ -1,9 +1,9 @@
 /* files.c - asks the file worker for what only it knows (files.h). */
-#include "workers/store/files.h"
-#include "common/log.h"
-#include "proto/messages.h"
-#include "workers/store/serve.h"
-#include "workers/store/store.h"
+#include "workers/store/coaching/files.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "workers/store/service/serve.h"
+#include "workers/store/service/store.h"
 #include <stdlib.h>
 
 /* One question under way. */

@@ -5,11 +5,11 @@
  * not undo what is durable already, so after FILES_WAIT_MS the answer goes out without
  * its part.
  */
-#ifndef PAIGE_STORE_FILES_H
-#define PAIGE_STORE_FILES_H
+#ifndef PAIGE_STORE_COACHING_FILES_H
+#define PAIGE_STORE_COACHING_FILES_H
 
-#include "common/str.h"
-#include "proto/codec.h"
+#include "common/base/str.h"
+#include "proto/codec/codec.h"
 
 struct store;
 struct call;

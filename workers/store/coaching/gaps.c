@@ -4,10 +4,10 @@
  * A topic that is known is counted, not doubled. The time of the call stands in the rows,
  * so a call that is repeated meets its own traces and counts nothing twice.
  */
-#include "proto/messages.h"
-#include "workers/store/json_text.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "proto/codec/messages.h"
+#include "workers/store/db/json_text.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 
 struct gap_ref {
 	struct str id, topic;

@@ -1,11 +1,11 @@
 /* hints.c - the hint level of the session, and the progress events of its phases
  * (hints.h). */
-#include "workers/store/hints.h"
-#include "proto/messages.h"
-#include "workers/store/actions.h"
-#include "workers/store/phases.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "workers/store/coaching/hints.h"
+#include "proto/codec/messages.h"
+#include "workers/store/coaching/actions.h"
+#include "workers/store/coaching/phases.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 
 /* Rows of one call (row_ids.h). */
 enum hint_row { ROW_ACTION, ROW_PROGRESS };

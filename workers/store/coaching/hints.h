@@ -2,10 +2,10 @@
  * hints.h - the hint level of the session, and the progress events of its phases (P2.6,
  * P5.19).
  */
-#ifndef PAIGE_STORE_HINTS_H
-#define PAIGE_STORE_HINTS_H
+#ifndef PAIGE_STORE_COACHING_HINTS_H
+#define PAIGE_STORE_COACHING_HINTS_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 
 struct store;
 struct call;

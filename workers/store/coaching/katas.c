@@ -5,11 +5,11 @@
  * An attempt is read, appended and written in one transaction, so two at once are both
  * kept.
  */
-#include "proto/messages.h"
-#include "workers/store/json_text.h"
-#include "workers/store/row_ids.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "proto/codec/messages.h"
+#include "workers/store/db/json_text.h"
+#include "workers/store/service/row_ids.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 
 /* Constraints are objects; a title alone, as older rows have it, stands for one of level
  * 1 (P2.3). What is neither is left out. */

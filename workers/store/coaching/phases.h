@@ -5,10 +5,10 @@
  * The current plan of a session is its newest; its current phase is the active one with
  * the lowest number.
  */
-#ifndef PAIGE_STORE_PHASES_H
-#define PAIGE_STORE_PHASES_H
+#ifndef PAIGE_STORE_COACHING_PHASES_H
+#define PAIGE_STORE_COACHING_PHASES_H
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 
 struct store;
 struct call;

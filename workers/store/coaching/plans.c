@@ -2,13 +2,13 @@
  * plans.c - keeping a coaching plan: plan, phases and hints in one transaction with their
  * action rows (FR-113, P9.10 to P9.16, P9.20 to P9.22).
  */
-#include "common/buf.h"
-#include "common/relative_path.h"
-#include "proto/messages.h"
-#include "workers/store/actions.h"
-#include "workers/store/json_text.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "common/base/buf.h"
+#include "common/base/relative_path.h"
+#include "proto/codec/messages.h"
+#include "workers/store/coaching/actions.h"
+#include "workers/store/db/json_text.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 
 /* A plan being written. Its rows have the ids 0, 1, 2 … of the call, in the order of
  * writing. */

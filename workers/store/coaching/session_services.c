@@ -5,13 +5,13 @@
  * What is remembered of them stands in sessions.h. A call that is repeated after a crash
  * finds its own rows and answers as it did the first time.
  */
-#include "proto/messages.h"
-#include "workers/store/actions.h"
-#include "workers/store/files.h"
-#include "workers/store/hints.h"
-#include "workers/store/services.h"
-#include "workers/store/state.h"
-#include "workers/store/store.h"
+#include "proto/codec/messages.h"
+#include "workers/store/coaching/actions.h"
+#include "workers/store/coaching/files.h"
+#include "workers/store/coaching/hints.h"
+#include "workers/store/coaching/state.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 #include <stdio.h>
 

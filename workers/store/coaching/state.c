@@ -1,11 +1,11 @@
 /* state.c - the items of the session state (state.h). */
-#include "workers/store/state.h"
-#include "common/buf.h"
-#include "proto/messages.h"
-#include "workers/store/files.h"
-#include "workers/store/phases.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "workers/store/coaching/state.h"
+#include "common/base/buf.h"
+#include "proto/codec/messages.h"
+#include "workers/store/coaching/files.h"
+#include "workers/store/coaching/phases.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * Six come from tables; open files, buffers and diffs are asked of the file worker after
  * the commit.
  */
-#ifndef PAIGE_STORE_STATE_H
-#define PAIGE_STORE_STATE_H
+#ifndef PAIGE_STORE_COACHING_STATE_H
+#define PAIGE_STORE_COACHING_STATE_H
 
 struct store;
 struct call;

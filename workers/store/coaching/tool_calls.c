@@ -1,9 +1,9 @@
 /* tool_calls.c - see tool_calls.h. */
-#include "workers/store/tool_calls.h"
-#include "proto/mcp_tools.h"
-#include "proto/messages.h"
-#include "workers/store/actions.h"
-#include "workers/store/store.h"
+#include "workers/store/coaching/tool_calls.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/mcp_tools.h"
+#include "workers/store/coaching/actions.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 
 int tool_call_read(struct call *call, struct proto_error *error)

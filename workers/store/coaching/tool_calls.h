@@ -5,8 +5,8 @@
  * So there is no effect without its row. A call that is refused has its row, too, and no
  * effect. Called by serve.c and group.c.
  */
-#ifndef PAIGE_STORE_TOOL_CALLS_H
-#define PAIGE_STORE_TOOL_CALLS_H
+#ifndef PAIGE_STORE_COACHING_TOOL_CALLS_H
+#define PAIGE_STORE_COACHING_TOOL_CALLS_H
 
 struct store;
 struct call;

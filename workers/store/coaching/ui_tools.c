@@ -5,12 +5,12 @@
  * publishes its message for every window after the commit. Highlights and hints of files add up in the windows; nothing
  * of them is stored (FR-072).
  */
-#include "proto/messages.h"
-#include "workers/store/actions.h"
-#include "workers/store/hints.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
-#include "workers/store/tool_calls.h"
+#include "proto/codec/messages.h"
+#include "workers/store/coaching/actions.h"
+#include "workers/store/coaching/hints.h"
+#include "workers/store/coaching/tool_calls.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 
 /* Rows of one call (row_ids.h). */
 enum ui_row { ROW_ACTION = ROW_OF_TOOL, ROW_PROGRESS };

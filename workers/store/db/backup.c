@@ -1,6 +1,6 @@
 /* backup.c - a verified copy of a database that is in use (backup.h). */
-#include "workers/store/backup.h"
-#include "workers/store/database.h"
+#include "workers/store/db/backup.h"
+#include "workers/store/db/database.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

@@ -4,10 +4,10 @@
  * Blocks for as long as the file is large: called on a thread of its own (backups.c),
  * with connections of its own. Never touches what is copied, and writers go on meanwhile.
  */
-#ifndef PAIGE_STORE_BACKUP_H
-#define PAIGE_STORE_BACKUP_H
+#ifndef PAIGE_STORE_DB_BACKUP_H
+#define PAIGE_STORE_DB_BACKUP_H
 
-#include "workers/store/problem.h"
+#include "workers/store/db/problem.h"
 #include <stdatomic.h>
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 /* database.c - one SQLite file: opened safely, its statements kept, its errors named
  * (database.h). */
-#include "workers/store/database.h"
-#include "workers/store/backup.h"
-#include "workers/store/filesystem.h"
-#include "workers/store/inspect.h"
-#include "workers/store/wal.h"
+#include "workers/store/db/database.h"
+#include "workers/store/db/backup.h"
+#include "workers/store/db/filesystem.h"
+#include "workers/store/db/inspect.h"
+#include "workers/store/db/wal.h"
 #include <assert.h>
 #include <errno.h>
 #include <libgen.h>
@@ -18,7 +18,7 @@
 
 static const char *const sql_of_all[STATEMENTS_OF_ALL] = {
 #define STATEMENT(name, sql) [STATEMENT_##name] = (sql),
-#include "workers/store/transactions.def"
+#include "workers/store/db/transactions.def"
 #undef STATEMENT
 };
 

@@ -5,12 +5,12 @@
  * never waited for in here: -EBUSY comes back at once and the caller tries again from the
  * event loop.
  */
-#ifndef PAIGE_STORE_DATABASE_H
-#define PAIGE_STORE_DATABASE_H
+#ifndef PAIGE_STORE_DB_DATABASE_H
+#define PAIGE_STORE_DB_DATABASE_H
 
-#include "common/arena.h"
-#include "common/str.h"
-#include "workers/store/schema.h"
+#include "common/base/arena.h"
+#include "common/base/str.h"
+#include "workers/store/db/schema.h"
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
  * STATEMENTS_OF_ALL on, in the order of its schema's list. */
 enum {
 #define STATEMENT(name, sql) STATEMENT_##name,
-#include "workers/store/transactions.def"
+#include "workers/store/db/transactions.def"
 #undef STATEMENT
 	STATEMENTS_OF_ALL
 };

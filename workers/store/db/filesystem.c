@@ -1,5 +1,5 @@
 /* filesystem.c - may a write-ahead log lie on this file system (filesystem.h)? */
-#include "workers/store/filesystem.h"
+#include "workers/store/db/filesystem.h"
 #include <errno.h>
 #include <stddef.h>
 #include <sys/vfs.h>
@@ -10,7 +10,7 @@ const char *filesystem_shared_name(uint32_t magic)
 #define SHARED(number, name)                                                             \
 	case number:                                                                     \
 		return name;
-#include "workers/store/filesystem.def"
+#include "workers/store/db/filesystem.def"
 #undef SHARED
 	default:
 		return NULL;

@@ -1,8 +1,8 @@
 /*
  * filesystem.h - may a write-ahead log lie on this file system?
  */
-#ifndef PAIGE_STORE_FILESYSTEM_H
-#define PAIGE_STORE_FILESYSTEM_H
+#ifndef PAIGE_STORE_DB_FILESYSTEM_H
+#define PAIGE_STORE_DB_FILESYSTEM_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* image.c - what a database file and its write-ahead log say by their bytes (image.h). */
-#include "workers/store/image.h"
+#include "workers/store/db/image.h"
 
 #define LOG_MAGIC 0x377f0682u /* the lowest bit: checksums of big-endian words */
 #define LOG_VERSION 3007000u

@@ -6,10 +6,10 @@
  * a word. So both are looked at before SQLite opens them (inspect.c). Pure: bytes in,
  * verdict out. The formats are SQLite's file format, sections 1.3 and 4.
  */
-#ifndef PAIGE_STORE_IMAGE_H
-#define PAIGE_STORE_IMAGE_H
+#ifndef PAIGE_STORE_DB_IMAGE_H
+#define PAIGE_STORE_DB_IMAGE_H
 
-#include "common/str.h"
+#include "common/base/str.h"
 #include <stdint.h>
 
 #define IMAGE_HEADER_BYTES 100

@@ -1,8 +1,8 @@
 /* inspect.c - looks at a database file without changing a byte of it (inspect.h). */
-#include "workers/store/inspect.h"
-#include "common/buf.h"
-#include "common/clock.h"
-#include "workers/store/image.h"
+#include "workers/store/db/inspect.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "workers/store/db/image.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -6,10 +6,10 @@
  * database of the same path may be open in this process meanwhile, but for
  * inspect_running: closing any descriptor of it would drop SQLite's locks.
  */
-#ifndef PAIGE_STORE_INSPECT_H
-#define PAIGE_STORE_INSPECT_H
+#ifndef PAIGE_STORE_DB_INSPECT_H
+#define PAIGE_STORE_DB_INSPECT_H
 
-#include "workers/store/schema.h"
+#include "workers/store/db/schema.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* json_text.c - JSON columns (json_text.h). */
-#include "workers/store/json_text.h"
+#include "workers/store/db/json_text.h"
 #include <stdlib.h>
 
 static struct str keep(struct arena *arena, struct buf *out)

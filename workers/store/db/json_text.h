@@ -1,11 +1,11 @@
 /*
  * json_text.h - JSON columns: lists of strings and objects to text and back.
  */
-#ifndef PAIGE_STORE_JSON_TEXT_H
-#define PAIGE_STORE_JSON_TEXT_H
+#ifndef PAIGE_STORE_DB_JSON_TEXT_H
+#define PAIGE_STORE_DB_JSON_TEXT_H
 
-#include "common/arena.h"
-#include "proto/codec.h"
+#include "common/base/arena.h"
+#include "proto/codec/codec.h"
 
 /* ["a","b"] in the arena. */
 struct str json_text_strings(struct arena *arena, struct strs list);

@@ -1,7 +1,7 @@
 /* log_keeper.c - keeps the write-ahead log of one open database short (log_keeper.h). */
-#include "workers/store/log_keeper.h"
-#include "common/timer.h"
-#include "workers/store/image.h"
+#include "workers/store/db/log_keeper.h"
+#include "common/loop/timer.h"
+#include "workers/store/db/image.h"
 #include <errno.h>
 #include <stdlib.h>
 

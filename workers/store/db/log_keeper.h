@@ -2,11 +2,11 @@
  * log_keeper.h - keeps the write-ahead log of one open database short (R32): does what
  * wal.h decides, on a timer of the loop.
  */
-#ifndef PAIGE_STORE_LOG_KEEPER_H
-#define PAIGE_STORE_LOG_KEEPER_H
+#ifndef PAIGE_STORE_DB_LOG_KEEPER_H
+#define PAIGE_STORE_DB_LOG_KEEPER_H
 
-#include "workers/store/database.h"
-#include "workers/store/wal.h"
+#include "workers/store/db/database.h"
+#include "workers/store/db/wal.h"
 #include <event2/event.h>
 
 /* Zero before log_keeper_start and after log_keeper_stop. */

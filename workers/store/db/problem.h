@@ -1,8 +1,8 @@
 /*
  * problem.h - what is wrong, for people: what failed, where, and what to do.
  */
-#ifndef PAIGE_STORE_PROBLEM_H
-#define PAIGE_STORE_PROBLEM_H
+#ifndef PAIGE_STORE_DB_PROBLEM_H
+#define PAIGE_STORE_DB_PROBLEM_H
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* schema.c - what a database file must hold, and how an older one gets there (schema.h).
  */
-#include "workers/store/schema.h"
-#include "common/log.h"
-#include "workers/store/database.h"
+#include "workers/store/db/schema.h"
+#include "common/base/log.h"
+#include "workers/store/db/database.h"
 #include <errno.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static const struct schema_step paige_steps[] = {
 #define TABLE(name, columns) "CREATE TABLE IF NOT EXISTS " #name " (" columns "); "
 #define INDEX(name, covers) "CREATE INDEX IF NOT EXISTS " #name " ON " covers "; "
 #define LATER(statements)
-#include "workers/store/schema.def"
+#include "workers/store/db/schema.def"
 #undef TABLE
 #undef INDEX
 #undef LATER
@@ -21,7 +21,7 @@ static const struct schema_step paige_steps[] = {
 #define TABLE(name, columns)
 #define INDEX(name, covers)
 #define LATER(statements) {statements},
-#include "workers/store/schema.def"
+#include "workers/store/db/schema.def"
 #undef TABLE
 #undef INDEX
 #undef LATER
@@ -29,7 +29,7 @@ static const struct schema_step paige_steps[] = {
 
 static const char *const paige_statements[] = {
 #define STATEMENT(name, sql) (sql),
-#include "workers/store/statements.def"
+#include "workers/store/db/statements.def"
 #undef STATEMENT
 };
 

@@ -5,10 +5,10 @@
  * transaction together with its count, so that a kill -9 between any two leaves a file
  * that the next start completes.
  */
-#ifndef PAIGE_STORE_SCHEMA_H
-#define PAIGE_STORE_SCHEMA_H
+#ifndef PAIGE_STORE_DB_SCHEMA_H
+#define PAIGE_STORE_DB_SCHEMA_H
 
-#include "workers/store/problem.h"
+#include "workers/store/db/problem.h"
 #include <sqlite3.h>
 
 struct schema_step {

@@ -1,5 +1,5 @@
 /* wal.c - keeps the write-ahead log short (wal.h). */
-#include "workers/store/wal.h"
+#include "workers/store/db/wal.h"
 
 void wal_written(struct wal_policy *wal, int64_t log_bytes, struct mono now)
 {

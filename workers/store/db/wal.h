@@ -7,10 +7,10 @@
  * writing pauses, and a log that cannot be cut is told about. The policy is pure; the
  * store's loop does what it says.
  */
-#ifndef PAIGE_STORE_WAL_H
-#define PAIGE_STORE_WAL_H
+#ifndef PAIGE_STORE_DB_WAL_H
+#define PAIGE_STORE_DB_WAL_H
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include <stdbool.h>
 
 #define WAL_SOFT_BYTES (4 * 1024 * 1024)

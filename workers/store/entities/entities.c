@@ -6,12 +6,12 @@
  * written is decoded from JSON before it is bound, and a change is laid over the row as
  * it is and decoded whole.
  */
-#include "common/buf.h"
-#include "proto/messages.h"
-#include "workers/store/entity_sql.h"
-#include "workers/store/json_text.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "common/base/buf.h"
+#include "proto/codec/messages.h"
+#include "workers/store/db/json_text.h"
+#include "workers/store/entities/entity_sql.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 #include <stdlib.h>
 

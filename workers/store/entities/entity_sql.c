@@ -1,6 +1,6 @@
 /* entity_sql.c - SQL made from the record types (entity_sql.h). */
-#include "workers/store/entity_sql.h"
-#include "workers/store/json_text.h"
+#include "workers/store/entities/entity_sql.h"
+#include "workers/store/db/json_text.h"
 #include <ctype.h>
 
 static const struct entity_info infos[] = {
@@ -11,7 +11,7 @@ static const struct entity_info infos[] = {
 		.may_create = create,                                                    \
 		.may_delete = delete_,                                                   \
 		.changeable = changeable_},
-#include "workers/store/entities.def"
+#include "workers/store/entities/entities.def"
 #undef ENTITY
 };
 

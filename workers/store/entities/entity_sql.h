@@ -2,11 +2,11 @@
  * entity_sql.h - SQL made from the record types: one description of a row serves the
  * message, the query and the binding. Columns have the names of the fields in snake_case.
  */
-#ifndef PAIGE_STORE_ENTITY_SQL_H
-#define PAIGE_STORE_ENTITY_SQL_H
+#ifndef PAIGE_STORE_ENTITIES_ENTITY_SQL_H
+#define PAIGE_STORE_ENTITIES_ENTITY_SQL_H
 
-#include "common/buf.h"
-#include "proto/messages.h"
+#include "common/base/buf.h"
+#include "proto/codec/messages.h"
 #include <sqlite3.h>
 #include <stdbool.h>
 

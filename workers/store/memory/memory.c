@@ -1,8 +1,8 @@
 /* memory.c - memory.db: is it there, can it be used (memory.h). */
-#include "workers/store/memory.h"
-#include "common/log.h"
-#include "workers/store/store.h"
-#include "workers/store/upkeep.h"
+#include "workers/store/memory/memory.h"
+#include "common/base/log.h"
+#include "workers/store/service/store.h"
+#include "workers/store/service/upkeep.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,13 +6,13 @@
  * looks at every vector in slices between which the loop turns; calls are served one
  * after the other.
  */
-#ifndef PAIGE_STORE_MEMORY_H
-#define PAIGE_STORE_MEMORY_H
+#ifndef PAIGE_STORE_MEMORY_MEMORY_H
+#define PAIGE_STORE_MEMORY_MEMORY_H
 
-#include "common/clock.h"
-#include "workers/store/database.h"
-#include "workers/store/group.h"
-#include "workers/store/log_keeper.h"
+#include "common/base/clock.h"
+#include "workers/store/db/database.h"
+#include "workers/store/db/log_keeper.h"
+#include "workers/store/service/group.h"
 
 struct store;
 struct call;
@@ -27,7 +27,7 @@ extern const struct schema memory_schema;
 enum memory_statement {
 	MEMORY_STATEMENT_BEFORE_FIRST = STATEMENTS_OF_ALL - 1,
 #define STATEMENT(name, sql) MEMORY_##name,
-#include "workers/store/memory_statements.def"
+#include "workers/store/memory/memory_statements.def"
 #undef STATEMENT
 };
 

@@ -1,8 +1,8 @@
 /* memory_add.c - keeps memories in memory.db (memory.h). */
-#include "proto/messages.h"
-#include "workers/store/memory.h"
-#include "workers/store/memory_vector.h"
-#include "workers/store/store.h"
+#include "proto/codec/messages.h"
+#include "workers/store/memory/memory.h"
+#include "workers/store/memory/memory_vector.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 
 /* Of this call, when it was done before and its answer got lost. The number, or -errno.

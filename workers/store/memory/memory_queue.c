@@ -1,9 +1,9 @@
 /* memory_queue.c - calls to memory.db, one after the other, in slices (memory.h). */
-#include "common/timer.h"
-#include "common/worker.h"
-#include "workers/store/memory.h"
-#include "workers/store/serve.h"
-#include "workers/store/store.h"
+#include "common/loop/timer.h"
+#include "common/worker/worker.h"
+#include "workers/store/memory/memory.h"
+#include "workers/store/service/serve.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 #include <stdlib.h>
 

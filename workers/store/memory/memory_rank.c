@@ -1,5 +1,5 @@
 /* memory_rank.c - the best of many, and two rankings fused into one (memory_rank.h). */
-#include "workers/store/memory_rank.h"
+#include "workers/store/memory/memory_rank.h"
 #include <stdbool.h>
 #include <stdlib.h>
 

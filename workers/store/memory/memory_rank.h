@@ -1,10 +1,10 @@
 /*
  * memory_rank.h - the best of many, and two rankings fused into one. Pure.
  */
-#ifndef PAIGE_STORE_MEMORY_RANK_H
-#define PAIGE_STORE_MEMORY_RANK_H
+#ifndef PAIGE_STORE_MEMORY_MEMORY_RANK_H
+#define PAIGE_STORE_MEMORY_MEMORY_RANK_H
 
-#include "common/arena.h"
+#include "common/base/arena.h"
 #include <stdint.h>
 
 /* The constant of reciprocal rank fusion: how little the first places differ. */

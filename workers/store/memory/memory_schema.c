@@ -1,5 +1,5 @@
 /* memory_schema.c - what memory.db holds and what runs on it (memory.h). */
-#include "workers/store/memory.h"
+#include "workers/store/memory/memory.h"
 
 #define MEMORY_APPLICATION_ID 0x5041494d /* "PAIM" */
 
@@ -9,7 +9,7 @@ static const struct schema_step steps[] = {
 #define INDEX(name, covers) "CREATE INDEX IF NOT EXISTS " #name " ON " covers "; "
 #define VIRTUAL(name, module)                                                            \
 	"CREATE VIRTUAL TABLE IF NOT EXISTS " #name " USING " module "; "
-#include "workers/store/memory_schema.def"
+#include "workers/store/memory/memory_schema.def"
 #undef TABLE
 #undef INDEX
 #undef VIRTUAL
@@ -18,7 +18,7 @@ static const struct schema_step steps[] = {
 
 static const char *const statements[] = {
 #define STATEMENT(name, sql) (sql),
-#include "workers/store/memory_statements.def"
+#include "workers/store/memory/memory_statements.def"
 #undef STATEMENT
 };
 

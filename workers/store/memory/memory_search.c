@@ -5,13 +5,13 @@
  * Every vector of the same embedder is compared, which for ten thousand takes some 15 ms;
  * the loop turns in between. Memories of another embedder are found by their words.
  */
-#include "common/buf.h"
-#include "proto/messages.h"
-#include "workers/store/memory.h"
-#include "workers/store/memory_rank.h"
-#include "workers/store/memory_vector.h"
-#include "workers/store/memory_words.h"
-#include "workers/store/store.h"
+#include "common/base/buf.h"
+#include "proto/codec/messages.h"
+#include "workers/store/memory/memory.h"
+#include "workers/store/memory/memory_rank.h"
+#include "workers/store/memory/memory_vector.h"
+#include "workers/store/memory/memory_words.h"
+#include "workers/store/service/store.h"
 
 #define SLICE_US 3000
 #define SLICE_ROWS 64 /* between two looks at the clock */

@@ -1,5 +1,5 @@
 /* memory_vector.c - vectors of embedders (memory_vector.h). */
-#include "workers/store/memory_vector.h"
+#include "workers/store/memory/memory_vector.h"
 #include <errno.h>
 #include <math.h>
 #include <openssl/evp.h>

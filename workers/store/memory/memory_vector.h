@@ -4,10 +4,10 @@
  *
  * Vectors are kept with length 1, so that the cosine of two is their dot product.
  */
-#ifndef PAIGE_STORE_MEMORY_VECTOR_H
-#define PAIGE_STORE_MEMORY_VECTOR_H
+#ifndef PAIGE_STORE_MEMORY_MEMORY_VECTOR_H
+#define PAIGE_STORE_MEMORY_MEMORY_VECTOR_H
 
-#include "common/arena.h"
+#include "common/base/arena.h"
 
 /* Longer ones are refused. */
 #define MEMORY_VECTOR_MAX 8192

@@ -1,5 +1,5 @@
 /* memory_words.c - text to a query of SQLite's full-text search (memory_words.h). */
-#include "workers/store/memory_words.h"
+#include "workers/store/memory/memory_words.h"
 #include <strings.h>
 #include <utf8proc.h>
 
@@ -15,7 +15,7 @@ static bool is_common(struct str word)
 {
 	static const struct str common[] = {
 #define COMMON_WORD(word) STR_INIT(word),
-#include "workers/store/memory_words.def"
+#include "workers/store/memory/memory_words.def"
 #undef COMMON_WORD
 	};
 

@@ -1,10 +1,10 @@
 /*
  * memory_words.h - text to a query of SQLite's full-text search. Pure.
  */
-#ifndef PAIGE_STORE_MEMORY_WORDS_H
-#define PAIGE_STORE_MEMORY_WORDS_H
+#ifndef PAIGE_STORE_MEMORY_MEMORY_WORDS_H
+#define PAIGE_STORE_MEMORY_MEMORY_WORDS_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /* The first so many different words of a text count. */
 #define MEMORY_WORDS_MAX 32

@@ -1,8 +1,8 @@
 /* call.c - what handlers do with a call (store.h). */
-#include "common/buf.h"
-#include "proto/messages.h"
-#include "workers/store/row_ids.h"
-#include "workers/store/store.h"
+#include "common/base/buf.h"
+#include "proto/codec/messages.h"
+#include "workers/store/service/row_ids.h"
+#include "workers/store/service/store.h"
 #include <assert.h>
 #include <errno.h>
 

@@ -7,10 +7,10 @@
  * others: it has a savepoint unless it is alone. Answers and publications leave after the
  * commit only.
  */
-#ifndef PAIGE_STORE_GROUP_H
-#define PAIGE_STORE_GROUP_H
+#ifndef PAIGE_STORE_SERVICE_GROUP_H
+#define PAIGE_STORE_SERVICE_GROUP_H
 
-#include "workers/store/problem.h"
+#include "workers/store/db/problem.h"
 #include <stdbool.h>
 #include <stddef.h>
 

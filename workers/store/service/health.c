@@ -1,5 +1,5 @@
 /* health.c - what the store says of itself (health.h). */
-#include "workers/store/health.h"
+#include "workers/store/service/health.h"
 #include <stddef.h>
 
 bool health_may_write(const struct health *health)

@@ -4,11 +4,11 @@
  * Pure: a few facts make a condition with a reason; serve.c tells the supervisor when it
  * changes.
  */
-#ifndef PAIGE_STORE_HEALTH_H
-#define PAIGE_STORE_HEALTH_H
+#ifndef PAIGE_STORE_SERVICE_HEALTH_H
+#define PAIGE_STORE_SERVICE_HEALTH_H
 
-#include "common/worker.h"
-#include "workers/store/problem.h"
+#include "common/worker/worker.h"
+#include "workers/store/db/problem.h"
 #include <stdbool.h>
 
 /* Zero is healthy. */

@@ -1,7 +1,7 @@
 /* kept.c - see kept.h. */
-#include "workers/store/kept.h"
-#include "common/log.h"
-#include "proto/messages.h"
+#include "workers/store/service/kept.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  * and kept in memory, up to a bound, and done when there is room again; it is said once.
  * Called by serve.c.
  */
-#ifndef PAIGE_STORE_KEPT_H
-#define PAIGE_STORE_KEPT_H
+#ifndef PAIGE_STORE_SERVICE_KEPT_H
+#define PAIGE_STORE_SERVICE_KEPT_H
 
-#include "workers/store/store.h"
+#include "workers/store/service/store.h"
 
 #define KEPT_MAX_CALLS 10000
 #define KEPT_MAX_BYTES (8u * 1024 * 1024)

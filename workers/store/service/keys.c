@@ -1,5 +1,5 @@
 /* keys.c - the answers to the last keyed calls (keys.h). */
-#include "workers/store/keys.h"
+#include "workers/store/service/keys.h"
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,11 +5,11 @@
  * Only a shortcut: what must survive a restart is told by the rows themselves
  * (row_ids.h). Bounded in number and bytes; the oldest goes first. One thread.
  */
-#ifndef PAIGE_STORE_KEYS_H
-#define PAIGE_STORE_KEYS_H
+#ifndef PAIGE_STORE_SERVICE_KEYS_H
+#define PAIGE_STORE_SERVICE_KEYS_H
 
-#include "common/ids.h"
-#include "common/str.h"
+#include "common/base/ids.h"
+#include "common/base/str.h"
 
 #define KEYS_MAX 4096	       /* answers kept */
 #define KEYS_MAX_BYTES 2097152 /* of their texts together */

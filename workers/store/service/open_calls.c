@@ -1,8 +1,8 @@
 /* open_calls.c - calls to Claude that began and were not ended yet (open_calls.h). */
-#include "workers/store/open_calls.h"
-#include "common/buf.h"
-#include "common/file_io.h"
-#include "common/log.h"
+#include "workers/store/service/open_calls.h"
+#include "common/base/buf.h"
+#include "common/base/file_io.h"
+#include "common/base/log.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

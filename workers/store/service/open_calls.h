@@ -7,11 +7,11 @@
  * worker (EC-19). Not a table: paige.db has ten. The file is appended to and emptied when
  * nothing is open.
  */
-#ifndef PAIGE_STORE_OPEN_CALLS_H
-#define PAIGE_STORE_OPEN_CALLS_H
+#ifndef PAIGE_STORE_SERVICE_OPEN_CALLS_H
+#define PAIGE_STORE_SERVICE_OPEN_CALLS_H
 
-#include "common/ids.h"
-#include "common/str.h"
+#include "common/base/ids.h"
+#include "common/base/str.h"
 
 #define OPEN_CALLS_FILE "api-calls"
 /* More than this are not noted; the flows make a handful at a time. */

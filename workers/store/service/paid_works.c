@@ -1,10 +1,10 @@
 /* paid_works.c - see paid_works.h; with the methods that the llm worker calls. */
-#include "workers/store/paid_works.h"
-#include "common/file_io.h"
-#include "common/log.h"
-#include "common/private_file.h"
-#include "workers/store/services.h"
-#include "workers/store/store.h"
+#include "workers/store/service/paid_works.h"
+#include "common/base/file_io.h"
+#include "common/base/log.h"
+#include "common/base/private_file.h"
+#include "workers/store/service/services.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -8,11 +8,11 @@
  *
  * Works are kept for PAID_WORKS_KEEP_MS, and for the session in which they were begun.
  */
-#ifndef PAIGE_STORE_PAID_WORKS_H
-#define PAIGE_STORE_PAID_WORKS_H
+#ifndef PAIGE_STORE_SERVICE_PAID_WORKS_H
+#define PAIGE_STORE_SERVICE_PAID_WORKS_H
 
-#include "common/clock.h"
-#include "proto/messages.h"
+#include "common/base/clock.h"
+#include "proto/codec/messages.h"
 
 #define PAID_WORKS_FILE "paid-works"
 #define PAID_WORKS_KEEP_MS 900000

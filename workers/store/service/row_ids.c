@@ -1,6 +1,6 @@
 /* row_ids.c - the ids of rows, made from the key of the call that writes them
  * (row_ids.h). */
-#include "workers/store/row_ids.h"
+#include "workers/store/service/row_ids.h"
 #include <ctype.h>
 #include <errno.h>
 

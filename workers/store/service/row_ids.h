@@ -7,10 +7,10 @@
  * inserts at the end of the index; rows show them as version 4, which is what clients
  * were promised (P2.15). Pure.
  */
-#ifndef PAIGE_STORE_ROW_IDS_H
-#define PAIGE_STORE_ROW_IDS_H
+#ifndef PAIGE_STORE_SERVICE_ROW_IDS_H
+#define PAIGE_STORE_SERVICE_ROW_IDS_H
 
-#include "common/ids.h"
+#include "common/base/ids.h"
 
 /* The id of row `n` of the call with this key. 0, or -EINVAL when the key is no UUID. */
 int row_id(struct str key, unsigned n, char out[UUID_SIZE])

@@ -1,13 +1,13 @@
 /* serve.c - from the bus to handlers and back (serve.h). */
-#include "workers/store/serve.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "common/worker.h"
-#include "proto/messages.h"
-#include "workers/store/kept.h"
-#include "workers/store/store.h"
-#include "workers/store/tool_calls.h"
-#include "workers/store/upkeep.h"
+#include "workers/store/service/serve.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "common/worker/worker.h"
+#include "proto/codec/messages.h"
+#include "workers/store/coaching/tool_calls.h"
+#include "workers/store/service/kept.h"
+#include "workers/store/service/store.h"
+#include "workers/store/service/upkeep.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -6,10 +6,10 @@
  * the loop never stands still; calls wait in order meanwhile. What the loop does beside
  * calls stands in upkeep.h.
  */
-#ifndef PAIGE_STORE_SERVE_H
-#define PAIGE_STORE_SERVE_H
+#ifndef PAIGE_STORE_SERVICE_SERVE_H
+#define PAIGE_STORE_SERVICE_SERVE_H
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include <stdbool.h>
 #include <stddef.h>
 

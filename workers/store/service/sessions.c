@@ -1,9 +1,9 @@
 /* sessions.c - coaching sessions (sessions.h). */
-#include "workers/store/sessions.h"
-#include "common/log.h"
-#include "proto/actions.h"
-#include "proto/messages.h"
-#include "workers/store/store.h"
+#include "workers/store/service/sessions.h"
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/actions.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 #include <stdio.h>
 

@@ -4,12 +4,12 @@
  *
  * One session is active at most. Who asks without one is told "No active session".
  */
-#ifndef PAIGE_STORE_SESSIONS_H
-#define PAIGE_STORE_SESSIONS_H
+#ifndef PAIGE_STORE_SERVICE_SESSIONS_H
+#define PAIGE_STORE_SERVICE_SESSIONS_H
 
-#include "common/clock.h"
-#include "common/ids.h"
-#include "common/str.h"
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/str.h"
 #include <stdbool.h>
 
 struct store;

@@ -6,21 +6,21 @@
  * and writes rows and says what is to be answered and published once the transaction is
  * durable.
  */
-#ifndef PAIGE_STORE_STORE_H
-#define PAIGE_STORE_STORE_H
+#ifndef PAIGE_STORE_SERVICE_STORE_H
+#define PAIGE_STORE_SERVICE_STORE_H
 
-#include "common/arena.h"
-#include "common/bus.h"
-#include "common/clock.h"
-#include "common/ids.h"
-#include "proto/errors.h"
-#include "workers/store/group.h"
-#include "workers/store/health.h"
-#include "workers/store/keys.h"
-#include "workers/store/open_calls.h"
-#include "workers/store/paid_works.h"
-#include "workers/store/sessions.h"
-#include "workers/store/statements.h"
+#include "common/base/arena.h"
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/bus/bus.h"
+#include "proto/tables/errors.h"
+#include "workers/store/db/statements.h"
+#include "workers/store/service/group.h"
+#include "workers/store/service/health.h"
+#include "workers/store/service/keys.h"
+#include "workers/store/service/open_calls.h"
+#include "workers/store/service/paid_works.h"
+#include "workers/store/service/sessions.h"
 
 struct memory;
 struct store;

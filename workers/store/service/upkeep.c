@@ -1,12 +1,12 @@
 /* upkeep.c - what the store does beside calls (upkeep.h). */
-#include "workers/store/upkeep.h"
-#include "common/log.h"
-#include "common/timer.h"
-#include "common/worker.h"
-#include "workers/store/inspect.h"
-#include "workers/store/log_keeper.h"
-#include "workers/store/serve.h"
-#include "workers/store/store.h"
+#include "workers/store/service/upkeep.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "common/worker/worker.h"
+#include "workers/store/db/inspect.h"
+#include "workers/store/db/log_keeper.h"
+#include "workers/store/service/serve.h"
+#include "workers/store/service/store.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>

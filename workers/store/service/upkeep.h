@@ -2,8 +2,8 @@
  * upkeep.h - what the store does beside calls: keeps the log short, looks after the file,
  * tells its health.
  */
-#ifndef PAIGE_STORE_UPKEEP_H
-#define PAIGE_STORE_UPKEEP_H
+#ifndef PAIGE_STORE_SERVICE_UPKEEP_H
+#define PAIGE_STORE_SERVICE_UPKEEP_H
 
 struct store;
 

@@ -1,5 +1,5 @@
 /* stream_chain.c - see stream_chain.h. */
-#include "workers/store/stream_chain.h"
+#include "workers/store/streams/stream_chain.h"
 #include <assert.h>
 #include <openssl/evp.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  * put in or taken out without all later ones not fitting any more. Pure; called by
  * streams.c.
  */
-#ifndef PAIGE_STORE_STREAM_CHAIN_H
-#define PAIGE_STORE_STREAM_CHAIN_H
+#ifndef PAIGE_STORE_STREAMS_STREAM_CHAIN_H
+#define PAIGE_STORE_STREAMS_STREAM_CHAIN_H
 
-#include "proto/messages.h"
+#include "proto/codec/messages.h"
 
 #define STREAM_CHAIN_BYTES 32
 

@@ -1,8 +1,8 @@
 /* streams.c - guard.db: is it there, can it be used (streams.h). */
-#include "workers/store/streams.h"
-#include "common/log.h"
-#include "workers/store/serve.h"
-#include "workers/store/upkeep.h"
+#include "workers/store/streams/streams.h"
+#include "common/base/log.h"
+#include "workers/store/service/serve.h"
+#include "workers/store/service/upkeep.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,11 +6,11 @@
  * unavailable, the worker is degraded, and the rest goes on. The services stand in
  * streams_append.c and streams_read.c; each gets this store, not the one of paige.db.
  */
-#ifndef PAIGE_STORE_STREAMS_H
-#define PAIGE_STORE_STREAMS_H
+#ifndef PAIGE_STORE_STREAMS_STREAMS_H
+#define PAIGE_STORE_STREAMS_STREAMS_H
 
-#include "workers/store/store.h"
-#include "workers/store/stream_chain.h"
+#include "workers/store/service/store.h"
+#include "workers/store/streams/stream_chain.h"
 
 /* Between two attempts to open a file that could not be opened. */
 #define STREAMS_REOPEN_MS 10000
@@ -24,7 +24,7 @@ extern const struct schema streams_schema;
 enum streams_statement {
 	STREAMS_STATEMENT_BEFORE_FIRST = STATEMENTS_OF_ALL - 1,
 #define STATEMENT(name, sql) STREAMS_##name,
-#include "workers/store/streams_statements.def"
+#include "workers/store/streams/streams_statements.def"
 #undef STATEMENT
 };
 

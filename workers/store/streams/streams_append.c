@@ -1,6 +1,6 @@
 /* streams_append.c - rows for the end of a stream, all or none (streams.h). */
-#include "workers/store/services.h"
-#include "workers/store/streams.h"
+#include "workers/store/service/services.h"
+#include "workers/store/streams/streams.h"
 #include <errno.h>
 
 static int make_stream(struct store *streams, struct call *call, struct stream_head *head)

@@ -1,6 +1,6 @@
 /* streams_read.c - streams, their rows and whether they are whole (streams.h). */
-#include "workers/store/services.h"
-#include "workers/store/streams.h"
+#include "workers/store/service/services.h"
+#include "workers/store/streams/streams.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

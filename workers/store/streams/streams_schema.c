@@ -1,5 +1,5 @@
 /* streams_schema.c - what guard.db holds and what runs on it (streams.h). */
-#include "workers/store/streams.h"
+#include "workers/store/streams/streams.h"
 
 #define STREAMS_APPLICATION_ID 0x50414953 /* "PAIS" */
 
@@ -9,7 +9,7 @@ static const struct schema_step steps[] = {
 #define TABLE_BY_KEY(name, columns)                                                      \
 	"CREATE TABLE IF NOT EXISTS " #name " (" columns ") WITHOUT ROWID; "
 #define INDEX(name, covers) "CREATE INDEX IF NOT EXISTS " #name " ON " covers "; "
-#include "workers/store/streams_schema.def"
+#include "workers/store/streams/streams_schema.def"
 #undef TABLE
 #undef TABLE_BY_KEY
 #undef INDEX
@@ -18,7 +18,7 @@ static const struct schema_step steps[] = {
 
 static const char *const statements[] = {
 #define STATEMENT(name, sql) (sql),
-#include "workers/store/streams_statements.def"
+#include "workers/store/streams/streams_statements.def"
 #undef STATEMENT
 };
 
