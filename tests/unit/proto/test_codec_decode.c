@@ -90,8 +90,8 @@ static const struct decoding decodings[] = {
 		"{\"include\":[\"phase\",\"weather\"]}",
 		"payload.include[1]: expected open_files, buffers, diffs, phase, plan, "
 		"progress, "
-		"hints, session, dreyfus, active_tab, selection, phase_text or "
-		"recent_actions, got \"weather\""},
+		"hints, session, dreyfus, active_tab, selection, phase_text, "
+		"recent_actions or diagnostics, got \"weather\""},
 	{tree_node_type, DECODE_LENIENT,
 		"{\"name\":\"p\",\"path\":\".\",\"type\":\"directory\",\"children\":[{"
 		"\"name\":\"d\","
