@@ -128,6 +128,7 @@ class Load {
   #highlight(mcp) {
     return this.#each(4, async () => {
       const file = `highlighted/${this.ledger.next()}.txt`;
+      fs.writeFileSync(path.join(this.daemon.projectDir, file), 'a line\n');
       this.ledger.highlights.set(file, false);
       try {
         const { isError } = await mcp.once('paige_highlight_lines', { path: file, start: 1, end: 1, style: 'hint' });
@@ -226,7 +227,7 @@ async function storm(t, victims, kills) {
   const random = randomFrom(SEED);
   const opened = {};
   for (let loop = 0; loop < LOOPS; loop += 1) for (let i = 0; i < OPENED_FILES; i += 1) opened[`opened/${loop}-${i}.txt`] = `file ${i}\n`;
-  const projectDir = t.keep(smallProject(opened));
+  const projectDir = t.keep(smallProject({ ...opened, 'highlighted/README.md': 'Files that tools show.\n' }));
   const dataDir = t.directory('data');
   const ledger = new Ledger();
   let sessionId;
