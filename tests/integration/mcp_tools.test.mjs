@@ -99,6 +99,35 @@ scenario('every call leaves its row: at once when the tool did something, soon w
   assert.equal(await rows('paige_get_open_files'), 250);
 });
 
+scenario('kill -9 of fswatch and store while a tool opens files: each file that is open has its row, each row its file', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  editor.send('session:start', { issueNumber: 7 });
+  await editor.next('session:started');
+  const mcp = await t.mcp(daemon);
+  const files = Array.from({ length: 120 }, (_, i) => `shown-${i}.txt`);
+  for (const file of files) fs.writeFileSync(path.join(daemon.projectDir, file), 'a line\n');
+  let opened = 0;
+  const open = async () => {
+    while (files.length) {
+      await mcp.ok('paige_open_file', { path: files.pop() });
+      opened += 1;
+    }
+  };
+  const opening = Promise.all([open(), open(), open()]);
+  for (const [after, worker] of [[20, 'fswatch'], [50, 'store'], [80, 'fswatch']]) {
+    await until(`${after} files`, () => opened >= after, { every: 1 });
+    await daemon.replaced(worker, await daemon.kill9(worker));
+  }
+  await opening;
+  const rows = await until('120 rows', async () => {
+    const found = (await daemon.actions('mcp_tool_call')).filter((row) => row.data.toolName === 'paige_open_file');
+    return found.length >= 120 && found;
+  });
+  assert.equal(rows.length, 120);
+  assert.equal((await mcp.ok('paige_get_open_files', {})).files.length, 120);
+});
+
 const inspector = path.join(MCP_TESTS, '.bin', 'mcp-inspector');
 const inspect = fs.existsSync(inspector) ? scenario : () => {}; // scripts/setup --test installs it
 inspect('the Inspector lists in both eras, finds no schema error, and calls twenty at a time', async (t) => {
