@@ -8,9 +8,9 @@
 
 #include "proto/codec/messages.h"
 #include "tests/unit/scratch.h"
-#include "workers/store/coaching/tool_calls.h"
 #include "workers/store/memory/memory.h"
 #include "workers/store/service/store.h"
+#include "workers/store/service/tool_calls.h"
 #include <check.h>
 
 #define FIXTURE_CALLS_MAX 64

@@ -1,9 +1,9 @@
 /* phases.c - plans and their phases (phases.h). */
 #include "workers/store/coaching/phases.h"
 #include "workers/store/coaching/actions.h"
-#include "workers/store/coaching/tool_calls.h"
 #include "workers/store/service/services.h"
 #include "workers/store/service/store.h"
+#include "workers/store/service/tool_calls.h"
 #include <errno.h>
 
 /* Rows of one call (row_ids.h). */

@@ -1,5 +1,5 @@
 /* tool_calls.c - see tool_calls.h. */
-#include "workers/store/coaching/tool_calls.h"
+#include "workers/store/service/tool_calls.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/mcp_tools.h"
 #include "workers/store/coaching/actions.h"

@@ -8,9 +8,9 @@
 #include "proto/codec/messages.h"
 #include "workers/store/coaching/actions.h"
 #include "workers/store/coaching/hints.h"
-#include "workers/store/coaching/tool_calls.h"
 #include "workers/store/service/services.h"
 #include "workers/store/service/store.h"
+#include "workers/store/service/tool_calls.h"
 
 /* Rows of one call (row_ids.h). */
 enum ui_row { ROW_ACTION = ROW_OF_TOOL, ROW_PROGRESS };

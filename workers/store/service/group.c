@@ -1,8 +1,8 @@
 /* group.c - group commit (group.h). */
 #include "workers/store/service/group.h"
 #include "common/base/log.h"
-#include "workers/store/coaching/tool_calls.h"
 #include "workers/store/service/store.h"
+#include "workers/store/service/tool_calls.h"
 #include <errno.h>
 
 void group_add(struct group *group, struct call *call)

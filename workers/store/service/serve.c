@@ -4,9 +4,9 @@
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
 #include "proto/codec/messages.h"
-#include "workers/store/coaching/tool_calls.h"
 #include "workers/store/service/kept.h"
 #include "workers/store/service/store.h"
+#include "workers/store/service/tool_calls.h"
 #include "workers/store/service/upkeep.h"
 #include <errno.h>
 #include <stdlib.h>

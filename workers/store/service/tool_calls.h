@@ -3,10 +3,11 @@
  * transaction of what the tool does.
  *
  * So there is no effect without its row. A call that is refused has its row, too, and no
- * effect. Called by serve.c and group.c.
+ * effect. Called by serve.c and group.c; coaching/tool_calls.c does it, as the rows of the
+ * action log are written there.
  */
-#ifndef PAIGE_STORE_COACHING_TOOL_CALLS_H
-#define PAIGE_STORE_COACHING_TOOL_CALLS_H
+#ifndef PAIGE_STORE_SERVICE_TOOL_CALLS_H
+#define PAIGE_STORE_SERVICE_TOOL_CALLS_H
 
 struct store;
 struct call;
