@@ -1,6 +1,6 @@
 /*
  * bus_path.c - the way to one owner: what waits, what is under way, when it is repeated
- * and when it is too late. Called by bus_call.c and the tick; bus_parcel.c sends and
+ * and when it is too late. Called by bus_call.c and the tick; bus_outgoing.c sends and
  * receives.
  */
 #include "common/base/log.h"
@@ -51,17 +51,17 @@ static void expire_list(struct bus_path *path, struct bus_calls *list, struct mo
 	*list = keep;
 }
 
-static void expire_parcel(struct bus_path *path, struct bus_parcel *parcel,
+static void expire_outgoing(struct bus_path *path, struct bus_outgoing *outgoing,
 	struct mono now, struct bus_calls *expired)
 {
-	for (unsigned i = 0; parcel && i < parcel->count; i++) {
-		struct bus_call *call = parcel->calls[i];
+	for (unsigned i = 0; outgoing && i < outgoing->count; i++) {
+		struct bus_call *call = outgoing->calls[i];
 
 		if (!call)
 			continue;
 		if (call->deadline.us <= now.us) {
-			parcel->calls[i] = NULL;
-			parcel->left--;
+			outgoing->calls[i] = NULL;
+			outgoing->left--;
 			bus_calls_append(expired, call);
 		} else if (call->deadline.us < path->next_deadline.us) {
 			path->next_deadline = call->deadline;
@@ -80,9 +80,9 @@ static void expire(struct bus_path *path, struct mono now)
 	expire_list(path, &path->waiting, now, &expired);
 	expire_list(path, &path->waiting_alone, now, &expired);
 	for (int i = 0; i < BUS_WINDOW; i++)
-		expire_parcel(path, path->window[i], now, &expired);
-	for (struct bus_parcel *p = path->alone; p; p = p->next)
-		expire_parcel(path, p, now, &expired);
+		expire_outgoing(path, path->window[i], now, &expired);
+	for (struct bus_outgoing *p = path->alone; p; p = p->next)
+		expire_outgoing(path, p, now, &expired);
 	while ((call = bus_calls_take(&expired)))
 		bus_call_fail(path, call, BUS_TIMEOUT);
 }
@@ -153,17 +153,17 @@ void bus_path_tick(struct bus_path *path, struct mono now)
 
 /* ---- sending ---- */
 
-static void resend(struct bus_parcel *parcel, struct mono now)
+static void resend(struct bus_outgoing *outgoing, struct mono now)
 {
-	if (!parcel || parcel->state != BUS_PARCEL_BROKEN)
+	if (!outgoing || outgoing->state != BUS_OUTGOING_BROKEN)
 		return;
-	parcel->path->bus->stats.repeats += parcel->left;
-	bus_parcel_send(parcel, now);
+	outgoing->path->bus->stats.repeats += outgoing->left;
+	bus_outgoing_send(outgoing, now);
 }
 
 static bool send_batch(struct bus_path *path, struct mono now)
 {
-	struct bus_parcel *parcel;
+	struct bus_outgoing *outgoing;
 	unsigned count = 0;
 	size_t bytes = 0;
 
@@ -176,16 +176,16 @@ static bool send_batch(struct bus_path *path, struct mono now)
 		bytes += c->body.len;
 		count++;
 	}
-	parcel = bus_parcel_get(path, count);
-	parcel->seq = path->next_seq++;
-	parcel->first_id = path->next_id;
+	outgoing = bus_outgoing_get(path, count);
+	outgoing->seq = path->next_seq++;
+	outgoing->first_id = path->next_id;
 	path->next_id += count;
-	while (parcel->count < count)
-		parcel->calls[parcel->count++] = bus_calls_take(&path->waiting);
-	parcel->left = count;
-	path->window[parcel->seq % BUS_WINDOW] = parcel;
+	while (outgoing->count < count)
+		outgoing->calls[outgoing->count++] = bus_calls_take(&path->waiting);
+	outgoing->left = count;
+	path->window[outgoing->seq % BUS_WINDOW] = outgoing;
 	bus_gather_sent(&path->gather, now);
-	bus_parcel_send(parcel, now);
+	bus_outgoing_send(outgoing, now);
 	return true;
 }
 
@@ -205,15 +205,15 @@ static bool gathers(struct bus_path *path, struct mono now)
 
 static void send_alone(struct bus_path *path, struct mono now)
 {
-	struct bus_parcel *parcel = bus_parcel_get(path, 1);
+	struct bus_outgoing *outgoing = bus_outgoing_get(path, 1);
 
-	parcel->calls[0] = bus_calls_take(&path->waiting_alone);
-	parcel->count = parcel->left = 1;
-	parcel->first_id = path->next_id++;
-	parcel->next = path->alone;
-	path->alone = parcel;
+	outgoing->calls[0] = bus_calls_take(&path->waiting_alone);
+	outgoing->count = outgoing->left = 1;
+	outgoing->first_id = path->next_id++;
+	outgoing->next = path->alone;
+	path->alone = outgoing;
 	path->alone_count++;
-	bus_parcel_send(parcel, now);
+	bus_outgoing_send(outgoing, now);
 }
 
 void bus_path_send(struct bus_path *path)
@@ -228,7 +228,7 @@ void bus_path_send(struct bus_path *path)
 	if (path->pipe && now.us >= path->resume.us) {
 		for (uint64_t seq = path->base; seq < path->next_seq; seq++)
 			resend(path->window[seq % BUS_WINDOW], now);
-		for (struct bus_parcel *p = path->alone; p; p = p->next)
+		for (struct bus_outgoing *p = path->alone; p; p = p->next)
 			resend(p, now);
 		while (!gathers(path, now) && send_batch(path, now))
 			;

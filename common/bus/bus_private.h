@@ -4,7 +4,7 @@
  *   bus.c            open, start, drain, the tick, statistics
  *   bus_call.c       calls: made, refused, delivered
  *   bus_path.c       one owner: what waits and is under way, repeats, deadlines
- *   bus_parcel.c     one message under way to an owner, and its reply
+ *   bus_outgoing.c   one message under way to an owner, and its reply
  *   bus_wait.c       calls from other threads
  *   bus_place.c      where requests arrive and replies leave
  *   bus_serve.c      requests: read, ordered, begun
@@ -62,16 +62,16 @@ struct bus_calls {
 };
 
 /* One message under way to an owner: a batch, or a call that travels alone. */
-struct bus_parcel {
+struct bus_outgoing {
 	struct bus_exchange exchange;
 	struct bus_path *path;
-	enum { BUS_PARCEL_IDLE, BUS_PARCEL_SENT, BUS_PARCEL_BROKEN } state;
+	enum { BUS_OUTGOING_IDLE, BUS_OUTGOING_SENT, BUS_OUTGOING_BROKEN } state;
 	uint64_t seq; /* 0: alone */
 	uint32_t part;
 	uint64_t first_id;	 /* of calls[0]; the others follow */
 	struct bus_call **calls; /* NULL where the call was delivered */
 	unsigned count, room, left;
-	struct bus_parcel *next; /* in alone or idle */
+	struct bus_outgoing *next; /* in alone or idle */
 };
 
 /* The way to one owner. */
@@ -85,8 +85,8 @@ struct bus_path {
 	struct bus_calls waiting; /* METHOD_BATCH */
 	struct bus_gather gather; /* of those */
 	struct bus_calls waiting_alone;
-	struct bus_parcel *window[BUS_WINDOW]; /* by seq modulo */
-	struct bus_parcel *alone, *idle;
+	struct bus_outgoing *window[BUS_WINDOW]; /* by seq modulo */
+	struct bus_outgoing *alone, *idle;
 	unsigned alone_count;
 	uint64_t base, next_seq, next_id;
 	unsigned failures;	   /* resets in a row */
@@ -287,11 +287,11 @@ void bus_path_add(struct bus_path *path, struct bus_call *call);
 void bus_path_send(struct bus_path *path);
 void bus_path_tick(struct bus_path *path, struct mono now);
 
-/* bus_parcel.c */
+/* bus_outgoing.c */
 /* An idle one, with room for `count` calls. */
-struct bus_parcel *bus_parcel_get(struct bus_path *path, unsigned count);
-void bus_parcel_put(struct bus_parcel *parcel);
-void bus_parcel_send(struct bus_parcel *parcel, struct mono now);
+struct bus_outgoing *bus_outgoing_get(struct bus_path *path, unsigned count);
+void bus_outgoing_put(struct bus_outgoing *outgoing);
+void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now);
 
 /* bus_near.c */
 /* For each message with calls: to `with` or from it. */

@@ -1,5 +1,5 @@
 /*
- * bus_parcel.c - one message under way to an owner: written, sent, and what its reply or
+ * bus_outgoing.c - one message under way to an owner: written, sent, and what its reply or
  * its loss means for the calls in it. Called by bus_path.c; owns the nng contexts of a
  * path, which are used again and never freed.
  */
@@ -10,9 +10,9 @@
 
 static void on_replied(struct bus_note *note);
 
-struct bus_parcel *bus_parcel_get(struct bus_path *path, unsigned count)
+struct bus_outgoing *bus_outgoing_get(struct bus_path *path, unsigned count)
 {
-	struct bus_parcel *p = path->idle;
+	struct bus_outgoing *p = path->idle;
 
 	if (p) {
 		path->idle = p->next;
@@ -37,11 +37,11 @@ struct bus_parcel *bus_parcel_get(struct bus_path *path, unsigned count)
 	return p;
 }
 
-void bus_parcel_put(struct bus_parcel *parcel)
+void bus_outgoing_put(struct bus_outgoing *outgoing)
 {
-	parcel->state = BUS_PARCEL_IDLE;
-	parcel->next = parcel->path->idle;
-	parcel->path->idle = parcel;
+	outgoing->state = BUS_OUTGOING_IDLE;
+	outgoing->next = outgoing->path->idle;
+	outgoing->path->idle = outgoing;
 }
 
 /* ---- writing ---- */
@@ -71,77 +71,77 @@ static size_t put_call(
 	return n + put(to + n, call->body.ptr, call->body.len);
 }
 
-void bus_parcel_send(struct bus_parcel *parcel, struct mono now)
+void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now)
 {
-	struct bus_path *path = parcel->path;
+	struct bus_path *path = outgoing->path;
 	struct bus_head head = {.epoch = path->bus->epoch,
 		.caller = path->bus->self,
 		.key = path->bus->keys.to[path->owner],
 		.incarnation = path->bus->incarnation,
 		.base = path->base,
-		.seq = parcel->seq,
-		.part = parcel->part,
+		.seq = outgoing->seq,
+		.part = outgoing->part,
 		.sent_us = now.us};
 	size_t most = BUS_LINE_MAX, len = 0;
 	char line[BUS_LINE_MAX];
 	struct nng_msg *message;
 	char *to;
 
-	for (unsigned i = 0; i < parcel->count; i++)
-		if (parcel->calls[i])
-			most += BUS_LINE_MAX + parcel->calls[i]->body.len;
+	for (unsigned i = 0; i < outgoing->count; i++)
+		if (outgoing->calls[i])
+			most += BUS_LINE_MAX + outgoing->calls[i]->body.len;
 	message = bus_message_new(most, &to);
 	len += put(to, line, bus_head_format(&head, line));
-	for (unsigned i = 0; i < parcel->count; i++)
-		if (parcel->calls[i])
-			len += put_call(
-				to + len, parcel->calls[i], parcel->first_id + i, now);
+	for (unsigned i = 0; i < outgoing->count; i++)
+		if (outgoing->calls[i])
+			len += put_call(to + len, outgoing->calls[i],
+				outgoing->first_id + i, now);
 	bus_message_shorten(message, most - len);
-	parcel->state = BUS_PARCEL_SENT;
+	outgoing->state = BUS_OUTGOING_SENT;
 	path->bus->sent_at = now;
 	bus_near_note(path->bus, path->owner, len);
-	bus_exchange_start(&parcel->exchange, message);
+	bus_exchange_start(&outgoing->exchange, message);
 }
 
 /* ---- replies and losses ---- */
 
-/* The parcel is over: whatever is left in it got no answer. */
-static void finish(struct bus_parcel *parcel, enum bus_status status)
+/* The outgoing batch is over: whatever is left in it got no answer. */
+static void finish(struct bus_outgoing *outgoing, enum bus_status status)
 {
-	struct bus_path *path = parcel->path;
+	struct bus_path *path = outgoing->path;
 
-	for (unsigned i = 0; i < parcel->count; i++) {
-		struct bus_call *call = parcel->calls[i];
+	for (unsigned i = 0; i < outgoing->count; i++) {
+		struct bus_call *call = outgoing->calls[i];
 
-		parcel->calls[i] = NULL;
+		outgoing->calls[i] = NULL;
 		if (call)
 			bus_call_fail(path, call, status);
 	}
-	if (parcel->seq) {
-		path->window[parcel->seq % BUS_WINDOW] = NULL;
+	if (outgoing->seq) {
+		path->window[outgoing->seq % BUS_WINDOW] = NULL;
 		while (path->base < path->next_seq &&
 			!path->window[path->base % BUS_WINDOW])
 			path->base++;
 	} else {
-		struct bus_parcel **at = &path->alone;
+		struct bus_outgoing **at = &path->alone;
 
-		while (*at != parcel)
+		while (*at != outgoing)
 			at = &(*at)->next;
-		*at = parcel->next;
+		*at = outgoing->next;
 		path->alone_count--;
 	}
-	bus_parcel_put(parcel);
+	bus_outgoing_put(outgoing);
 }
 
 /* The connection is gone: keep what may be repeated. */
-static void broken(struct bus_parcel *parcel)
+static void broken(struct bus_outgoing *outgoing)
 {
-	struct bus_path *path = parcel->path;
+	struct bus_path *path = outgoing->path;
 	struct mono now = clock_mono();
 
 	path->bus->stats.resets++;
-	for (unsigned i = 0; i < parcel->count; i++) {
-		struct bus_call *call = parcel->calls[i];
+	for (unsigned i = 0; i < outgoing->count; i++) {
+		struct bus_call *call = outgoing->calls[i];
 		enum bus_fate fate;
 
 		if (!call)
@@ -150,8 +150,8 @@ static void broken(struct bus_parcel *parcel)
 			method_infos[call->method].flags, true, call->deadline, now);
 		if (fate == BUS_FATE_REPEAT)
 			continue;
-		parcel->calls[i] = NULL;
-		parcel->left--;
+		outgoing->calls[i] = NULL;
+		outgoing->left--;
 		bus_call_fail(
 			path, call, fate == BUS_FATE_RESET ? BUS_RESET : BUS_TIMEOUT);
 	}
@@ -161,76 +161,78 @@ static void broken(struct bus_parcel *parcel)
 	}
 	/* Even an empty batch is sent again while a later one is under way: the owner
 	 * handles them in order and would wait for it. */
-	if (parcel->left == 0 && (!parcel->seq || parcel->seq + 1 == path->next_seq))
-		finish(parcel, BUS_RESET);
+	if (outgoing->left == 0 &&
+		(!outgoing->seq || outgoing->seq + 1 == path->next_seq))
+		finish(outgoing, BUS_RESET);
 	else
-		parcel->state = BUS_PARCEL_BROKEN;
+		outgoing->state = BUS_OUTGOING_BROKEN;
 }
 
 /* Delivers the records of a reply. 0, or -EINVAL when it cannot be read. */
-static int deliver(struct bus_parcel *parcel, struct str text, enum bus_reply_kind *kind)
+static int deliver(
+	struct bus_outgoing *outgoing, struct str text, enum bus_reply_kind *kind)
 {
 	struct bus_reply_head head;
 	struct bus_reply_record record;
 	int r;
 
-	if (bus_reply_head_parse(&text, &head) != 1 || head.seq != parcel->seq ||
-		head.part != parcel->part)
+	if (bus_reply_head_parse(&text, &head) != 1 || head.seq != outgoing->seq ||
+		head.part != outgoing->part)
 		return -EINVAL;
 	while ((r = bus_reply_parse(&text, &record)) == 1) {
-		uint64_t i = record.id - parcel->first_id;
+		uint64_t i = record.id - outgoing->first_id;
 		struct bus_call *call;
 
-		if (i >= parcel->count || !parcel->calls[i])
+		if (i >= outgoing->count || !outgoing->calls[i])
 			continue;
-		call = parcel->calls[i];
-		parcel->calls[i] = NULL;
-		parcel->left--;
-		bus_call_deliver(parcel->path, call, &record);
+		call = outgoing->calls[i];
+		outgoing->calls[i] = NULL;
+		outgoing->left--;
+		bus_call_deliver(outgoing->path, call, &record);
 	}
 	*kind = head.kind;
 	return r;
 }
 
-static void replied(struct bus_parcel *parcel, enum bus_reply_kind kind)
+static void replied(struct bus_outgoing *outgoing, enum bus_reply_kind kind)
 {
-	parcel->path->failures = 0;
+	outgoing->path->failures = 0;
 	switch (kind) {
 	case BUS_REPLY_WHOLE:
-		if (parcel->seq)
-			bus_gather_replied(&parcel->path->gather, parcel->count);
+		if (outgoing->seq)
+			bus_gather_replied(&outgoing->path->gather, outgoing->count);
 		/* The owner answers all but what came too late. */
-		finish(parcel, BUS_TIMEOUT);
+		finish(outgoing, BUS_TIMEOUT);
 		break;
 	case BUS_REPLY_MORE:
-		parcel->part++;
-		bus_parcel_send(parcel, clock_mono());
+		outgoing->part++;
+		bus_outgoing_send(outgoing, clock_mono());
 		break;
 	case BUS_REPLY_AGAIN:
-		parcel->state = BUS_PARCEL_BROKEN;
+		outgoing->state = BUS_OUTGOING_BROKEN;
 		break;
 	}
 }
 
 static void on_replied(struct bus_note *note)
 {
-	struct bus_parcel *parcel =
-		CONTAINER_OF(note, struct bus_parcel, exchange.replied);
-	struct bus_path *path = parcel->path;
+	struct bus_outgoing *outgoing =
+		CONTAINER_OF(note, struct bus_outgoing, exchange.replied);
+	struct bus_path *path = outgoing->path;
 	enum bus_reply_kind kind = BUS_REPLY_WHOLE;
 	struct nng_msg *reply = NULL;
-	int r = bus_exchange_take(&parcel->exchange, &reply);
+	int r = bus_exchange_take(&outgoing->exchange, &reply);
 
 	if (r == 0) {
-		r = deliver(parcel, bus_message_text(reply), &kind);
+		r = deliver(outgoing, bus_message_text(reply), &kind);
 		bus_message_free(reply);
 		if (r < 0)
 			log_error("reply that cannot be read", "worker", "%s",
 				worker_infos[path->owner].name, NULL);
 	}
 	if (r < 0)
-		broken(parcel);
+		broken(outgoing);
 	else
-		replied(parcel, kind);
+		replied(outgoing, kind);
 	bus_call_ask_flush(path->bus);
 }
