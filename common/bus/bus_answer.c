@@ -21,13 +21,13 @@ _Static_assert(PART_SOFT_BYTES + BUS_BODY_MAX + (1024 * 1024) < BUS_RECEIVE_MAX,
 
 static void send_message(struct bus_batch *batch, struct nng_msg *message)
 {
-	struct bus_reception *place = batch->place;
+	struct bus_reception *reply_slot = batch->reply_slot;
 
 	bus_publish_flush(batch->bus);
-	batch->place = NULL;
+	batch->reply_slot = NULL;
 	batch->bus->sent_at = clock_mono();
-	bus_reception_answer(place, message);
-	bus_serve_answered(batch->bus, place);
+	bus_reception_answer(reply_slot, message);
+	bus_serve_answered(batch->bus, reply_slot);
 }
 
 static struct str body_of(const struct bus_batch *batch, const struct bus_answer *a)
@@ -131,7 +131,7 @@ void bus_batch_flush(struct bus_batch *batch)
 		bus_batch_free(batch); /* nobody waits for it */
 		return;
 	}
-	if (!batch->place || (peer && batch->head.seq != peer->order.reply_next))
+	if (!batch->reply_slot || (peer && batch->head.seq != peer->order.reply_next))
 		return;
 	cut_part(batch);
 	send_part(batch);

@@ -6,7 +6,7 @@
  *   bus_path.c       one owner: what waits and is under way, repeats, deadlines
  *   bus_outgoing.c   one message under way to an owner, and its reply
  *   bus_wait.c       calls from other threads
- *   bus_place.c      where requests arrive and replies leave
+ *   bus_reply_slot.c where requests arrive and replies leave
  *   bus_serve.c      requests: read, ordered, begun
  *   bus_answer.c     replies: collected, sent
  *   bus_publish.c    our events
@@ -112,10 +112,10 @@ struct bus_batch {
 	struct bus_peer *peer; /* NULL: alone, or the caller is not interested any more */
 	struct bus_head head;
 	struct nng_msg *message;
-	struct str rest;	     /* records not begun */
-	struct bus_reception *place; /* where to reply; NULL until the caller asks */
-	struct bus_batch *next;	     /* in server.tired */
-	bool held;		     /* comes after one that has not come yet */
+	struct str rest;		  /* records not begun */
+	struct bus_reception *reply_slot; /* where to reply; NULL until the caller asks */
+	struct bus_batch *next;		  /* in server.tired */
+	bool held;			  /* comes after one that has not come yet */
 	bool tired;   /* its slice of the loop is over; goes on in the next turn */
 	bool reading; /* a large call of it is read on the thread; then it goes on */
 	bool running, begun;	    /* in its loop; every record was begun */
@@ -300,20 +300,20 @@ void bus_near_tick(struct bus *bus);
 /* Both run on the same processor now. */
 bool bus_near_to(const struct bus *bus, enum worker_id other);
 
-/* bus_place.c */
+/* bus_reply_slot.c */
 void bus_serve_start(struct bus *bus);
-/* Enough places wait for requests; every second, and whenever one is taken. */
+/* Enough reply slots wait for requests; every second, and whenever one is taken. */
 void bus_serve_tick(struct bus *bus);
-/* Gives a place back without a reply; NULL does nothing. */
-void bus_serve_drop_place(struct bus *bus, struct bus_reception *place);
+/* Gives a reply slot back without a reply; NULL does nothing. */
+void bus_serve_drop_reply_slot(struct bus *bus, struct bus_reception *reply_slot);
 /* nng has the reply in hand. */
-void bus_serve_answered(struct bus *bus, struct bus_reception *place);
+void bus_serve_answered(struct bus *bus, struct bus_reception *reply_slot);
 
 /* bus_serve.c */
 int bus_serve_open(struct bus *bus);
 /* A request has arrived; takes both. */
 void bus_serve_take(
-	struct bus *bus, struct nng_msg *message, struct bus_reception *place);
+	struct bus *bus, struct nng_msg *message, struct bus_reception *reply_slot);
 /* Begins what is left of the batch as far as a part of the reply and its slice of time
  * reach. */
 void bus_batch_run(struct bus_batch *batch);

@@ -39,7 +39,7 @@ static struct bus_peer *caller_of(const struct bus_batch *batch)
 	return &batch->bus->server.peers[batch->head.caller];
 }
 
-/* One that was taken over must not be able to fill our memory, or to take every place
+/* One that was taken over must not be able to fill our memory, or to take every reply slot
  * where requests arrive. */
 static bool has_share(
 	const struct bus_peer *caller, const struct bus_head *head, size_t bytes)
@@ -314,8 +314,8 @@ static void let_go(struct bus_batch **slot)
 	*slot = NULL;
 	if (!batch)
 		return;
-	bus_serve_drop_place(batch->bus, batch->place);
-	batch->place = NULL;
+	bus_serve_drop_reply_slot(batch->bus, batch->reply_slot);
+	batch->reply_slot = NULL;
 	batch->peer = NULL;
 	batch->begun = true;
 	if (batch->pending == 0 && !batch->tired)
@@ -339,7 +339,7 @@ static void on_hold(evutil_socket_t fd, short what, void *arg)
 
 		if (!*slot || !(*slot)->held)
 			continue;
-		if ((*slot)->place)
+		if ((*slot)->reply_slot)
 			bus_batch_send_back(*slot);
 		let_go(slot);
 	}
@@ -352,7 +352,7 @@ static void hold(struct bus_batch *batch)
 }
 
 static struct bus_batch *batch_new(struct bus *bus, const struct bus_head *head,
-	struct nng_msg *message, struct str rest, struct bus_reception *place)
+	struct nng_msg *message, struct str rest, struct bus_reception *reply_slot)
 {
 	struct bus_batch *batch = calloc(1, sizeof(*batch));
 
@@ -365,21 +365,21 @@ static struct bus_batch *batch_new(struct bus *bus, const struct bus_head *head,
 		caller_of(batch)->alone++;
 	batch->message = message;
 	batch->rest = rest;
-	batch->place = place;
+	batch->reply_slot = reply_slot;
 	batch->part = head->part;
 	return batch;
 }
 
 /* The same batch once more, or the next part of its reply is asked for. */
-static void again(
-	struct bus_batch *batch, const struct bus_head *head, struct bus_reception *place)
+static void again(struct bus_batch *batch, const struct bus_head *head,
+	struct bus_reception *reply_slot)
 {
 	if (head->part > batch->part || head->part + 1 < batch->part) {
-		bus_serve_drop_place(batch->bus, place);
+		bus_serve_drop_reply_slot(batch->bus, reply_slot);
 		return;
 	}
-	bus_serve_drop_place(batch->bus, batch->place);
-	batch->place = place;
+	bus_serve_drop_reply_slot(batch->bus, batch->reply_slot);
+	batch->reply_slot = reply_slot;
 	if (head->part < batch->part) {
 		bus_batch_repeat(batch);
 	} else {
@@ -396,7 +396,7 @@ static void forget_answered(struct bus_peer *peer)
 }
 
 static void take_batch(struct bus *bus, const struct bus_head *head,
-	struct nng_msg *message, struct str rest, struct bus_reception *place)
+	struct nng_msg *message, struct str rest, struct bus_reception *reply_slot)
 {
 	struct bus_peer *peer = &bus->server.peers[head->caller];
 	struct bus_batch **slot = &peer->batches[head->seq % BUS_WINDOW];
@@ -410,20 +410,20 @@ static void take_batch(struct bus *bus, const struct bus_head *head,
 	if (verdict != BUS_ORDER_REFUSE && *slot && (*slot)->head.seq == head->seq) {
 		bus_message_free(message);
 		if (verdict == BUS_ORDER_HOLD) {
-			bus_serve_drop_place(bus, (*slot)->place);
-			(*slot)->place = place;
+			bus_serve_drop_reply_slot(bus, (*slot)->reply_slot);
+			(*slot)->reply_slot = reply_slot;
 		} else {
-			again(*slot, head, place);
+			again(*slot, head, reply_slot);
 		}
 		return;
 	}
 	if (verdict == BUS_ORDER_REFUSE || verdict == BUS_ORDER_REPEAT) {
 		bus_message_free(message);
-		bus_serve_drop_place(bus, place);
+		bus_serve_drop_reply_slot(bus, reply_slot);
 		return;
 	}
 	let_go(slot);
-	*slot = batch_new(bus, head, message, rest, place);
+	*slot = batch_new(bus, head, message, rest, reply_slot);
 	(*slot)->peer = peer;
 	if (verdict == BUS_ORDER_RUN)
 		bus_batch_run(*slot);
@@ -435,7 +435,8 @@ static void take_batch(struct bus *bus, const struct bus_head *head,
 
 /* ---- requests ---- */
 
-void bus_serve_take(struct bus *bus, struct nng_msg *message, struct bus_reception *place)
+void bus_serve_take(
+	struct bus *bus, struct nng_msg *message, struct bus_reception *reply_slot)
 {
 	struct str text = bus_message_text(message);
 	struct bus_head head;
@@ -463,13 +464,13 @@ void bus_serve_take(struct bus *bus, struct nng_msg *message, struct bus_recepti
 		head.sent_us = now.us;
 	bus_near_note(bus, head.caller, text.len);
 	if (head.seq == 0)
-		bus_batch_run(batch_new(bus, &head, message, text, place));
+		bus_batch_run(batch_new(bus, &head, message, text, reply_slot));
 	else
-		take_batch(bus, &head, message, text, place);
+		take_batch(bus, &head, message, text, reply_slot);
 	return;
 drop:
 	bus_message_free(message);
-	bus_serve_drop_place(bus, place);
+	bus_serve_drop_reply_slot(bus, reply_slot);
 }
 
 /* ---- life ---- */

@@ -1,5 +1,5 @@
 /*
- * bus_place.c - where requests arrive and replies leave: one nng context each, some of
+ * bus_reply_slot.c - where requests arrive and replies leave: one nng context each, some of
  * them always waiting for a request. Called by bus_serve.c and bus_answer.c, which hold a
  * place from the request to the reply.
  */
@@ -8,47 +8,47 @@
 #include <stdlib.h>
 
 /* Places that wait for a request at any time, and the most there may be. */
-#define PLACES_LISTENING 8
+#define REPLY_SLOTS_LISTENING 8
 #define PLACES_MAX 1024
 
 static void on_received(struct bus_note *note);
 
-struct place {
+struct reply_slot {
 	struct bus_reception reception;
 	struct bus *bus;
 };
 
-/* ---- places: where a request arrives and its reply leaves ---- */
+/* ---- reply slots: where a request arrives and its reply leaves ---- */
 
-static void listen_at(struct bus *bus, struct bus_reception *place)
+static void listen_at(struct bus *bus, struct bus_reception *reply_slot)
 {
 	bus->server.listening++;
-	bus_reception_wait(place);
+	bus_reception_wait(reply_slot);
 }
 
-void bus_serve_drop_place(struct bus *bus, struct bus_reception *place)
+void bus_serve_drop_reply_slot(struct bus *bus, struct bus_reception *reply_slot)
 {
-	if (place)
-		listen_at(bus, place);
+	if (reply_slot)
+		listen_at(bus, reply_slot);
 }
 
-void bus_serve_answered(struct bus *bus, struct bus_reception *place)
+void bus_serve_answered(struct bus *bus, struct bus_reception *reply_slot)
 {
 	struct bus_server *s = &bus->server;
 
-	place->next = NULL;
+	reply_slot->next = NULL;
 	if (s->answered_last)
-		s->answered_last->next = place;
+		s->answered_last->next = reply_slot;
 	else
-		s->answered = place;
-	s->answered_last = place;
+		s->answered = reply_slot;
+	s->answered_last = reply_slot;
 }
 
-static struct bus_reception *place_get(struct bus *bus)
+static struct bus_reception *reply_slot_get(struct bus *bus)
 {
 	struct bus_server *s = &bus->server;
 	struct bus_reception *free_one = s->answered;
-	struct place *p;
+	struct reply_slot *p;
 
 	if (free_one && bus_reception_free(free_one)) {
 		s->answered = free_one->next;
@@ -69,19 +69,21 @@ static struct bus_reception *place_get(struct bus *bus)
 
 void bus_serve_tick(struct bus *bus)
 {
-	struct bus_reception *place;
+	struct bus_reception *reply_slot;
 
 	if (!bus->server.serving || bus->server.draining)
 		return;
-	while (bus->server.listening < PLACES_LISTENING && (place = place_get(bus)))
-		listen_at(bus, place);
+	while (bus->server.listening < REPLY_SLOTS_LISTENING &&
+		(reply_slot = reply_slot_get(bus)))
+		listen_at(bus, reply_slot);
 }
 
 static void on_received(struct bus_note *note)
 {
-	struct bus_reception *place = CONTAINER_OF(note, struct bus_reception, received);
-	struct bus *bus = CONTAINER_OF(place, struct place, reception)->bus;
-	struct nng_msg *message = bus_reception_take(place);
+	struct bus_reception *reply_slot =
+		CONTAINER_OF(note, struct bus_reception, received);
+	struct bus *bus = CONTAINER_OF(reply_slot, struct reply_slot, reception)->bus;
+	struct nng_msg *message = bus_reception_take(reply_slot);
 
 	bus->server.listening--;
 	if (!message)
@@ -89,7 +91,7 @@ static void on_received(struct bus_note *note)
 	else if (bus->server.draining)
 		bus_message_free(message); /* no reply: the caller sees us go */
 	else
-		bus_serve_take(bus, message, place);
+		bus_serve_take(bus, message, reply_slot);
 	bus_serve_tick(bus);
 }
 
