@@ -402,7 +402,7 @@ static void take_batch(struct bus *bus, const struct bus_head *head,
 	struct bus_batch **slot = &peer->batches[head->seq % BUS_WINDOW];
 	enum bus_order_verdict verdict;
 
-	if (bus_order_meet(&peer->order, head->incarnation, head->base))
+	if (bus_order_reset(&peer->order, head->incarnation, head->base))
 		for (int i = 0; i < BUS_WINDOW; i++)
 			let_go(&peer->batches[i]);
 	verdict = bus_order_take(&peer->order, head->base, head->seq);

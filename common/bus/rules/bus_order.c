@@ -1,7 +1,7 @@
 /* bus_order.c - in which order the batches of one caller are handled (bus_order.h). */
 #include "common/bus/rules/bus_order.h"
 
-bool bus_order_meet(struct bus_order *o, uint64_t incarnation, uint64_t base)
+bool bus_order_reset(struct bus_order *o, uint64_t incarnation, uint64_t base)
 {
 	if (o->known && o->incarnation == incarnation)
 		return false;

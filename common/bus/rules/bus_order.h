@@ -33,7 +33,7 @@ enum bus_order_verdict {
 };
 
 /* Forgets the caller if it is another process than before; true then. */
-bool bus_order_meet(struct bus_order *o, uint64_t incarnation, uint64_t base);
+bool bus_order_reset(struct bus_order *o, uint64_t incarnation, uint64_t base);
 enum bus_order_verdict bus_order_take(struct bus_order *o, uint64_t base, uint64_t seq);
 /* All calls of batch `next` were begun: the one after it may run. */
 void bus_order_begun(struct bus_order *o);

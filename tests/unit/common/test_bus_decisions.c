@@ -189,13 +189,13 @@ START_TEST(batches_run_in_order)
 {
 	struct bus_order o = {0};
 
-	ck_assert(bus_order_meet(&o, 77, 1));
+	ck_assert(bus_order_reset(&o, 77, 1));
 	ck_assert_int_eq(bus_order_take(&o, 1, 2), BUS_ORDER_HOLD);
 	ck_assert_int_eq(bus_order_take(&o, 1, 1), BUS_ORDER_RUN);
 	bus_order_begun(&o);
 	ck_assert_uint_eq(o.next, 2);
 	bus_order_begun(&o);
-	ck_assert(!bus_order_meet(&o, 77, 2));
+	ck_assert(!bus_order_reset(&o, 77, 2));
 	ck_assert_int_eq(bus_order_take(&o, 2, 3), BUS_ORDER_RUN);
 }
 END_TEST
@@ -204,7 +204,7 @@ START_TEST(a_batch_runs_once)
 {
 	struct bus_order o = {0};
 
-	bus_order_meet(&o, 77, 1);
+	bus_order_reset(&o, 77, 1);
 	ck_assert_int_eq(bus_order_take(&o, 1, 1), BUS_ORDER_RUN);
 	bus_order_begun(&o);
 	ck_assert_int_eq(bus_order_take(&o, 1, 1), BUS_ORDER_REPEAT);
@@ -221,7 +221,7 @@ START_TEST(a_new_owner_begins_at_base)
 	struct bus_order o = {0};
 
 	/* The owner was killed with batches 41 and 42 under way; 42 arrives first. */
-	bus_order_meet(&o, 77, 41);
+	bus_order_reset(&o, 77, 41);
 	ck_assert_int_eq(bus_order_take(&o, 41, 42), BUS_ORDER_HOLD);
 	ck_assert_int_eq(bus_order_take(&o, 41, 41), BUS_ORDER_RUN);
 }
@@ -231,10 +231,10 @@ START_TEST(a_new_caller_begins_anew)
 {
 	struct bus_order o = {0};
 
-	bus_order_meet(&o, 77, 41);
+	bus_order_reset(&o, 77, 41);
 	ck_assert_int_eq(bus_order_take(&o, 41, 41), BUS_ORDER_RUN);
 	bus_order_begun(&o);
-	ck_assert(bus_order_meet(&o, 78, 1));
+	ck_assert(bus_order_reset(&o, 78, 1));
 	ck_assert_int_eq(bus_order_take(&o, 1, 1), BUS_ORDER_RUN);
 }
 END_TEST
@@ -243,7 +243,7 @@ START_TEST(given_up_batches_are_skipped)
 {
 	struct bus_order o = {0};
 
-	bus_order_meet(&o, 77, 1);
+	bus_order_reset(&o, 77, 1);
 	ck_assert_int_eq(bus_order_take(&o, 5, 5), BUS_ORDER_RUN);
 	ck_assert_uint_eq(o.reply_next, 5);
 }
@@ -253,7 +253,7 @@ START_TEST(outside_the_window_is_refused)
 {
 	struct bus_order o = {0};
 
-	bus_order_meet(&o, 77, 1);
+	bus_order_reset(&o, 77, 1);
 	ck_assert_int_eq(bus_order_take(&o, 1, 1 + BUS_WINDOW), BUS_ORDER_REFUSE);
 	ck_assert_int_eq(bus_order_take(&o, 2, 1), BUS_ORDER_REFUSE);
 	ck_assert_int_eq(bus_order_take(&o, UINT64_MAX, 1), BUS_ORDER_REFUSE);
@@ -267,7 +267,7 @@ START_TEST(a_newer_base_frees_what_was_held)
 
 	/* 40 was sent while 39 was not answered yet, waited for the connection to a new
 	 * owner, and came alone: the new owner knows nothing of 39. */
-	bus_order_meet(&o, 77, 39);
+	bus_order_reset(&o, 77, 39);
 	ck_assert_int_eq(bus_order_take(&o, 39, 40), BUS_ORDER_HOLD);
 	ck_assert_int_eq(bus_order_take(&o, 40, 41), BUS_ORDER_HOLD);
 	ck_assert_uint_eq(o.next, 40);
@@ -278,7 +278,7 @@ START_TEST(an_older_message_behind_a_newer_one)
 {
 	struct bus_order o = {0};
 
-	bus_order_meet(&o, 77, 1);
+	bus_order_reset(&o, 77, 1);
 	ck_assert_int_eq(bus_order_take(&o, 1, 1), BUS_ORDER_RUN);
 	bus_order_begun(&o);
 	/* 3 was sent after the reply to 1; 2, sent before, arrives later. */
