@@ -125,7 +125,7 @@ void bus_batch_flush(struct bus_batch *batch)
 {
 	struct bus_peer *peer = batch->peer;
 
-	if (batch->running || batch->tired || batch->pending > 0 || batch->finished)
+	if (batch->running || batch->yielded || batch->pending > 0 || batch->finished)
 		return;
 	if (!peer && batch->head.seq != 0) {
 		bus_batch_free(batch); /* nobody waits for it */

@@ -114,9 +114,9 @@ struct bus_batch {
 	struct nng_msg *message;
 	struct str rest;		  /* records not begun */
 	struct bus_reception *reply_slot; /* where to reply; NULL until the caller asks */
-	struct bus_batch *next;		  /* in server.tired */
+	struct bus_batch *next;		  /* in server.yielded */
 	bool held;			  /* comes after one that has not come yet */
-	bool tired;   /* its slice of the loop is over; goes on in the next turn */
+	bool yielded; /* its slice of the loop is over; goes on in the next turn */
 	bool reading; /* a large call of it is read on the thread; then it goes on */
 	bool running, begun;	    /* in its loop; every record was begun */
 	unsigned pending;	    /* begun and not answered */
@@ -164,7 +164,7 @@ struct bus_server {
 	struct bus_method methods[METHOD_COUNT];
 	struct bus_peer peers[WORKER_COUNT];
 	unsigned open_requests;
-	struct bus_batch *tired, *tired_last;
+	struct bus_batch *yielded, *yielded_last;
 	struct event *go_on;
 	struct event *hold;   /* runs while batches are held */
 	struct jobs *readers; /* of large calls */

@@ -223,17 +223,17 @@ static void run_next(struct bus_peer *peer)
 		bus_batch_run(next);
 }
 
-static void tire(struct bus_batch *batch)
+static void yield_loop(struct bus_batch *batch)
 {
 	struct bus_server *s = &batch->bus->server;
 
-	batch->tired = true;
+	batch->yielded = true;
 	batch->next = NULL;
-	if (s->tired_last)
-		s->tired_last->next = batch;
+	if (s->yielded_last)
+		s->yielded_last->next = batch;
 	else
-		s->tired = batch;
-	s->tired_last = batch;
+		s->yielded = batch;
+	s->yielded_last = batch;
 	event_add_ms(s->go_on, 0);
 }
 
@@ -252,7 +252,7 @@ static void begin_calls(struct bus_batch *batch)
 			if (batch->reading)
 				return;
 			if (clock_mono().us >= end.us && batch->rest.len > 0) {
-				tire(batch);
+				yield_loop(batch);
 				return;
 			}
 			continue;
@@ -271,7 +271,7 @@ void bus_batch_run(struct bus_batch *batch)
 	struct bus_peer *peer = batch->peer;
 	bool was_begun = batch->begun;
 
-	if (batch->tired || batch->reading)
+	if (batch->yielded || batch->reading)
 		return;
 	batch->held = false;
 	batch->running = true;
@@ -291,18 +291,18 @@ static void on_go_on(evutil_socket_t fd, short what, void *arg)
 {
 	struct bus *bus = arg;
 	struct bus_server *s = &bus->server;
-	struct bus_batch *batch = s->tired;
+	struct bus_batch *batch = s->yielded;
 
 	(void)fd;
 	(void)what;
 	if (!batch)
 		return;
-	s->tired = batch->next;
-	if (s->tired)
+	s->yielded = batch->next;
+	if (s->yielded)
 		event_add_ms(s->go_on, 0);
 	else
-		s->tired_last = NULL;
-	batch->tired = false;
+		s->yielded_last = NULL;
+	batch->yielded = false;
 	bus_batch_run(batch);
 }
 
@@ -318,7 +318,7 @@ static void let_go(struct bus_batch **slot)
 	batch->reply_slot = NULL;
 	batch->peer = NULL;
 	batch->begun = true;
-	if (batch->pending == 0 && !batch->tired)
+	if (batch->pending == 0 && !batch->yielded)
 		bus_batch_free(batch);
 }
 
