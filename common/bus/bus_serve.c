@@ -307,7 +307,7 @@ static void on_go_on(evutil_socket_t fd, short what, void *arg)
 }
 
 /* The caller does not wait for this batch any more. */
-static void let_go(struct bus_batch **slot)
+static void drop_batch(struct bus_batch **slot)
 {
 	struct bus_batch *batch = *slot;
 
@@ -341,7 +341,7 @@ static void on_hold(evutil_socket_t fd, short what, void *arg)
 			continue;
 		if ((*slot)->reply_slot)
 			bus_batch_send_back(*slot);
-		let_go(slot);
+		drop_batch(slot);
 	}
 }
 
@@ -392,7 +392,7 @@ static void forget_answered(struct bus_peer *peer)
 {
 	for (int i = 0; i < BUS_WINDOW; i++)
 		if (peer->batches[i] && peer->batches[i]->head.seq < peer->order.base)
-			let_go(&peer->batches[i]);
+			drop_batch(&peer->batches[i]);
 }
 
 static void take_batch(struct bus *bus, const struct bus_head *head,
@@ -404,7 +404,7 @@ static void take_batch(struct bus *bus, const struct bus_head *head,
 
 	if (bus_order_reset(&peer->order, head->incarnation, head->base))
 		for (int i = 0; i < BUS_WINDOW; i++)
-			let_go(&peer->batches[i]);
+			drop_batch(&peer->batches[i]);
 	verdict = bus_order_take(&peer->order, head->base, head->seq);
 	forget_answered(peer);
 	if (verdict != BUS_ORDER_REFUSE && *slot && (*slot)->head.seq == head->seq) {
@@ -422,7 +422,7 @@ static void take_batch(struct bus *bus, const struct bus_head *head,
 		bus_serve_drop_reply_slot(bus, reply_slot);
 		return;
 	}
-	let_go(slot);
+	drop_batch(slot);
 	*slot = batch_new(bus, head, message, rest, reply_slot);
 	(*slot)->peer = peer;
 	if (verdict == BUS_ORDER_RUN)
