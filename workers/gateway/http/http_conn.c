@@ -55,7 +55,7 @@ struct http_conns {
 static struct http_conns *the_conns;
 
 /* The request is gone from memory. */
-static void let_go(struct http_conns *conns, struct http_conn *conn)
+static void drop_conn(struct http_conns *conns, struct http_conn *conn)
 {
 	conns->held -= conn->held;
 	if (conn->stranger)
@@ -79,7 +79,7 @@ static void cut(struct http_conns *conns, struct http_conn *conn)
 		++*conns->slow;
 	conn->reading = false;
 	conn->serving = true; /* whatever still comes is not looked at */
-	let_go(conns, conn);
+	drop_conn(conns, conn);
 	shutdown(conn->fd, SHUT_RDWR);
 }
 
@@ -166,7 +166,7 @@ static void pause_accepting(struct http_conns *conns)
 static void forget(struct http_conns *conns, struct http_conn *conn)
 {
 	http_conn_prove(conns, conn);
-	let_go(conns, conn);
+	drop_conn(conns, conn);
 	event_free(conn->watch);
 	http_head_free(&conn->head);
 	conns->by_fd[conn->fd] = NULL;
@@ -410,7 +410,7 @@ static void refuse(
 		answer_fault(conn);
 	evbuffer_drain(input, evbuffer_get_length(input));
 	shutdown(conn->fd, SHUT_WR);
-	let_go(conns, conn);
+	drop_conn(conns, conn);
 	conn->refused = true;
 	conn->reading = false;
 	conn->reading_since = clock_mono();
@@ -556,7 +556,7 @@ static void on_answered(struct evhttp_request *request, void *arg)
 	conn->on_close = NULL;
 	if (conn->streaming)
 		set_streaming(conn, false);
-	let_go(arg, conn);
+	drop_conn(arg, conn);
 	conn->reading = evbuffer_get_length(input) > 0;
 	conn->reading_since = clock_mono();
 	http_head_restart(&conn->head);
