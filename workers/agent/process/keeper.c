@@ -70,7 +70,7 @@ static int start(struct keeper *k, char *const *argv)
 }
 
 /* The ends of the agent's streams must be the agent's alone. */
-static void let_go_of_streams(void)
+static void close_streams(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -196,7 +196,7 @@ int keeper_main(char *const *argv)
 		close_range(KEEPER_FD, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		return EXIT_FAILURE;
 	k.report.start_error = start(&k, argv);
-	let_go_of_streams();
+	close_streams();
 	if (!k.report.start_error)
 		wait_for_agent(&k);
 	if (k.agent > 0)
