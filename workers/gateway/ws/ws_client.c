@@ -229,7 +229,7 @@ void ws_client_end(struct ws_client *client)
 	client->fd = -1;
 	ws_server_remove(client->server, client);
 	if (client->pending_calls == 0)
-		ws_server_bury(client->server, client);
+		ws_server_free_later(client->server, client);
 }
 
 void ws_client_free(struct ws_client *client)
@@ -249,7 +249,7 @@ void ws_client_hold(struct ws_client *client)
 void ws_client_release(struct ws_client *client)
 {
 	if (--client->pending_calls == 0 && client->gone)
-		ws_server_bury(client->server, client);
+		ws_server_free_later(client->server, client);
 }
 
 /* ---- frames in ---- */

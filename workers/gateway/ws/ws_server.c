@@ -15,7 +15,7 @@ unsigned char *ws_server_read_memory(void)
 
 /* ---- the end of a turn ---- */
 
-static void bury_dead(struct ws_server *server)
+static void free_dead(struct ws_server *server)
 {
 	struct ws_client *client;
 
@@ -37,7 +37,7 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 		client->flush_wanted = false;
 		ws_client_flush(client);
 	}
-	bury_dead(server);
+	free_dead(server);
 }
 
 void ws_server_want_flush(struct ws_server *server, struct ws_client *client)
@@ -49,7 +49,7 @@ void ws_server_want_flush(struct ws_server *server, struct ws_client *client)
 	event_active(server->flush, EV_TIMEOUT, 0);
 }
 
-void ws_server_bury(struct ws_server *server, struct ws_client *client)
+void ws_server_free_later(struct ws_server *server, struct ws_client *client)
 {
 	if (client->dead_listed)
 		return;

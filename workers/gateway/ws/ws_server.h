@@ -66,7 +66,7 @@ void ws_server_stop(struct ws_server *server, void (*on_drained)(void *arg), voi
 void ws_server_add(struct ws_server *server, struct ws_client *client);
 void ws_server_remove(struct ws_server *server, struct ws_client *client);
 void ws_server_want_flush(struct ws_server *server, struct ws_client *client);
-void ws_server_bury(struct ws_server *server, struct ws_client *client);
+void ws_server_free_later(struct ws_server *server, struct ws_client *client);
 /* Memory for one read of a socket, shared by all. */
 #define WS_READ_BYTES (256u * 1024)
 unsigned char *ws_server_read_memory(void);
