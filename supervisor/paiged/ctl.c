@@ -114,7 +114,7 @@ static void check_restart(struct ctl_client *c)
 		if (!c->waiting[i])
 			continue;
 		if (p->policy.state == POLICY_PARKED) {
-			ending_print(&p->last, &how);
+			exit_reason_print(&p->last, &how);
 			answer_error(c, "%s is parked: %.*s", worker_infos[i].name,
 				STR_ARG(buf_str(&how)));
 			buf_free(&how);

@@ -78,7 +78,7 @@ static void fail_start(struct daemon *d, const struct process *p)
 {
 	struct buf how = {0};
 
-	ending_print(&p->last, &how);
+	exit_reason_print(&p->last, &how);
 	fprintf(stderr, "%spaiged: the %s cannot work: %.*s\n",
 		journal_prefix(LOG_LEVEL_ERROR), worker_infos[p->id].name,
 		STR_ARG(buf_str(&how)));
@@ -86,7 +86,8 @@ static void fail_start(struct daemon *d, const struct process *p)
 		fprintf(stderr, "Its last lines:\n%.*s", STR_ARG(buf_str(&p->last.tail)));
 	buf_free(&how);
 	daemon_stop(d, "a worker cannot work with this configuration or data",
-		p->last.kind == ENDING_EXIT ? notify_final_exit_code() : EXIT_FAILURE);
+		p->last.kind == EXIT_REASON_EXIT ? notify_final_exit_code()
+						 : EXIT_FAILURE);
 	processes_abandon(&d->processes);
 }
 

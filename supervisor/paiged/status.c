@@ -22,18 +22,18 @@ static struct strs lines_of(struct arena *a, struct str text)
 	return lines;
 }
 
-static struct ctl_exit describe_ending(const struct ending *e, struct arena *a)
+static struct ctl_exit describe_exit(const struct exit_reason *e, struct arena *a)
 {
 	char at[WALL_ISO_SIZE];
 	struct buf meaning = {0};
-	struct ctl_exit out = {.kind = str_of(ending_kind_name(e->kind))};
+	struct ctl_exit out = {.kind = str_of(exit_reason_kind_name(e->kind))};
 
-	ending_print(e, &meaning);
+	exit_reason_print(e, &meaning);
 	wall_iso(e->at, at);
 	out.meaning = arena_str(a, meaning.len ? buf_str(&meaning) : STR_LIT(""));
 	out.at = arena_str(a, str_of(at));
 	out.log_tail = lines_of(a, buf_str(&e->tail));
-	if (e->kind == ENDING_SIGNAL) {
+	if (e->kind == EXIT_REASON_SIGNAL) {
 		out.signal = str_of(sigabbrev_np(e->code));
 		out.core = e->core;
 		out.has_core = true;
@@ -70,8 +70,8 @@ static struct ctl_worker describe_worker(
 		out.confinement = buf_str(&p->confinement);
 	if (p->detail.len)
 		out.detail.raw = buf_str(&p->detail);
-	if (p->last.kind != ENDING_NONE) {
-		out.last_exit = describe_ending(&p->last, a);
+	if (p->last.kind != EXIT_REASON_NONE) {
+		out.last_exit = describe_exit(&p->last, a);
 		out.has_last_exit = true;
 	}
 	if (p->policy.state == POLICY_BACKOFF) {

@@ -151,7 +151,7 @@ static void start_process(struct process *p)
 	log_error("worker not started", "name", "%s", name_of(p), "error", "%s",
 		strerror(-error), "hint", "%s",
 		"limits of processes and open files: ulimit -u, ulimit -n", NULL);
-	p->last.kind = ENDING_SPAWN;
+	p->last.kind = EXIT_REASON_SPAWN;
 	p->last.code = -error;
 	p->last.at = clock_wall();
 	step(p, (struct policy_event){.kind = POLICY_EXITED});
@@ -226,13 +226,13 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the end of a process ---- */
 
-static void log_ending(const struct process *p, pid_t pid)
+static void log_exit(const struct process *p, pid_t pid)
 {
 	bool expected = p->policy.state == POLICY_STOPPING &&
-			p->last.kind == ENDING_EXIT && p->last.code == 0;
+			p->last.kind == EXIT_REASON_EXIT && p->last.code == 0;
 	struct buf how = {0};
 
-	ending_print(&p->last, &how);
+	exit_reason_print(&p->last, &how);
 	if (expected)
 		log_info("worker stopped", "name", "%s", name_of(p), "pid", "%d",
 			(int)pid, NULL);
@@ -245,12 +245,12 @@ static void log_ending(const struct process *p, pid_t pid)
 /* Forgets the process and tells the policy. */
 static void forget(struct process *p)
 {
-	bool parks = ending_parks(&p->last);
+	bool parks = exit_reason_parks(&p->last);
 	int32_t jitter;
 
 	/* A program that is missing when the daemon is started will not appear by itself;
 	 * later it is being replaced. */
-	if (p->last.kind == ENDING_SPAWN && !p->shared->booted)
+	if (p->last.kind == EXIT_REASON_SPAWN && !p->shared->booted)
 		parks = true;
 	release(p);
 	if (p->shared->stopping)
@@ -287,10 +287,10 @@ static void on_process_exited(evutil_socket_t fd, short what, void *arg)
 	(void)waitid(P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG);
 	channel_drain(&p->channel);
 	logs_ended(p->shared->logs, p->id);
-	ending_set(&p->last, &info, p->spawn_error, clock_wall());
+	exit_reason_set(&p->last, &info, p->spawn_error, clock_wall());
 	buf_clear(&p->last.tail);
 	logs_tail(p->shared->logs, p->id, TAIL_LINES, &p->last.tail);
-	log_ending(p, pid);
+	log_exit(p, pid);
 	forget(p);
 }
 

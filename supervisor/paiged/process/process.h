@@ -13,7 +13,7 @@
 #include "supervisor/paiged/logs/logs.h"
 #include "supervisor/paiged/process/broker.h"
 #include "supervisor/paiged/process/channel.h"
-#include "supervisor/paiged/process/ending.h"
+#include "supervisor/paiged/process/exit_reason.h"
 #include "supervisor/paiged/process/policy.h"
 #include "supervisor/paiged/process/usage.h"
 #include "supervisor/shared/listener.h"
@@ -52,7 +52,7 @@ struct process {
 	struct mono started_at;
 	int spawn_error; /* errno that the child reported instead of running the program
 			  */
-	struct ending last;
+	struct exit_reason last;
 	/* What it said of itself last (type worker_status); empty when it said nothing.
 	 */
 	struct buf condition, reason, confinement, detail;

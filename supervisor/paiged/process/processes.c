@@ -15,9 +15,9 @@ static struct str reason_of(const struct process *p, struct buf *scratch)
 
 	if (reason.len > 0)
 		return reason;
-	if (p->policy.state == POLICY_READY || p->last.kind == ENDING_NONE)
+	if (p->policy.state == POLICY_READY || p->last.kind == EXIT_REASON_NONE)
 		return (struct str){0};
-	ending_print(&p->last, scratch);
+	exit_reason_print(&p->last, scratch);
 	return buf_str(scratch);
 }
 

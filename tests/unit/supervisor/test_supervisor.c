@@ -1,8 +1,8 @@
-/* The small pure parts of the supervisor: packets, endings, usage, environment, command
+/* The small pure parts of the supervisor: packets, exit reasons, usage, environment, command
  * lines. */
 #include "supervisor/paiged/process/channel.h"
-#include "supervisor/paiged/process/ending.h"
 #include "supervisor/paiged/process/environment.h"
+#include "supervisor/paiged/process/exit_reason.h"
 #include "supervisor/paiged/process/launch.h"
 #include "supervisor/paiged/process/usage.h"
 #include "supervisor/shared/listener.h"
@@ -58,13 +58,13 @@ START_TEST(checks_packets)
 }
 END_TEST
 
-/* ---- endings ---- */
+/* ---- exit reasons ---- */
 
 static const struct {
 	int code, status, spawn_error; /* as siginfo_t has them */
 	bool parks;
 	const char *text;
-} endings[] = {
+} exit_reasons[] = {
 	{CLD_EXITED, 0, 0, false, "exit code 0: Finished."},
 	{CLD_EXITED, 1, 0, false, "exit code 1"},
 	{CLD_EXITED, 64, 0, true,
@@ -80,18 +80,18 @@ static const struct {
 		"could not be started: No such file or directory"},
 };
 
-START_TEST(tells_endings)
+START_TEST(tells_exit_reasons)
 {
-	siginfo_t info = {.si_code = endings[_i].code};
-	struct ending e = {0};
+	siginfo_t info = {.si_code = exit_reasons[_i].code};
+	struct exit_reason e = {0};
 	struct buf text = {0};
 
-	info.si_status = endings[_i].status;
-	ending_set(&e, &info, endings[_i].spawn_error, (struct wall){1});
-	ending_print(&e, &text);
+	info.si_status = exit_reasons[_i].status;
+	exit_reason_set(&e, &info, exit_reasons[_i].spawn_error, (struct wall){1});
+	exit_reason_print(&e, &text);
 	buf_add_char(&text, '\0');
-	ck_assert_str_eq(text.data, endings[_i].text);
-	ck_assert_int_eq(ending_parks(&e), endings[_i].parks);
+	ck_assert_str_eq(text.data, exit_reasons[_i].text);
+	ck_assert_int_eq(exit_reason_parks(&e), exit_reasons[_i].parks);
 	buf_free(&text);
 }
 END_TEST
@@ -328,7 +328,7 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(tests, checks_packets, 0, COUNT(packets));
-	tcase_add_loop_test(tests, tells_endings, 0, COUNT(endings));
+	tcase_add_loop_test(tests, tells_exit_reasons, 0, COUNT(exit_reasons));
 	tcase_add_test(tests, reads_proc_stat);
 	tcase_add_test(tests, percents_are_of_the_time_between);
 	tcase_add_loop_test(tests, environments_hold_no_foreign_secret, 0, WORKER_COUNT);

@@ -1,30 +1,32 @@
-/* ending.c - see ending.h. Pure but for memory. */
-#include "supervisor/paiged/process/ending.h"
+/* exit_reason.c - see exit_reason.h. Pure but for memory. */
+#include "supervisor/paiged/process/exit_reason.h"
 
 #include "proto/worker.h"
 #include <string.h>
 #include <sys/wait.h>
 
-void ending_set(struct ending *e, const siginfo_t *info, int spawn_error, struct wall at)
+void exit_reason_set(
+	struct exit_reason *e, const siginfo_t *info, int spawn_error, struct wall at)
 {
 	e->at = at;
 	e->core = info->si_code == CLD_DUMPED;
 	if (spawn_error) {
-		e->kind = ENDING_SPAWN;
+		e->kind = EXIT_REASON_SPAWN;
 		e->code = spawn_error;
 	} else {
-		e->kind = info->si_code == CLD_EXITED ? ENDING_EXIT : ENDING_SIGNAL;
+		e->kind = info->si_code == CLD_EXITED ? EXIT_REASON_EXIT
+						      : EXIT_REASON_SIGNAL;
 		e->code = info->si_status;
 	}
 }
 
-bool ending_parks(const struct ending *e)
+bool exit_reason_parks(const struct exit_reason *e)
 {
-	return e->kind == ENDING_EXIT &&
+	return e->kind == EXIT_REASON_EXIT &&
 	       (e->code == WORKER_EXIT_CONFIG || e->code == WORKER_EXIT_USAGE);
 }
 
-const char *ending_kind_name(enum ending_kind kind)
+const char *exit_reason_kind_name(enum exit_reason_kind kind)
 {
 	static const char *const names[] = {"none", "exit", "signal", "spawn"};
 
@@ -48,19 +50,19 @@ static void print_exit(int code, struct buf *out)
 			buf_printf(out, ": %s", known[i].doc);
 }
 
-void ending_print(const struct ending *e, struct buf *out)
+void exit_reason_print(const struct exit_reason *e, struct buf *out)
 {
 	switch (e->kind) {
-	case ENDING_NONE:
+	case EXIT_REASON_NONE:
 		break;
-	case ENDING_EXIT:
+	case EXIT_REASON_EXIT:
 		print_exit(e->code, out);
 		break;
-	case ENDING_SIGNAL:
+	case EXIT_REASON_SIGNAL:
 		buf_printf(out, "killed by signal %d (%s)%s", e->code, strsignal(e->code),
 			e->core ? ", core dumped" : "");
 		break;
-	case ENDING_SPAWN:
+	case EXIT_REASON_SPAWN:
 		buf_printf(out, "could not be started: %s", strerror(e->code));
 		break;
 	}
