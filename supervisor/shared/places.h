@@ -7,7 +7,7 @@
 
 /* In the runtime directory (ctl.h). */
 #define CTL_SOCKET "ctl.sock"
-/* DATA_DIR/logs/<name>.log and its older ones <name>.log.1 to .4 (sink.h). */
+/* DATA_DIR/logs/<name>.log and its older ones <name>.log.1 to .4 (log_file.h). */
 #define LOG_FILES 5
 
 #endif

@@ -5,7 +5,7 @@
 #include "common/base/log.h"
 #include "supervisor/paiged/logs/journal.h"
 #include "supervisor/paiged/logs/lines.h"
-#include "supervisor/paiged/logs/sink.h"
+#include "supervisor/paiged/logs/log_file.h"
 #include "supervisor/paiged/logs/tail.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +27,14 @@ struct log_stream {
 	struct event *readable;
 	struct lines lines;
 	struct tail tail;
-	struct sink sink;
+	struct log_file log_file;
 	struct buf batch; /* whole lines that are not yet written */
 	unsigned batch_lines;
 };
 
 struct logs {
 	struct log_stream streams[WORKER_COUNT];
-	struct sink own;
+	struct log_file own;
 	uint64_t
 		unheard; /* lines that the journal did not take, since it last took one */
 };
@@ -92,7 +92,7 @@ static void on_line(void *arg, const char *line, size_t len)
 static void file_batch(struct log_stream *s)
 {
 	if (s->batch_lines > 0)
-		sink_write(&s->sink, s->batch.data, s->batch.len, s->batch_lines,
+		log_file_write(&s->log_file, s->batch.data, s->batch.len, s->batch_lines,
 			clock_mono());
 	buf_clear(&s->batch);
 	s->batch_lines = 0;
@@ -129,7 +129,7 @@ static void write_own(const char *line, size_t len)
 	else
 		(void)journal_write(line, len); /* nobody to tell */
 	if (own_logs)
-		sink_write(&own_logs->own, line, len, 1, clock_mono());
+		log_file_write(&own_logs->own, line, len, 1, clock_mono());
 }
 
 static int open_stream(
@@ -142,7 +142,7 @@ static int open_stream(
 		.name = worker_infos[id].name,
 		.read_fd = -1,
 		.write_fd = -1};
-	sink_open(&s->sink, dir, s->name, clock_mono());
+	log_file_open(&s->log_file, dir, s->name, clock_mono());
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return -errno;
 	s->read_fd = fds[0];
@@ -166,7 +166,7 @@ struct logs *logs_new(struct event_base *base, const char *dir)
 		logs->streams[i].read_fd = logs->streams[i].write_fd = -1;
 	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
 		error = -errno;
-	sink_open(&logs->own, dir, "paiged", clock_mono());
+	log_file_open(&logs->own, dir, "paiged", clock_mono());
 	for (int i = 0; i < WORKER_COUNT && !error; i++)
 		error = open_stream(logs, (enum worker_id)i, base, dir);
 	if (error) {
@@ -205,7 +205,7 @@ uint64_t logs_dropped(const struct logs *logs)
 	uint64_t n = logs->own.dropped_total;
 
 	for (int i = 0; i < WORKER_COUNT; i++)
-		n += logs->streams[i].sink.dropped_total;
+		n += logs->streams[i].log_file.dropped_total;
 	return n;
 }
 
@@ -213,9 +213,9 @@ void logs_check(struct logs *logs, struct mono now)
 {
 	if (logs->unheard > 0)
 		(void)say_unheard(logs); /* a second later again */
-	sink_check(&logs->own, now);
+	log_file_check(&logs->own, now);
 	for (int i = 0; i < WORKER_COUNT; i++)
-		sink_check(&logs->streams[i].sink, now);
+		log_file_check(&logs->streams[i].log_file, now);
 }
 
 void logs_free(struct logs *logs)
@@ -235,9 +235,9 @@ void logs_free(struct logs *logs)
 			close(s->read_fd);
 		if (s->write_fd >= 0)
 			close(s->write_fd);
-		sink_close(&s->sink);
+		log_file_close(&s->log_file);
 		buf_free(&s->batch);
 	}
-	sink_close(&logs->own);
+	log_file_close(&logs->own);
 	free(logs);
 }

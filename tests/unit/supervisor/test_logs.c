@@ -1,7 +1,7 @@
 /* Lines, the last of them, and the files they end in. */
 #include "common/base/log.h"
 #include "supervisor/paiged/logs/lines.h"
-#include "supervisor/paiged/logs/sink.h"
+#include "supervisor/paiged/logs/log_file.h"
 #include "supervisor/paiged/logs/tail.h"
 #include <check.h>
 #include <stdio.h>
@@ -215,16 +215,16 @@ static void expect(const char *path, const char *content)
 		text, content);
 }
 
-static void put(struct sink *s, const char *text, int64_t ms)
+static void put(struct log_file *s, const char *text, int64_t ms)
 {
-	sink_write(s, text, strlen(text), 1, at(ms));
+	log_file_write(s, text, strlen(text), 1, at(ms));
 }
 
 START_TEST(rotates_by_renaming)
 {
-	struct sink s;
+	struct log_file s;
 
-	sink_open(&s, "logs", "a", at(1));
+	log_file_open(&s, "logs", "a", at(1));
 	s.max_bytes = 8;
 	for (char c = '1'; c <= '7'; c++) {
 		char line[] = {c, c, c, c, c, '\n', '\0'};
@@ -237,41 +237,41 @@ START_TEST(rotates_by_renaming)
 	expect("logs/a.log.5", NULL);
 	put(&s, "x\n", 1);
 	expect("logs/a.log", "77777\nx\n");
-	sink_close(&s);
+	log_file_close(&s);
 	/* A restart goes on where it was. */
-	sink_open(&s, "logs", "a", at(1));
+	log_file_open(&s, "logs", "a", at(1));
 	s.max_bytes = 8;
 	put(&s, "y\n", 1);
 	expect("logs/a.log", "y\n");
 	expect("logs/a.log.1", "77777\nx\n");
-	sink_close(&s);
+	log_file_close(&s);
 }
 END_TEST
 
 START_TEST(one_batch_larger_than_the_limit_is_written_whole)
 {
-	struct sink s;
+	struct log_file s;
 
-	sink_open(&s, "logs", "a", at(1));
+	log_file_open(&s, "logs", "a", at(1));
 	s.max_bytes = 4;
 	put(&s, "a long line\n", 1);
 	expect("logs/a.log", "a long line\n");
 	expect("logs/a.log.1", NULL);
-	sink_close(&s);
+	log_file_close(&s);
 }
 END_TEST
 
 START_TEST(a_deleted_file_is_made_again)
 {
-	struct sink s;
+	struct log_file s;
 
-	sink_open(&s, "logs", "a", at(1));
+	log_file_open(&s, "logs", "a", at(1));
 	put(&s, "one\n", 1);
 	ck_assert_int_eq(system("rm -r logs"), 0);
-	sink_check(&s, at(2));
+	log_file_check(&s, at(2));
 	put(&s, "two\n", 2);
 	expect("logs/a.log", "two\n");
-	sink_close(&s);
+	log_file_close(&s);
 }
 END_TEST
 
@@ -279,19 +279,19 @@ END_TEST
  * root too. */
 START_TEST(what_cannot_be_written_is_dropped_counted_and_told)
 {
-	struct sink s;
+	struct log_file s;
 	char text[4096];
 	FILE *file;
 
 	ck_assert_int_eq(mkdir("logs/a.log", 0700), 0);
-	sink_open(&s, "logs", "a", at(1));
+	log_file_open(&s, "logs", "a", at(1));
 	put(&s, "one\n", 1);
 	put(&s, "two\n", 2);
 	ck_assert_uint_eq(s.dropped_total, 2);
 	ck_assert_int_eq(rmdir("logs/a.log"), 0);
-	put(&s, "three\n", SINK_RETRY_MS);
+	put(&s, "three\n", LOG_FILE_RETRY_MS);
 	ck_assert_uint_eq(s.dropped_total, 3);
-	put(&s, "four\n", SINK_RETRY_MS + 1);
+	put(&s, "four\n", LOG_FILE_RETRY_MS + 1);
 	ck_assert_uint_eq(s.dropped_total, 3);
 	file = fopen("logs/a.log", "r");
 	ck_assert_ptr_nonnull(file);
@@ -299,20 +299,20 @@ START_TEST(what_cannot_be_written_is_dropped_counted_and_told)
 	fclose(file);
 	ck_assert_ptr_nonnull(strstr(text, "3 lines are missing here"));
 	ck_assert_str_eq(text + strlen(text) - 5, "four\n");
-	sink_close(&s);
+	log_file_close(&s);
 }
 END_TEST
 
 START_TEST(a_link_is_not_followed)
 {
-	struct sink s;
+	struct log_file s;
 
 	ck_assert_int_eq(symlink("../elsewhere", "logs/a.log"), 0);
-	sink_open(&s, "logs", "a", at(1));
+	log_file_open(&s, "logs", "a", at(1));
 	put(&s, "one\n", 1);
 	ck_assert_uint_eq(s.dropped_total, 1);
 	expect("elsewhere", NULL);
-	sink_close(&s);
+	log_file_close(&s);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* sink.c - see sink.h. */
-#include "supervisor/paiged/logs/sink.h"
+/* log_file.c - see log_file.h. */
+#include "supervisor/paiged/logs/log_file.h"
 
 #include "common/base/log.h"
 #include "supervisor/shared/places.h"
@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void fail(struct sink *s, struct mono now)
+static void fail(struct log_file *s, struct mono now)
 {
 	s->error = errno;
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
-	s->retry_at = mono_add_ms(now, SINK_RETRY_MS);
+	s->retry_at = mono_add_ms(now, LOG_FILE_RETRY_MS);
 }
 
 /* The directory may have been deleted with the file. */
@@ -34,7 +34,7 @@ static void make_parent(const char *path)
 	free(dir);
 }
 
-static void open_file(struct sink *s, struct mono now)
+static void open_file(struct log_file *s, struct mono now)
 {
 	const int flags =
 		O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -59,16 +59,16 @@ static void open_file(struct sink *s, struct mono now)
 	s->inode = st.st_ino;
 }
 
-void sink_open(struct sink *s, const char *dir, const char *name, struct mono now)
+void log_file_open(struct log_file *s, const char *dir, const char *name, struct mono now)
 {
-	*s = (struct sink){.fd = -1, .name = name, .max_bytes = SINK_MAX_BYTES};
+	*s = (struct log_file){.fd = -1, .name = name, .max_bytes = LOG_FILE_MAX_BYTES};
 	if (asprintf(&s->path, "%s/%s.log", dir, name) < 0)
 		abort();
 	open_file(s, now);
 }
 
 /* <name>.log.3 becomes .4, … , <name>.log becomes .1; what was .4 is gone. */
-static void rotate(struct sink *s, struct mono now)
+static void rotate(struct log_file *s, struct mono now)
 {
 	char *from, *to;
 	int failed = 0;
@@ -92,7 +92,7 @@ static void rotate(struct sink *s, struct mono now)
 }
 
 /* All of it or nothing: half a line would spoil the next. */
-static bool append(struct sink *s, const char *data, size_t len, struct mono now)
+static bool append(struct log_file *s, const char *data, size_t len, struct mono now)
 {
 	ssize_t n;
 
@@ -114,7 +114,7 @@ static bool append(struct sink *s, const char *data, size_t len, struct mono now
 	return false;
 }
 
-static void announce_dropped(struct sink *s, struct mono now)
+static void announce_dropped(struct log_file *s, struct mono now)
 {
 	char text[160], line[LOG_LINE_MAX];
 	size_t len;
@@ -127,8 +127,8 @@ static void announce_dropped(struct sink *s, struct mono now)
 		s->dropped = 0;
 }
 
-void sink_write(
-	struct sink *s, const char *data, size_t len, unsigned lines, struct mono now)
+void log_file_write(
+	struct log_file *s, const char *data, size_t len, unsigned lines, struct mono now)
 {
 	if (s->fd < 0 && now.us >= s->retry_at.us)
 		open_file(s, now);
@@ -140,7 +140,7 @@ void sink_write(
 	s->dropped_total += lines;
 }
 
-void sink_check(struct sink *s, struct mono now)
+void log_file_check(struct log_file *s, struct mono now)
 {
 	struct stat st;
 
@@ -154,7 +154,7 @@ void sink_check(struct sink *s, struct mono now)
 	open_file(s, now);
 }
 
-void sink_close(struct sink *s)
+void log_file_close(struct log_file *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);

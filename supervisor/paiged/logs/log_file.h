@@ -1,13 +1,13 @@
 /*
- * sink.h - one log file: DATA_DIR/logs/<name>.log with its older ones <name>.log.1 to .4.
+ * log_file.h - one log file: DATA_DIR/logs/<name>.log with its older ones <name>.log.1 to .4.
  *
  * Called by logs.c. A file that cannot be written never holds anybody up: lines are
- * dropped and counted, the file is tried again every SINK_RETRY_MS, and then says how
+ * dropped and counted, the file is tried again every LOG_FILE_RETRY_MS, and then says how
  * many are missing. Rotation renames, so that whoever
  * follows the old file loses nothing; nothing is copied.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_SINK_H
-#define PAIGE_SUPERVISOR_PAIGED_LOGS_SINK_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_LOG_FILE_H
+#define PAIGE_SUPERVISOR_PAIGED_LOGS_LOG_FILE_H
 
 #include "common/base/clock.h"
 #include <stdbool.h>
@@ -15,15 +15,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SINK_MAX_BYTES (10 * 1024 * 1024)
-#define SINK_RETRY_MS 5000
+#define LOG_FILE_MAX_BYTES (10 * 1024 * 1024)
+#define LOG_FILE_RETRY_MS 5000
 
-struct sink {
+struct log_file {
 	char *path;
 	const char *name; /* borrowed, of the worker */
 	int fd;		  /* -1 while it cannot be written */
 	int64_t size;
-	int64_t max_bytes; /* SINK_MAX_BYTES but in tests */
+	int64_t max_bytes; /* LOG_FILE_MAX_BYTES but in tests */
 	dev_t device;
 	ino_t inode;
 	struct mono retry_at;
@@ -32,14 +32,15 @@ struct sink {
 	int error;		/* errno of the last failure */
 };
 
-/* Opens or makes the file (mode 0600). A failure is remembered in the sink, not returned:
+/* Opens or makes the file (mode 0600). A failure is remembered in the log file, not returned:
  * a daemon without log files is better than no daemon. */
-void sink_open(struct sink *s, const char *dir, const char *name, struct mono now);
+void log_file_open(
+	struct log_file *s, const char *dir, const char *name, struct mono now);
 /* `data` is whole lines, `lines` of them. */
-void sink_write(
-	struct sink *s, const char *data, size_t len, unsigned lines, struct mono now);
+void log_file_write(struct log_file *s, const char *data, size_t len, unsigned lines,
+	struct mono now);
 /* Opens the file anew when somebody deleted or replaced it. To be called now and then. */
-void sink_check(struct sink *s, struct mono now);
-void sink_close(struct sink *s);
+void log_file_check(struct log_file *s, struct mono now);
+void log_file_close(struct log_file *s);
 
 #endif
