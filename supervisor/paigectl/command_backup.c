@@ -5,8 +5,8 @@
  * is wanted.
  */
 #include "proto/codec/messages.h"
+#include "supervisor/paigectl/move_file.h"
 #include "supervisor/paigectl/paigectl.h"
-#include "supervisor/paigectl/place_file.h"
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int refuse_existing(const char *file)
 
 static int take(const char *from, const char *file, bool force)
 {
-	int error = place_file(from, file, force);
+	int error = move_file(from, file, force);
 
 	if (error == 0)
 		return 0;

@@ -1,5 +1,5 @@
-/* Putting a finished file where somebody wants it (supervisor/paigectl/place_file.h). */
-#include "supervisor/paigectl/place_file.h"
+/* Putting a finished file where somebody wants it (supervisor/paigectl/move_file.h). */
+#include "supervisor/paigectl/move_file.h"
 #include "tests/unit/scratch.h"
 #include <dirent.h>
 
@@ -46,7 +46,7 @@ START_TEST(a_file_is_moved)
 	const char *to = target_dir(_i);
 
 	ck_assert_int_eq(
-		place_file(scratch_path(dir, "from"), scratch_path(to, "to"), false), 0);
+		move_file(scratch_path(dir, "from"), scratch_path(to, "to"), false), 0);
 	ck_assert(scratch_holds(to, "to", "new"));
 	ck_assert(!scratch_exists(dir, "from"));
 	ck_assert_int_eq(files_in(dir) + files_in(far_dir), 1);
@@ -59,13 +59,13 @@ START_TEST(nothing_is_replaced_unasked)
 
 	scratch_write(to, "to", "old");
 	ck_assert_int_eq(
-		place_file(scratch_path(dir, "from"), scratch_path(to, "to"), false),
+		move_file(scratch_path(dir, "from"), scratch_path(to, "to"), false),
 		-EEXIST);
 	ck_assert(scratch_holds(to, "to", "old"));
 	ck_assert(scratch_holds(dir, "from", "new"));
 	ck_assert_int_eq(files_in(dir) + files_in(far_dir), 2);
 	ck_assert_int_eq(
-		place_file(scratch_path(dir, "from"), scratch_path(to, "to"), true), 0);
+		move_file(scratch_path(dir, "from"), scratch_path(to, "to"), true), 0);
 	ck_assert(scratch_holds(to, "to", "new"));
 	ck_assert_int_eq(files_in(dir) + files_in(far_dir), 1);
 }
@@ -78,10 +78,10 @@ START_TEST(a_link_is_not_followed)
 	scratch_write(to, "precious", "old");
 	scratch_link(to, "precious", "to");
 	ck_assert_int_eq(
-		place_file(scratch_path(dir, "from"), scratch_path(to, "to"), false),
+		move_file(scratch_path(dir, "from"), scratch_path(to, "to"), false),
 		-EEXIST);
 	ck_assert_int_eq(
-		place_file(scratch_path(dir, "from"), scratch_path(to, "to"), true), 0);
+		move_file(scratch_path(dir, "from"), scratch_path(to, "to"), true), 0);
 	ck_assert(scratch_holds(to, "precious", "old"));
 	ck_assert(scratch_holds(to, "to", "new"));
 }
@@ -92,15 +92,15 @@ START_TEST(what_fails_leaves_everything_as_it_was)
 	const char *to = target_dir(_i);
 
 	ck_assert_int_eq(
-		place_file(scratch_path(dir, "from"), scratch_path(to, "none/to"), false),
+		move_file(scratch_path(dir, "from"), scratch_path(to, "none/to"), false),
 		-ENOENT);
 	scratch_mkdir(to, "folder");
 	scratch_write(to, "folder/x", "x");
 	ck_assert_int_lt(
-		place_file(scratch_path(dir, "from"), scratch_path(to, "folder"), true),
+		move_file(scratch_path(dir, "from"), scratch_path(to, "folder"), true),
 		0);
 	ck_assert_int_eq(
-		place_file(scratch_path(dir, "absent"), scratch_path(to, "to"), false),
+		move_file(scratch_path(dir, "absent"), scratch_path(to, "to"), false),
 		-ENOENT);
 	ck_assert(scratch_holds(dir, "from", "new"));
 	ck_assert(scratch_holds(to, "folder/x", "x"));
@@ -110,7 +110,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("place_file");
+	Suite *suite = suite_create("move_file");
 	TCase *tc = tcase_create("place");
 	SRunner *runner;
 	int failed;

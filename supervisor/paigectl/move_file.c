@@ -1,5 +1,5 @@
-/* place_file.c - see place_file.h. Called by command_backup.c. */
-#include "supervisor/paigectl/place_file.h"
+/* move_file.c - see move_file.h. Called by command_backup.c. */
+#include "supervisor/paigectl/move_file.h"
 #include "common/base/file_io.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static int copy(const char *from, const char *to, bool replace)
 	return result;
 }
 
-int place_file(const char *from, const char *to, bool replace)
+int move_file(const char *from, const char *to, bool replace)
 {
 	int result = move(from, to, replace);
 

@@ -1,8 +1,8 @@
 /*
- * place_file.h - puts a finished file where somebody wants it, whole or not at all.
+ * move_file.h - puts a finished file where somebody wants it, whole or not at all.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_PLACE_FILE_H
-#define PAIGE_SUPERVISOR_PAIGECTL_PLACE_FILE_H
+#ifndef PAIGE_SUPERVISOR_PAIGECTL_MOVE_FILE_H
+#define PAIGE_SUPERVISOR_PAIGECTL_MOVE_FILE_H
 
 #include <stdbool.h>
 
@@ -12,7 +12,7 @@
  * `replace` is false, also when it appears meanwhile; or -errno, with `from` and what was
  * at `to` as they were.
  */
-int place_file(const char *from, const char *to, bool replace)
+int move_file(const char *from, const char *to, bool replace)
 	__attribute__((warn_unused_result));
 
 #endif
