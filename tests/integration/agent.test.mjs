@@ -393,7 +393,7 @@ scenario("agents have not Paige's tools when a setting says so, nor when the com
   assert.ok(lines.every((line) => line.split('\0').filter((word) => word.startsWith('--mcp-config')).length <= 1));
 });
 
-scenario('kill -9 of the worker, of a keeper, and of the supervisor leave no process', async (context) => {
+scenario('kill -9 of the worker, of a reaper, and of the supervisor leave no process', async (context) => {
   const daemon = await daemonWithAgent(context);
   const client = await connect(context, daemon);
   const { sessionId } = await client.join('one');
@@ -410,10 +410,10 @@ scenario('kill -9 of the worker, of a keeper, and of the supervisor leave no pro
   await next.next('historyEnd');
   assert.deepEqual(JSON.parse(await next.prompt('where')).args.slice(-2), ['--resume', sessionId]);
   const more = JSON.parse(await next.prompt('children'));
-  const keeper = agents(daemon).find((p) => p.name === 'paige-agent' || p.name === 'exe');
-  process.kill(keeper.pid, 'SIGKILL');
+  const reaper = agents(daemon).find((p) => p.name === 'paige-agent' || p.name === 'exe');
+  process.kill(reaper.pid, 'SIGKILL');
   await next.next('processExit');
-  await until('the end of everything below the killed keeper', () => left(more).length === 0, { ms: 5000 });
+  await until('the end of everything below the killed reaper', () => left(more).length === 0, { ms: 5000 });
 
   const last = JSON.parse(await next.prompt('children'));
   await daemon.die();

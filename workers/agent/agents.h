@@ -70,13 +70,13 @@ struct agents {
 	char *claude_dir; /* where Claude Code keeps its sessions */
 	struct folder root;
 	int records_fd; /* DATA_DIR/agents */
-	int lock_fd;	/* in it; keepers hold it, too */
+	int lock_fd;	/* in it; reapers hold it, too */
 	LIST_HEAD(, agent_session) sessions;
 	struct agent_clients clients;
 	size_t session_count, client_count, process_count;
 	char gateway[17]; /* generation of the gateway that the clients came by */
 	struct event *flush;
-	struct event *sweep; /* children that a killed keeper has left */
+	struct event *sweep; /* children that a killed reaper has left */
 	bool stopping;
 };
 

@@ -1,6 +1,6 @@
 /*
  * main.c - paige-agent, the worker that runs Claude Code (AGENT_COMMAND) under
- * supervision; and, with KEEPER_ARGUMENT, the keeper of one agent (keeper.h).
+ * supervision; and, with REAPER_ARGUMENT, the reaper of one agent (reaper.h).
  *
  * Not confined: an agent may do whatever its user may, and what holds for this process
  * would hold for it too. Strangers never talk to this process: the gateway checks who
@@ -95,20 +95,20 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 	clients_flush(arg);
 }
 
-/* What a killed keeper was to look after has become ours. */
+/* What a killed reaper was to look after has become ours. */
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
 	struct agents *a = arg;
 	const struct agent_session *s;
-	pid_t keepers[AGENTS_MAX_SESSIONS];
+	pid_t reapers[AGENTS_MAX_SESSIONS];
 	size_t count = 0;
 
 	(void)fd;
 	(void)what;
 	LIST_FOREACH(s, &a->sessions, link)
 	if (s->process)
-		keepers[count++] = process_keeper(s->process);
-	if (family_end(keepers, count) > 0)
+		reapers[count++] = process_reaper(s->process);
+	if (family_end(reapers, count) > 0)
 		event_add_ms(a->sweep, SWEEP_PAUSE_MS);
 }
 
@@ -220,7 +220,7 @@ static const struct worker_spec spec = {
 
 int main(int argc, char **argv)
 {
-	if (argc > 2 && strcmp(argv[1], KEEPER_ARGUMENT) == 0)
-		return keeper_main(argv + 2);
+	if (argc > 2 && strcmp(argv[1], REAPER_ARGUMENT) == 0)
+		return reaper_main(argv + 2);
 	return worker_main(&spec, argc, argv);
 }

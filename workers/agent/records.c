@@ -19,7 +19,7 @@
 
 #define DIRECTORY "agents"
 #define LOCK "lock"
-/* Longer than any keeper takes (keeper.h). */
+/* Longer than any reaper takes (reaper.h). */
 #define LOCK_WAIT_MS 8000
 #define LOCK_PAUSE_MS 5
 
@@ -91,8 +91,8 @@ void session_take_back(struct agent_session *s)
 
 /* ---- the programs of the worker before ---- */
 
-/* Every keeper holds the lock as long as it is there, and so does the worker. */
-static void wait_for_keepers(int lock_fd)
+/* Every reaper holds the lock as long as it is there, and so does the worker. */
+static void wait_for_reapers(int lock_fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
 	const struct mono begin = clock_mono();
@@ -184,6 +184,6 @@ int sessions_open(struct agents *a)
 		a->records_fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (a->lock_fd < 0)
 		return -errno;
-	wait_for_keepers(a->lock_fd);
+	wait_for_reapers(a->lock_fd);
 	return restore_all(a);
 }

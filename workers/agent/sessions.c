@@ -363,7 +363,7 @@ static void on_line(void *arg, struct str line)
 static void tell_end(
 	struct agent_session *s, const struct process_end *end, size_t kept_prompts)
 {
-	const struct keeper_report *r = &end->report;
+	const struct reaper_report *r = &end->report;
 	struct agent_process_exit message = {
 		.source = STR_LIT("bridge"), .type = STR_LIT("processExit")};
 	struct str errors = end->errors;
@@ -475,8 +475,8 @@ const char *session_start(struct agent_session *s)
 		       "why";
 	}
 	a->process_count++;
-	log_info("agent started", "session", "%s", s->id, "keeper", "%d",
-		(int)process_keeper(s->process), "resume", "%s", resume ? "yes" : "no",
+	log_info("agent started", "session", "%s", s->id, "reaper", "%d",
+		(int)process_reaper(s->process), "resume", "%s", resume ? "yes" : "no",
 		NULL);
 	show_counts(a);
 	return NULL;

@@ -2,8 +2,8 @@
  * family.h - the children of a process that is a subreaper: everything below it that lost
  * its own parent is among them.
  *
- * Called by keeper.c for what an agent leaves behind, and by processes.c for what a
- * killed keeper leaves behind. Linux only; needs /proc.
+ * Called by reaper.c for what an agent leaves behind, and by processes.c for what a
+ * killed reaper leaves behind. Linux only; needs /proc.
  */
 #ifndef PAIGE_AGENT_PROCESS_FAMILY_H
 #define PAIGE_AGENT_PROCESS_FAMILY_H

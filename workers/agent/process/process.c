@@ -23,13 +23,13 @@ enum { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAM_COUNT };
 struct process {
 	struct event_base *base;
 	struct process_events events;
-	pid_t keeper;
+	pid_t reaper;
 	int pidfd;
 	int control_fd;
 	int fds[STREAM_COUNT]; /* -1: closed */
 	struct event *readable[STREAM_COUNT];
 	struct event *writable; /* stdin */
-	struct event *ended;	/* the keeper's pidfd */
+	struct event *ended;	/* the reaper's pidfd */
 	struct event *timer;	/* the next stage of the end */
 	struct evbuffer *input;
 	struct line_reader out, err;
@@ -68,7 +68,7 @@ static void on_error_line(void *arg, struct str line)
 		return;
 	if (line.len > PROCESS_ERROR_LINE_MAX)
 		line.len = PROCESS_ERROR_LINE_MAX;
-	log_info("agent wrote to stderr", "keeper", "%d", (int)p->keeper, "text", "%.*s",
+	log_info("agent wrote to stderr", "reaper", "%d", (int)p->reaper, "text", "%.*s",
 		STR_ARG(line), NULL);
 	free(p->errors[i]);
 	p->errors[i] = strndup(line.ptr, line.len);
@@ -157,7 +157,7 @@ static void arm(struct process *p, int64_t ms)
 	event_add_ms(p->timer, ms);
 }
 
-static void tell_keeper(const struct process *p, enum keeper_command command)
+static void tell_reaper(const struct process *p, enum reaper_command command)
 {
 	const char byte = (char)command;
 
@@ -171,22 +171,22 @@ void process_stop(struct process *p, enum process_stage first)
 	if (first <= p->stage)
 		return;
 	p->stage = first;
-	log_info("ending the agent", "keeper", "%d", (int)p->keeper, "signal", "%s",
+	log_info("ending the agent", "reaper", "%d", (int)p->reaper, "signal", "%s",
 		signals[first], NULL);
 	switch (first) {
 	case PROCESS_ASKED:
 		arm(p, PROCESS_ASK_MS);
 		break;
 	case PROCESS_INTERRUPTED:
-		tell_keeper(p, KEEPER_INTERRUPT);
+		tell_reaper(p, REAPER_INTERRUPT);
 		arm(p, PROCESS_INTERRUPT_MS);
 		break;
 	case PROCESS_TERMINATED:
-		tell_keeper(p, KEEPER_TERMINATE);
+		tell_reaper(p, REAPER_TERMINATE);
 		arm(p, PROCESS_TERMINATE_MS);
 		break;
 	case PROCESS_KILLED:
-		tell_keeper(p, KEEPER_KILL);
+		tell_reaper(p, REAPER_KILL);
 		arm(p, PROCESS_TERMINATE_MS);
 		break;
 	case PROCESS_RUNNING:
@@ -207,8 +207,8 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	} else if (p->stage == PROCESS_TERMINATED) {
 		process_stop(p, PROCESS_KILLED);
 	} else if (p->stage == PROCESS_KILLED) {
-		log_error("the keeper of an agent hangs: killing it", "keeper", "%d",
-			(int)p->keeper, NULL);
+		log_error("the reaper of an agent hangs: killing it", "reaper", "%d",
+			(int)p->reaper, NULL);
 		(void)pidfd_send_signal(p->pidfd, SIGKILL, NULL, 0);
 	}
 }
@@ -226,9 +226,9 @@ enum process_stage process_stage_of(const struct process *p)
 	return p->stage;
 }
 
-pid_t process_keeper(const struct process *p)
+pid_t process_reaper(const struct process *p)
 {
-	return p->keeper;
+	return p->reaper;
 }
 
 static struct str last_errors(const struct process *p, struct buf *out)
@@ -264,22 +264,22 @@ static void process_free(struct process *p)
 	free(p);
 }
 
-static void on_keeper_ended(evutil_socket_t fd, short what, void *arg)
+static void on_reaper_ended(evutil_socket_t fd, short what, void *arg)
 {
 	struct process *p = arg;
 	struct process_end end = {.report = {.code = -1, .signal = SIGKILL}};
-	struct keeper_report report;
+	struct reaper_report report;
 	struct buf errors = {0};
 
 	(void)fd;
 	(void)what;
-	(void)waitpid(p->keeper, NULL, 0); /* its pidfd says that it has ended */
+	(void)waitpid(p->reaper, NULL, 0); /* its pidfd says that it has ended */
 	if (recv(p->control_fd, &report, sizeof(report), MSG_DONTWAIT) == sizeof(report))
 		end.report = report;
 	else
-		log_warn("the keeper of an agent was killed", "keeper", "%d",
-			(int)p->keeper, NULL);
-	/* Nobody writes any more, unless the keeper was killed: soon all is read. */
+		log_warn("the reaper of an agent was killed", "reaper", "%d",
+			(int)p->reaper, NULL);
+	/* Nobody writes any more, unless the reaper was killed: soon all is read. */
 	for (int stream = STREAM_OUT; stream <= STREAM_ERR; stream++)
 		for (int i = 0; i < LAST_READS && p->fds[stream] >= 0; i++)
 			if (!take(p, stream))
@@ -295,7 +295,7 @@ static void on_keeper_ended(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the beginning ---- */
 
-/* Our ends and the keeper's. */
+/* Our ends and the reaper's. */
 struct ends {
 	int ours[STREAM_COUNT + 1], theirs[STREAM_COUNT + 1];
 };
@@ -330,8 +330,8 @@ static int make_ends(struct ends *e)
 	return 0;
 }
 
-/* argv behind our own program and KEEPER_ARGUMENT. */
-static char **keeper_argv(char *const *argv, struct arena *arena)
+/* argv behind our own program and REAPER_ARGUMENT. */
+static char **reaper_argv(char *const *argv, struct arena *arena)
 {
 	size_t n = 0;
 	char **list;
@@ -340,7 +340,7 @@ static char **keeper_argv(char *const *argv, struct arena *arena)
 		n++;
 	list = arena_array(arena, n + 3, sizeof(*list));
 	list[0] = arena_cstr(arena, str_of("paige-agent"));
-	list[1] = arena_cstr(arena, str_of(KEEPER_ARGUMENT));
+	list[1] = arena_cstr(arena, str_of(REAPER_ARGUMENT));
 	memcpy(list + 2, argv, n * sizeof(*list));
 	return list;
 }
@@ -358,15 +358,15 @@ static int spawn(char *const *argv, char *const *environment, int cwd_fd, int lo
 	posix_spawn_file_actions_addfchdir_np(&actions, cwd_fd);
 	for (int i = 0; i <= STREAM_COUNT; i++)
 		posix_spawn_file_actions_adddup2(&actions, e->theirs[i], i);
-	posix_spawn_file_actions_adddup2(&actions, lock_fd, KEEPER_LOCK_FD);
+	posix_spawn_file_actions_adddup2(&actions, lock_fd, REAPER_LOCK_FD);
 	posix_spawnattr_init(&attributes);
-	/* Blocked until the keeper listens to signals. */
+	/* Blocked until the reaper listens to signals. */
 	sigfillset(&all);
 	posix_spawnattr_setsigmask(&attributes, &all);
 	posix_spawnattr_setflags(
 		&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
 	error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes,
-		keeper_argv(argv, &arena), environment);
+		reaper_argv(argv, &arena), environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	arena_free(&arena);
@@ -382,7 +382,7 @@ static void listen_to(struct process *p)
 	p->readable[STREAM_ERR] = event_new(
 		p->base, p->fds[STREAM_ERR], EV_READ | EV_PERSIST, on_errors, p);
 	p->writable = event_new(p->base, in, EV_WRITE, on_writable, p);
-	p->ended = event_new(p->base, p->pidfd, EV_READ, on_keeper_ended, p);
+	p->ended = event_new(p->base, p->pidfd, EV_READ, on_reaper_ended, p);
 	p->timer = event_new(p->base, -1, 0, on_timer, p);
 	p->input = evbuffer_new();
 	if (!p->readable[STREAM_OUT] || !p->readable[STREAM_ERR] || !p->writable ||
@@ -404,14 +404,14 @@ struct process *process_new(struct event_base *base, char *const *argv,
 		abort();
 	r = make_ends(&e);
 	if (r == 0)
-		r = spawn(argv, environment, cwd_fd, lock_fd, &e, &p->keeper);
+		r = spawn(argv, environment, cwd_fd, lock_fd, &e, &p->reaper);
 	close_all(e.theirs);
 	if (r == 0) {
-		p->pidfd = pidfd_open(p->keeper, 0);
+		p->pidfd = pidfd_open(p->reaper, 0);
 		if (p->pidfd < 0) {
 			r = -errno;
-			kill(p->keeper, SIGKILL);
-			(void)waitpid(p->keeper, NULL, 0);
+			kill(p->reaper, SIGKILL);
+			(void)waitpid(p->reaper, NULL, 0);
 		}
 	}
 	if (r < 0) {

@@ -1,5 +1,5 @@
 /*
- * process.h - one agent as a process behind its keeper: started, written to, read from,
+ * process.h - one agent as a process behind its reaper: started, written to, read from,
  * ended by INT, TERM and KILL.
  *
  * Called by sessions.c; all on the worker's loop, never blocking. Knows lines, not what
@@ -11,7 +11,7 @@
 #include "common/base/arena.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
-#include "workers/agent/process/keeper.h"
+#include "workers/agent/process/reaper.h"
 #include <event2/event.h>
 #include <stdbool.h>
 
@@ -30,7 +30,7 @@
 struct process;
 
 struct process_end {
-	struct keeper_report report;
+	struct reaper_report report;
 	int64_t uptime_ms;
 	struct str errors; /* its last lines of stderr; borrowed during on_end */
 };
@@ -43,7 +43,7 @@ struct process_events {
 	void *arg;
 };
 
-/* Starts argv in the directory `cwd_fd`; the keeper keeps `lock_fd` open as long as it is
+/* Starts argv in the directory `cwd_fd`; the reaper keeps `lock_fd` open as long as it is
  * there. NULL with errno. A program that cannot be executed is told by on_end. */
 struct process *process_new(struct event_base *base, char *const *argv,
 	char *const *environment, int cwd_fd, int lock_fd, struct process_events events)
@@ -68,7 +68,7 @@ void process_stop(struct process *p, enum process_stage first);
 void process_go_on(struct process *p);
 enum process_stage process_stage_of(const struct process *p);
 
-/* Number of the keeper's process, which is a child of this one. */
-pid_t process_keeper(const struct process *p);
+/* Number of the reaper's process, which is a child of this one. */
+pid_t process_reaper(const struct process *p);
 
 #endif

@@ -1,42 +1,42 @@
 /*
- * keeper.h - the process between the agent worker and one agent: nothing that the agent
+ * reaper.h - the process between the agent worker and one agent: nothing that the agent
  * starts outlives it.
  *
- * The worker starts its own program with KEEPER_ARGUMENT. The keeper is a session leader
+ * The worker starts its own program with REAPER_ARGUMENT. The reaper is a session leader
  * and a subreaper, runs the agent in a process group of its own, passes signals on, and
  * when the agent has ended, or the worker has (killed with -9 included: the socket ends),
- * kills and reaps everything below itself, also what has left the group. When the keeper
+ * kills and reaps everything below itself, also what has left the group. When the reaper
  * itself is killed the agent dies with it (PR_SET_PDEATHSIG) and the rest falls to the
  * worker, which is a subreaper too.
  */
-#ifndef PAIGE_AGENT_PROCESS_KEEPER_H
-#define PAIGE_AGENT_PROCESS_KEEPER_H
+#ifndef PAIGE_AGENT_PROCESS_REAPER_H
+#define PAIGE_AGENT_PROCESS_REAPER_H
 
 #include <sys/types.h>
 
-#define KEEPER_ARGUMENT "--keep"
+#define REAPER_ARGUMENT "--keep"
 /* A SOCK_SEQPACKET socket to the worker. */
-#define KEEPER_FD 3
+#define REAPER_FD 3
 /* Held open while anything of the agent may be there (records.c); not the agent's. */
-#define KEEPER_LOCK_FD 4
+#define REAPER_LOCK_FD 4
 /* From TERM to KILL after the worker has gone. */
-#define KEEPER_ORPHAN_MS 1000
+#define REAPER_ORPHAN_MS 1000
 
 /* One byte, from the worker. */
-enum keeper_command {
-	KEEPER_INTERRUPT = 'I', /* SIGINT to the agent's group */
-	KEEPER_TERMINATE = 'T', /* SIGTERM, and SIGCONT */
-	KEEPER_KILL = 'K',	/* SIGKILL, to everything */
+enum reaper_command {
+	REAPER_INTERRUPT = 'I', /* SIGINT to the agent's group */
+	REAPER_TERMINATE = 'T', /* SIGTERM, and SIGCONT */
+	REAPER_KILL = 'K',	/* SIGKILL, to everything */
 };
 
-/* From the keeper, once: the agent has ended and nothing is left of it. */
-struct keeper_report {
+/* From the reaper, once: the agent has ended and nothing is left of it. */
+struct reaper_report {
 	int start_error; /* errno: the program could not be executed */
 	int code;	 /* exit code, or -1 */
 	int signal;	 /* that ended it, or 0 */
 };
 
 /* argv: the program, looked for in PATH, and its arguments. Returns the exit code. */
-int keeper_main(char *const *argv);
+int reaper_main(char *const *argv);
 
 #endif

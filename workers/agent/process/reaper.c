@@ -1,5 +1,5 @@
-/* keeper.c - see keeper.h. One thread, no library but libc. */
-#include "workers/agent/process/keeper.h"
+/* reaper.c - see reaper.h. One thread, no library but libc. */
+#include "workers/agent/process/reaper.h"
 #include "workers/agent/process/family.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 #define CLEAN_UP_PAUSE_MS 2
 #define CLEAN_UP_ROUNDS 2000
 
-struct keeper {
+struct reaper {
 	pid_t agent; /* also its process group */
 	int signal_fd;
 	bool orphaned; /* the worker is gone */
-	struct keeper_report report;
+	struct reaper_report report;
 };
 
 static _Noreturn void become(char *const *argv, int error_fd, pid_t parent)
@@ -48,7 +48,7 @@ static _Noreturn void become(char *const *argv, int error_fd, pid_t parent)
 }
 
 /* Starts the agent. 0, or the errno of fork or exec. */
-static int start(struct keeper *k, char *const *argv)
+static int start(struct reaper *k, char *const *argv)
 {
 	pid_t self = getpid();
 	int ends[2], error = 0;
@@ -82,7 +82,7 @@ static void close_streams(void)
 		close(null);
 }
 
-static void signal_agent(const struct keeper *k, int number)
+static void signal_agent(const struct reaper *k, int number)
 {
 	/* The leader is not reaped, so the group is its own. */
 	(void)kill(-k->agent, number);
@@ -91,27 +91,27 @@ static void signal_agent(const struct keeper *k, int number)
 }
 
 /* What the worker says; its end is TERM. */
-static void take_command(struct keeper *k)
+static void take_command(struct reaper *k)
 {
 	char command = 0;
-	ssize_t n = recv(KEEPER_FD, &command, 1, MSG_DONTWAIT);
+	ssize_t n = recv(REAPER_FD, &command, 1, MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
 		k->orphaned = true;
 		signal_agent(k, SIGTERM);
-	} else if (command == KEEPER_INTERRUPT) {
+	} else if (command == REAPER_INTERRUPT) {
 		signal_agent(k, SIGINT);
-	} else if (command == KEEPER_TERMINATE) {
+	} else if (command == REAPER_TERMINATE) {
 		signal_agent(k, SIGTERM);
-	} else if (command == KEEPER_KILL) {
+	} else if (command == REAPER_KILL) {
 		signal_agent(k, SIGKILL);
 	}
 }
 
 /* Reaps whatever has ended; true when the agent itself has (it is left unreaped). */
-static bool agent_ended(struct keeper *k)
+static bool agent_ended(struct reaper *k)
 {
 	siginfo_t info = {0};
 
@@ -139,13 +139,13 @@ static int64_t now_ms(void)
 }
 
 /* Until the agent has ended. */
-static void wait_for_agent(struct keeper *k)
+static void wait_for_agent(struct reaper *k)
 {
 	int64_t kill_at = 0;
 
 	while (!agent_ended(k)) {
 		struct pollfd fds[2] = {{.fd = k->signal_fd, .events = POLLIN},
-			{.fd = k->orphaned ? -1 : KEEPER_FD, .events = POLLIN}};
+			{.fd = k->orphaned ? -1 : REAPER_FD, .events = POLLIN}};
 		struct signalfd_siginfo info;
 		int wait_ms = -1;
 
@@ -153,7 +153,7 @@ static void wait_for_agent(struct keeper *k)
 			wait_ms = (int)(kill_at - now_ms());
 			if (wait_ms <= 0) {
 				signal_agent(k, SIGKILL);
-				wait_ms = KEEPER_ORPHAN_MS;
+				wait_ms = REAPER_ORPHAN_MS;
 			}
 		}
 		if (poll(fds, 2, wait_ms) < 0 && errno != EINTR)
@@ -164,12 +164,12 @@ static void wait_for_agent(struct keeper *k)
 		if (fds[1].revents)
 			take_command(k);
 		if (k->orphaned && !kill_at)
-			kill_at = now_ms() + KEEPER_ORPHAN_MS;
+			kill_at = now_ms() + REAPER_ORPHAN_MS;
 	}
 }
 
 /* Everything below goes, whatever group or session it is in. */
-static void clean_up(const struct keeper *k)
+static void clean_up(const struct reaper *k)
 {
 	const struct timespec pause = {.tv_nsec = CLEAN_UP_PAUSE_MS * 1000000L};
 
@@ -179,9 +179,9 @@ static void clean_up(const struct keeper *k)
 		nanosleep(&pause, NULL);
 }
 
-int keeper_main(char *const *argv)
+int reaper_main(char *const *argv)
 {
-	struct keeper k = {.report.code = -1};
+	struct reaper k = {.report.code = -1};
 	sigset_t all, wanted;
 	ssize_t done;
 
@@ -192,8 +192,8 @@ int keeper_main(char *const *argv)
 	sigaddset(&wanted, SIGTERM);
 	k.signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (k.signal_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
-		fcntl(KEEPER_FD, F_SETFD, FD_CLOEXEC) < 0 ||
-		close_range(KEEPER_FD, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		fcntl(REAPER_FD, F_SETFD, FD_CLOEXEC) < 0 ||
+		close_range(REAPER_FD, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		return EXIT_FAILURE;
 	k.report.start_error = start(&k, argv);
 	close_streams();
@@ -201,7 +201,7 @@ int keeper_main(char *const *argv)
 		wait_for_agent(&k);
 	if (k.agent > 0)
 		clean_up(&k);
-	done = send(KEEPER_FD, &k.report, sizeof(k.report), MSG_NOSIGNAL | MSG_DONTWAIT);
+	done = send(REAPER_FD, &k.report, sizeof(k.report), MSG_NOSIGNAL | MSG_DONTWAIT);
 	(void)done;
 	return EXIT_SUCCESS;
 }
