@@ -12,8 +12,8 @@
 #include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
 #include "workers/agent/process/command.h"
+#include "workers/agent/process/descendants.h"
 #include "workers/agent/process/environment.h"
-#include "workers/agent/process/family.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -108,7 +108,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	LIST_FOREACH(s, &a->sessions, link)
 	if (s->process)
 		reapers[count++] = process_reaper(s->process);
-	if (family_end(reapers, count) > 0)
+	if (descendants_end(reapers, count) > 0)
 		event_add_ms(a->sweep, SWEEP_PAUSE_MS);
 }
 

@@ -1,6 +1,6 @@
 /* reaper.c - see reaper.h. One thread, no library but libc. */
 #include "workers/agent/process/reaper.h"
-#include "workers/agent/process/family.h"
+#include "workers/agent/process/descendants.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -175,7 +175,7 @@ static void clean_up(const struct reaper *k)
 
 	(void)kill(-k->agent, SIGKILL);
 	(void)waitpid(k->agent, NULL, 0);
-	for (int i = 0; i < CLEAN_UP_ROUNDS && family_end(NULL, 0) > 0; i++)
+	for (int i = 0; i < CLEAN_UP_ROUNDS && descendants_end(NULL, 0) > 0; i++)
 		nanosleep(&pause, NULL);
 }
 

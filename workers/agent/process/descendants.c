@@ -1,5 +1,5 @@
-/* family.c - see family.h. */
-#include "workers/agent/process/family.h"
+/* descendants.c - see descendants.h. */
+#include "workers/agent/process/descendants.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ static bool is_in(pid_t pid, const pid_t *list, size_t count)
 	return false;
 }
 
-size_t family_end(const pid_t *keep, size_t keep_count)
+size_t descendants_end(const pid_t *keep, size_t keep_count)
 {
 	DIR *proc = opendir("/proc");
 	const pid_t self = getpid();

@@ -1,12 +1,12 @@
 /*
- * family.h - the children of a process that is a subreaper: everything below it that lost
+ * descendants.h - the children of a process that is a subreaper: everything below it that lost
  * its own parent is among them.
  *
  * Called by reaper.c for what an agent leaves behind, and by processes.c for what a
  * killed reaper leaves behind. Linux only; needs /proc.
  */
-#ifndef PAIGE_AGENT_PROCESS_FAMILY_H
-#define PAIGE_AGENT_PROCESS_FAMILY_H
+#ifndef PAIGE_AGENT_PROCESS_DESCENDANTS_H
+#define PAIGE_AGENT_PROCESS_DESCENDANTS_H
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -16,6 +16,6 @@
  * ones. Returns how many are still there: their own children become ours when they end,
  * so it is called again until it gives 0.
  */
-size_t family_end(const pid_t *keep, size_t keep_count);
+size_t descendants_end(const pid_t *keep, size_t keep_count);
 
 #endif
