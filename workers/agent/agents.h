@@ -14,10 +14,10 @@
 #include "common/base/ids.h"
 #include "common/worker/worker.h"
 #include "workers/agent/folders.h"
+#include "workers/agent/idle_driver.h"
 #include "workers/agent/process/process.h"
 #include "workers/agent/prompts.h"
 #include "workers/agent/record.h"
-#include "workers/agent/turn.h"
 #include <sys/queue.h>
 
 #define AGENTS_MAX_SESSIONS 32
@@ -44,12 +44,12 @@ struct agent_session {
 	struct process *process; /* NULL: the next prompt starts it */
 	struct record record;	 /* of what follows */
 	struct record_state state;
-	struct turn turn;
+	struct idle_driver driver;
 	struct prompts prompts;
 	bool aborted; /* a turn of this program was interrupted */
 	LIST_HEAD(, agent_ask) asks;
 	size_t ask_count;
-	struct event *timer; /* turn_deadline */
+	struct event *timer; /* idle_driver_deadline */
 };
 
 struct agent_client {
@@ -115,7 +115,7 @@ void session_join(
 void session_leave(struct agent_client *client);
 /* Starts the program. NULL, or why not; static text. */
 const char *session_start(struct agent_session *session);
-/* One of enum idle_item has happened (turn.h). */
+/* One of enum idle_item has happened (idle_driver.h). */
 void session_happened(struct agent_session *session, int event);
 /* Ends program and session; its clients are in the lobby then. */
 void session_close(struct agent_session *session);

@@ -89,13 +89,13 @@ static void end_session(struct agent_session *s)
 		event_active(s->timer, EV_TIMEOUT, 0);
 }
 
-static void heed(struct agent_session *s, const struct turn_outcome *outcome)
+static void heed(struct agent_session *s, const struct idle_driver_outcome *outcome)
 {
-	if (outcome->verdict == TURN_RECHECK)
+	if (outcome->verdict == IDLE_DRIVER_RECHECK)
 		log_info("agent session without clients is kept", "session", "%s", s->id,
 			"why", "%s", outcome->reason, "look_again_ms", "%lld",
 			(long long)outcome->delay_ms, NULL);
-	if (outcome->verdict == TURN_KILL && !s->ending) {
+	if (outcome->verdict == IDLE_DRIVER_KILL && !s->ending) {
 		log_info("agent session without clients is ended", "session", "%s", s->id,
 			"why", "%s", outcome->reason, NULL);
 		session_put_aside(s);
@@ -105,7 +105,7 @@ static void heed(struct agent_session *s, const struct turn_outcome *outcome)
 
 static void arm(struct agent_session *s)
 {
-	int64_t deadline = turn_deadline(&s->turn), left = deadline - now_ms();
+	int64_t deadline = idle_driver_deadline(&s->driver), left = deadline - now_ms();
 
 	if (s->ending)
 		return;
@@ -118,7 +118,8 @@ static void arm(struct agent_session *s)
 
 void session_happened(struct agent_session *s, int event)
 {
-	struct turn_outcome outcome = turn_event(&s->turn, event, now_ms());
+	struct idle_driver_outcome outcome =
+		idle_driver_event(&s->driver, event, now_ms());
 
 	heed(s, &outcome);
 	arm(s);
@@ -127,7 +128,7 @@ void session_happened(struct agent_session *s, int event)
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct agent_session *s = arg;
-	struct turn_outcome outcome;
+	struct idle_driver_outcome outcome;
 
 	(void)fd;
 	(void)what;
@@ -135,7 +136,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 		session_free(s);
 		return;
 	}
-	outcome = turn_tick(&s->turn, now_ms());
+	outcome = idle_driver_tick(&s->driver, now_ms());
 	heed(s, &outcome);
 	arm(s);
 }
@@ -156,7 +157,7 @@ static struct agent_session *session_new(
 		return NULL;
 	}
 	s = calloc(1, sizeof(*s));
-	if (!s || turn_init(&s->turn, &limits) < 0)
+	if (!s || idle_driver_init(&s->driver, &limits) < 0)
 		abort(); /* the settings were checked */
 	s->agents = a;
 	s->folder = folder;

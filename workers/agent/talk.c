@@ -83,7 +83,7 @@ bool session_abort(struct agent_session *s)
 {
 	char line[160], id[UUID_SIZE];
 
-	if (!s->process || !turn_in_progress(&s->turn))
+	if (!s->process || !idle_driver_in_progress(&s->driver))
 		return false;
 	uuid4(id);
 	snprintf(line, sizeof(line),

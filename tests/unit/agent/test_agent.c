@@ -2,11 +2,11 @@
  * folders,history,line_reader,turn}.h. */
 #include "workers/agent/folders.h"
 #include "workers/agent/history.h"
+#include "workers/agent/idle_driver.h"
 #include "workers/agent/process/command.h"
 #include "workers/agent/process/environment.h"
 #include "workers/agent/process/line_reader.h"
 #include "workers/agent/prompts.h"
-#include "workers/agent/turn.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -532,23 +532,24 @@ END_TEST
  * number before it is the time in minutes. Times are kept small on purpose. */
 static const struct turn_case {
 	const char *what, *script;
-	enum turn_verdict last; /* of the last step */
+	enum idle_driver_verdict last; /* of the last step */
 	const char *reason;
 	bool in_progress;
 } turn_cases[] = {
-	{"no client was ever there", "0P 1o 2r 99.", TURN_NOTHING, "", false},
-	{"idle", "0C 0P 1r 1c 6.", TURN_KILL, "idle timeout", false},
-	{"not yet", "0C 1c 5.", TURN_NOTHING, "", false},
-	{"working", "0C 0P 1c 5o 6.", TURN_RECHECK,
+	{"no client was ever there", "0P 1o 2r 99.", IDLE_DRIVER_NOTHING, "", false},
+	{"idle", "0C 0P 1r 1c 6.", IDLE_DRIVER_KILL, "idle timeout", false},
+	{"not yet", "0C 1c 5.", IDLE_DRIVER_NOTHING, "", false},
+	{"working", "0C 0P 1c 5o 6.", IDLE_DRIVER_RECHECK,
 		"kept alive by active-turn: CC is mid-turn", true},
-	{"grace", "0C 0P 1c 5o 6. 6r 7.", TURN_RECHECK,
+	{"grace", "0C 0P 1c 5o 6. 6r 7.", IDLE_DRIVER_RECHECK,
 		"grace period — CC finished working, restarting idle countdown", false},
-	{"after the grace", "0C 0P 1c 5o 6. 6r 7. 13.", TURN_KILL, "idle timeout", false},
-	{"came back", "0C 1c 3C 9.", TURN_NOTHING, "", false},
-	{"two prompts, one result", "0C 0P 0P 1r 2.", TURN_NOTHING, "", true},
-	{"the exit ends all turns", "0C 0P 0P 1x 2.", TURN_NOTHING, "", false},
-	{"the cap", "0C 0P 1c 8o 16o 24o 31o 32.", TURN_KILL, "safety cap exceeded",
-		true},
+	{"after the grace", "0C 0P 1c 5o 6. 6r 7. 13.", IDLE_DRIVER_KILL, "idle timeout",
+		false},
+	{"came back", "0C 1c 3C 9.", IDLE_DRIVER_NOTHING, "", false},
+	{"two prompts, one result", "0C 0P 0P 1r 2.", IDLE_DRIVER_NOTHING, "", true},
+	{"the exit ends all turns", "0C 0P 0P 1x 2.", IDLE_DRIVER_NOTHING, "", false},
+	{"the cap", "0C 0P 1c 8o 16o 24o 31o 32.", IDLE_DRIVER_KILL,
+		"safety cap exceeded", true},
 };
 
 static int event_of(char letter)
@@ -575,23 +576,23 @@ START_TEST(drives_the_idle_machine)
 	const struct machine_defaults limits = {.idle_timeout_ms = 300000,
 		.max_idle_ms = 1800000,
 		.stale_output_ms = 600000};
-	struct turn_outcome outcome = {0};
+	struct idle_driver_outcome outcome = {0};
 	const char *at = c->script;
-	struct turn t;
+	struct idle_driver t;
 
-	ck_assert_int_eq(turn_init(&t, &limits), 0);
+	ck_assert_int_eq(idle_driver_init(&t, &limits), 0);
 	while (*at) {
 		char *end;
 		int64_t now_ms = strtol(at, &end, 10) * 60000;
 
-		outcome = *end == '.' ? turn_tick(&t, now_ms)
-				      : turn_event(&t, event_of(*end), now_ms);
+		outcome = *end == '.' ? idle_driver_tick(&t, now_ms)
+				      : idle_driver_event(&t, event_of(*end), now_ms);
 		at = end + 1 + strspn(end + 1, " ");
 	}
 	ck_assert_msg(outcome.verdict == c->last, "%s: %d", c->what, outcome.verdict);
 	ck_assert_msg(strcmp(outcome.reason, c->reason) == 0, "%s: %s", c->what,
 		outcome.reason);
-	ck_assert_msg(turn_in_progress(&t) == c->in_progress, "%s", c->what);
+	ck_assert_msg(idle_driver_in_progress(&t) == c->in_progress, "%s", c->what);
 }
 END_TEST
 

@@ -1,12 +1,12 @@
-/* turn.c - see turn.h. */
-#include "workers/agent/turn.h"
+/* idle_driver.c - see idle_driver.h. */
+#include "workers/agent/idle_driver.h"
 #include <errno.h>
 #include <stdio.h>
 
 /* Between two events a countdown can end at most twice: in a grace and in a kill. */
 #define CHECKS_MAX 64
 
-int turn_init(struct turn *t, const struct machine_defaults *limits)
+int idle_driver_init(struct idle_driver *t, const struct machine_defaults *limits)
 {
 	yyjson_doc *config = yyjson_read("{}", 2, 0);
 	struct arena arena = {0};
@@ -21,7 +21,8 @@ int turn_init(struct turn *t, const struct machine_defaults *limits)
 	return r;
 }
 
-static void read_outcome(const struct machine_out *out, struct turn_outcome *outcome)
+static void read_outcome(
+	const struct machine_out *out, struct idle_driver_outcome *outcome)
 {
 	for (int i = 0; i < out->count; i++) {
 		const void *payload = out->items[i].payload;
@@ -29,13 +30,13 @@ static void read_outcome(const struct machine_out *out, struct turn_outcome *out
 		if (out->items[i].type == IDLE_KILL) {
 			const struct idle_kill *kill = payload;
 
-			outcome->verdict = TURN_KILL;
+			outcome->verdict = IDLE_DRIVER_KILL;
 			snprintf(outcome->reason, sizeof(outcome->reason), "%.*s",
 				STR_ARG(kill->reason));
 		} else if (out->items[i].type == IDLE_RECHECK) {
 			const struct idle_recheck *recheck = payload;
 
-			outcome->verdict = TURN_RECHECK;
+			outcome->verdict = IDLE_DRIVER_RECHECK;
 			outcome->guard_deferred = recheck->guard_deferred;
 			outcome->delay_ms = recheck->delay_ms;
 			snprintf(outcome->reason, sizeof(outcome->reason), "%.*s",
@@ -44,7 +45,8 @@ static void read_outcome(const struct machine_out *out, struct turn_outcome *out
 	}
 }
 
-static void apply(struct turn *t, int type, int64_t now_ms, struct turn_outcome *outcome)
+static void apply(struct idle_driver *t, int type, int64_t now_ms,
+	struct idle_driver_outcome *outcome)
 {
 	static struct machine_out out; /* large, and of no meaning between calls */
 	struct idle_output output = {.json = true, .has_json = true};
@@ -56,29 +58,30 @@ static void apply(struct turn *t, int type, int64_t now_ms, struct turn_outcome 
 		read_outcome(&out, outcome);
 }
 
-struct turn_outcome turn_tick(struct turn *t, int64_t now_ms)
+struct idle_driver_outcome idle_driver_tick(struct idle_driver *t, int64_t now_ms)
 {
-	struct turn_outcome outcome = {.verdict = TURN_NOTHING};
+	struct idle_driver_outcome outcome = {.verdict = IDLE_DRIVER_NOTHING};
 
-	for (int i = 0; i < CHECKS_MAX && turn_deadline(t) <= now_ms; i++)
+	for (int i = 0; i < CHECKS_MAX && idle_driver_deadline(t) <= now_ms; i++)
 		apply(t, ITEM_TICK, now_ms, &outcome);
 	return outcome;
 }
 
-struct turn_outcome turn_event(struct turn *t, int event, int64_t now_ms)
+struct idle_driver_outcome idle_driver_event(
+	struct idle_driver *t, int event, int64_t now_ms)
 {
-	struct turn_outcome outcome = turn_tick(t, now_ms);
+	struct idle_driver_outcome outcome = idle_driver_tick(t, now_ms);
 
 	apply(t, event, now_ms, &outcome);
 	return outcome;
 }
 
-int64_t turn_deadline(const struct turn *t)
+int64_t idle_driver_deadline(const struct idle_driver *t)
 {
 	return idle_machine.deadline(&t->idle);
 }
 
-bool turn_in_progress(const struct turn *t)
+bool idle_driver_in_progress(const struct idle_driver *t)
 {
 	return t->idle.turns > 0;
 }
