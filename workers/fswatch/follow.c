@@ -24,7 +24,7 @@ static bool take_over(struct fswatch *fs, struct buffer *buffer)
 	/* What others write is no edit of the learner's. */
 	buffer->log.logged_chars += buffer->chars - before;
 	buffers_changed(&fs->buffers, buffer);
-	turn_work(fs);
+	commit_work(fs);
 	return true;
 }
 

@@ -2,7 +2,7 @@
  * fswatch.h - the state of the file worker, shared by the files that serve its methods.
  *
  *   main.c           start, confinement, stop
- *   turn.c           the end of each turn of the loop: what was done is written, then told
+ *   commit.c         the end of each turn of the loop: what was done is written, then told
  *   serve_files.c    fs.open, fs.show, fs.save, fs.close, fs.open_files
  *   serve_buffers.c  fs.buffer_update, fs.diff, fs.excerpt, fs.state
  *   diffs.c          diffs of unsaved edits, beside the loop
@@ -24,9 +24,9 @@
 #include "workers/fswatch/buffers/open_files.h"
 #include "workers/fswatch/buffers/outbox.h"
 #include "workers/fswatch/buffers/spool.h"
+#include "workers/fswatch/commit.h"
 #include "workers/fswatch/disk/project.h"
 #include "workers/fswatch/disk/read.h"
-#include "workers/fswatch/turn.h"
 #include "workers/fswatch/watch/watch.h"
 
 #define FSWATCH_MAX_TREE_WAITERS 256
@@ -56,7 +56,7 @@ struct fswatch {
 	struct diagnostics diagnostics;
 	struct outbox outbox;
 	struct buffer_log_limits log_limits;
-	struct turn turn;
+	struct commit turn;
 	struct waiters behind;	     /* for room in the outbox */
 	bool catching_up;	     /* those are being served */
 	struct file_content content; /* scratch of the handler that runs */

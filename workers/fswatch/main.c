@@ -17,7 +17,7 @@
 #define STOP_PATIENCE_MS 1500
 
 /* A long burst of edits must not give memory back and fetch it again for each of them;
- * what is big is given back at once, the rest when the burst is over (turn.c). */
+ * what is big is given back at once, the rest when the burst is over (commit.c). */
 #define MMAP_BYTES (4 * 1024 * 1024)
 #define TRIM_BYTES (16 * 1024 * 1024)
 
@@ -163,14 +163,14 @@ static int init(struct worker *w)
 	if (!fs->jobs || !fs->diff_jobs)
 		return fail("the worker cannot start", w->settings->project_dir, -errno);
 	outbox_init(&fs->outbox, w->base, w->bus, &fs->journal, on_rows_sent, fs);
-	turn_init(fs);
+	commit_init(fs);
 	serve_files_init(fs);
 	serve_buffers_init(fs);
 	serve_diagnostics_init(fs);
 	serve_tools_init(fs);
 	serve_tree_init(fs);
 	session_init(fs);
-	turn_work(fs); /* sends what waits from before */
+	commit_work(fs); /* sends what waits from before */
 	return WORKER_EXIT_OK;
 }
 
@@ -206,7 +206,7 @@ static void stop(struct worker *w)
 	watch_stop(fs->watch);
 	jobs_drain(fs->jobs);
 	jobs_drain(fs->diff_jobs);
-	turn_end(fs);
+	commit_end(fs);
 	fs->stopping = true;
 	fs->stop_timer = evtimer_new(w->base, on_stop_timer, fs);
 	if (fs->outbox.count == 0 || !fs->stop_timer)

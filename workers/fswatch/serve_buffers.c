@@ -32,7 +32,7 @@ static void answer_text(struct fswatch *fs, struct bus_request *request, const c
 	struct buf json = {.data = NULL};
 
 	buf_add_str(&json, str_of(text));
-	turn_answer(fs, request, &json);
+	commit_answer(fs, request, &json);
 }
 
 /* ---- fs.buffer_update ---- */
@@ -140,7 +140,7 @@ static void answer_diffs(struct fswatch *fs, struct bus_request *request,
 			fswatch_refuse(request, str_of(key), diffs->error);
 		return;
 	}
-	turn_answer_message(fs, request,
+	commit_answer_message(fs, request,
 		&(struct tool_get_diff_output){.diffs = {diffs->items, diffs->count}});
 }
 
@@ -165,7 +165,7 @@ static void serve_diff(void *arg, struct bus_request *request, const void *messa
 			return;
 		query.one = buffers_find(&fs->buffers, str_of(key));
 		if (!query.one) {
-			turn_answer_message(
+			commit_answer_message(
 				fs, request, &(struct tool_get_diff_output){.empty_ = 0});
 			return;
 		}
@@ -229,7 +229,7 @@ static void serve_excerpt(void *arg, struct bus_request *request, const void *me
 		.has_exists = true,
 	};
 
-	turn_answer_message(fs, request, &reply);
+	commit_answer_message(fs, request, &reply);
 }
 
 /* ---- fs.state ---- */
@@ -311,7 +311,7 @@ static void answer_state(struct fswatch *fs, struct bus_request *request,
 	if (in->brief)
 		brief_buffers(&fs->buffers, &request->arena, state.buffers.items,
 			state.buffers.count);
-	turn_answer_message(fs, request, &state);
+	commit_answer_message(fs, request, &state);
 }
 
 static void serve_state(void *arg, struct bus_request *request, const void *message)

@@ -206,7 +206,7 @@ static void serve_open(void *arg, struct bus_request *request, const void *messa
 	}
 	outbox_add(&fs->outbox, request->key, ACTION_FILE_OPEN,
 		&(struct path_data){.path = str_of(key)});
-	turn_answer(fs, request, &json);
+	commit_answer(fs, request, &json);
 }
 
 /* Shows a file to every window, logs the call of the tool if there is one, and answers. */
@@ -239,7 +239,7 @@ static void show(struct fswatch *fs, struct bus_request *request, const char *ke
 				.tool_name = str_of(mcp_tool_of(request->method)->name),
 				.session_id = tool->session_id});
 	turn_publish(fs, "ui/editor:open_file", &json);
-	turn_answer_message(fs, request,
+	commit_answer_message(fs, request,
 		&(struct tool_open_file_output){
 			.success = true, .has_success = true, .path = str_of(key)});
 }
@@ -312,7 +312,7 @@ static void serve_close(void *arg, struct bus_request *request, const void *mess
 	struct buf json = {.data = NULL};
 
 	buf_add_str(&json, STR_LIT("{}"));
-	turn_answer(fs, request, &json);
+	commit_answer(fs, request, &json);
 }
 
 /* ---- saving ---- */
@@ -407,7 +407,7 @@ static void answer_saved(struct save_job *job)
 			.has_char_count = true,
 		});
 	wall_iso(clock_wall(), now);
-	turn_answer_message(fs, job->request,
+	commit_answer_message(fs, job->request,
 		&(struct fs_save_ack){
 			.path = path,
 			.success = true,
@@ -502,7 +502,7 @@ static void serve_open_files(void *arg, struct bus_request *request, const void 
 	(void)message;
 	for (const struct open_file *f = fs->open_files.first; f; f = f->next)
 		files[count++] = f->path;
-	turn_answer_message(fs, request,
+	commit_answer_message(fs, request,
 		&(struct tool_get_open_files_output){.files = {files, count}});
 }
 

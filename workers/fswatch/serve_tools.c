@@ -54,7 +54,7 @@ static void serve_buffer(void *arg, struct bus_request *request, const void *mes
 	buffer = fswatch_current(fs, buffers_find(&fs->buffers, str_of(key)));
 	if (!buffer) {
 		buf_add_str(&json, STR_LIT("null"));
-		turn_answer(fs, request, &json);
+		commit_answer(fs, request, &json);
 		return;
 	}
 	wall_iso(buffer->updated, updated);
@@ -76,7 +76,7 @@ static void serve_buffer(void *arg, struct bus_request *request, const void *mes
 		return;
 	}
 	proto_encode(tool_get_buffer_output_type(), &reply, &json);
-	turn_answer(fs, request, &json);
+	commit_answer(fs, request, &json);
 }
 
 /* ---- fs.places ---- */
@@ -170,7 +170,7 @@ static void serve_places(void *arg, struct bus_request *request, const void *mes
 		if (!look_at(fs, request, &in->places.items[i],
 			    &found.paths.items[found.paths.count++]))
 			return;
-	turn_answer_message(fs, request, &found);
+	commit_answer_message(fs, request, &found);
 }
 
 void serve_tools_init(struct fswatch *fs)

@@ -50,9 +50,9 @@ static void hand_out(struct fswatch *fs, struct buf *json)
 		}
 		if (i + 1 < count)
 			buf_add_str(&copy, buf_str(json));
-		turn_answer(fs, fs->tree_waiters[i], i + 1 < count ? &copy : json);
+		commit_answer(fs, fs->tree_waiters[i], i + 1 < count ? &copy : json);
 	}
-	turn_tidy(fs);
+	commit_tidy(fs);
 }
 
 static void on_write(evutil_socket_t fd, short what, void *arg)
@@ -162,7 +162,7 @@ static void on_replaced(void *arg)
 
 	log_warn("another directory lies where the project was, starting anew", "dir",
 		"%s", fs->project.canonical, NULL);
-	turn_end(fs);
+	commit_end(fs);
 	worker_die(fs->worker, WORKER_EXIT_DEPENDENCY);
 }
 

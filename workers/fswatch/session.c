@@ -46,7 +46,7 @@ static void on_summary_timer(evutil_socket_t fd, short what, void *arg)
 	for (struct buffer *b = fs->buffers.first; b && !outbox_full(&fs->outbox);
 		b = b->next)
 		summarise(fs, b);
-	turn_work(fs);
+	commit_work(fs);
 }
 
 static void start_timer(struct fswatch *fs)
@@ -72,7 +72,7 @@ static bool set_session(struct fswatch *fs, struct str id)
 	journal_add(&fs->journal, JOURNAL_SESSION, id, STR_LIT(""));
 	if (id.len > 0)
 		start_timer(fs);
-	turn_work(fs);
+	commit_work(fs);
 	return true;
 }
 

@@ -38,7 +38,7 @@ struct buffer {
 	struct buffer_log log;
 	uint64_t serial; /* of the latest edit; from buffers.serial */
 	struct spool_file file;
-	unsigned sync_round; /* the latest in which turn.c brought it to the disk */
+	unsigned sync_round; /* the latest in which commit.c brought it to the disk */
 	char text[];	     /* of the path */
 };
 

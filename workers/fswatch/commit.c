@@ -1,5 +1,5 @@
-/* turn.c - see turn.h. */
-#include "workers/fswatch/turn.h"
+/* commit.c - see commit.h. */
+#include "workers/fswatch/commit.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "workers/fswatch/fswatch.h"
@@ -22,8 +22,8 @@
 #define SYNC_MAX_BUFFERS 4
 
 /* Something to be told when the turn is written down. */
-struct turn_answer {
-	struct turn_answer *next;
+struct commit_answer {
+	struct commit_answer *next;
 	struct bus_request *request; /* NULL: it is published */
 	const char *topic;
 	struct buf body;
@@ -99,7 +99,7 @@ static void judge_sync(struct fswatch *fs, const struct sync_job *sync)
 		fswatch_report(fs);
 	}
 	if (sync->error) /* what may be lost is written again */
-		turn_work(fs);
+		commit_work(fs);
 }
 
 static void done_sync(struct job *job)
@@ -172,7 +172,7 @@ static void on_sync(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	/* Perhaps there is room by now. */
 	if (fs->turn.error || fs->turn.write_anew)
-		turn_work(fs);
+		commit_work(fs);
 	fs->turn.sync_round++;
 	sync_more(fs);
 }
@@ -187,7 +187,7 @@ static void on_tidy(evutil_socket_t fd, short what, void *arg)
 	malloc_trim(0);
 }
 
-void turn_tidy(struct fswatch *fs)
+void commit_tidy(struct fswatch *fs)
 {
 	event_add_ms(fs->turn.tidy_timer, TIDY_MS);
 }
@@ -240,14 +240,14 @@ static void write_down(struct fswatch *fs)
 
 static void send_answers(struct fswatch *fs)
 {
-	struct turn_answer *answer = fs->turn.first;
+	struct commit_answer *answer = fs->turn.first;
 
 	if (fs->turn.bytes > MUCH_BYTES)
-		turn_tidy(fs);
+		commit_tidy(fs);
 	fs->turn.first = fs->turn.last = NULL;
 	fs->turn.bytes = 0;
 	while (answer) {
-		struct turn_answer *next = answer->next;
+		struct commit_answer *next = answer->next;
 
 		if (answer->request)
 			bus_answer_taking(answer->request, &answer->body);
@@ -259,7 +259,7 @@ static void send_answers(struct fswatch *fs)
 	}
 }
 
-void turn_end(struct fswatch *fs)
+void commit_end(struct fswatch *fs)
 {
 	write_down(fs);
 	send_answers(fs);
@@ -270,10 +270,10 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	turn_end(arg);
+	commit_end(arg);
 }
 
-void turn_work(struct fswatch *fs)
+void commit_work(struct fswatch *fs)
 {
 	const struct timeval at_once = {0, 0};
 
@@ -286,22 +286,23 @@ void turn_work(struct fswatch *fs)
 static void tell(struct fswatch *fs, struct bus_request *request, const char *topic,
 	struct buf *body)
 {
-	struct turn_answer *answer = malloc(sizeof(*answer));
+	struct commit_answer *answer = malloc(sizeof(*answer));
 
 	if (!answer)
 		abort();
-	*answer = (struct turn_answer){.request = request, .topic = topic, .body = *body};
+	*answer =
+		(struct commit_answer){.request = request, .topic = topic, .body = *body};
 	*body = (struct buf){.data = NULL};
 	*(fs->turn.last ? &fs->turn.last->next : &fs->turn.first) = answer;
 	fs->turn.last = answer;
 	fs->turn.bytes += answer->body.len;
 	if (fs->turn.bytes > MAX_WAITING_BYTES)
-		turn_end(fs);
+		commit_end(fs);
 	else
-		turn_work(fs);
+		commit_work(fs);
 }
 
-void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *body)
+void commit_answer(struct fswatch *fs, struct bus_request *request, struct buf *body)
 {
 	tell(fs, request, NULL, body);
 }
@@ -311,16 +312,16 @@ void turn_publish(struct fswatch *fs, const char *topic, struct buf *body)
 	tell(fs, NULL, topic, body);
 }
 
-void turn_answer_message(
+void commit_answer_message(
 	struct fswatch *fs, struct bus_request *request, const void *reply)
 {
 	struct buf body = {.data = NULL};
 
 	proto_encode(method_infos[request->method].reply(), reply, &body);
-	turn_answer(fs, request, &body);
+	commit_answer(fs, request, &body);
 }
 
-void turn_init(struct fswatch *fs)
+void commit_init(struct fswatch *fs)
 {
 	fs->turn.end = event_new(fs->worker->base, -1, 0, on_end, fs);
 	fs->turn.sync_timer = evtimer_new(fs->worker->base, on_sync, fs);

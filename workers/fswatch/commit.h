@@ -1,8 +1,8 @@
 /*
- * turn.h - the end of a turn: what handlers did is written down, then told.
+ * commit.h - the end of a turn: what handlers did is written down, then told.
  *
  * Handlers change open files, buffers and the outbox, and give their answers to
- * turn_answer. When all that the loop had to do in this turn is done, one write puts the
+ * commit_answer. When all that the loop had to do in this turn is done, one write puts the
  * records into the journal, each buffer that changed goes into the spool once, and only
  * then the answers leave. So an answer is never ahead of what a crash would leave, and a
  * burst costs little.
@@ -13,20 +13,20 @@
  * written once more before it is synced again, a buffer as a new record, the journal as a
  * new file.
  */
-#ifndef PAIGE_FSWATCH_TURN_H
-#define PAIGE_FSWATCH_TURN_H
+#ifndef PAIGE_FSWATCH_COMMIT_H
+#define PAIGE_FSWATCH_COMMIT_H
 
 #include "common/base/buf.h"
 #include "common/bus/bus.h"
 
 struct fswatch;
-struct turn_answer;
+struct commit_answer;
 
-struct turn {
+struct commit {
 	struct event *end;
 	struct event *sync_timer;
 	struct event *tidy_timer;
-	struct turn_answer *first, *last;
+	struct commit_answer *first, *last;
 	size_t bytes;	 /* of the answers that wait, and of the edits of this turn */
 	int error;	 /* why the last turn could not be written; 0 */
 	int sync_error;	 /* why the last round did not bring all to the disk; 0 */
@@ -35,20 +35,20 @@ struct turn {
 	unsigned sync_round;
 };
 
-void turn_init(struct fswatch *fs);
+void commit_init(struct fswatch *fs);
 /* Something was done that is to be written. */
-void turn_work(struct fswatch *fs);
+void commit_work(struct fswatch *fs);
 /* Answers a request at the end of the turn. Takes the memory of `body`. */
-void turn_answer(struct fswatch *fs, struct bus_request *request, struct buf *body);
+void commit_answer(struct fswatch *fs, struct bus_request *request, struct buf *body);
 /* The same, encoding the method's reply type. */
-void turn_answer_message(
+void commit_answer_message(
 	struct fswatch *fs, struct bus_request *request, const void *reply);
 /* Publishes at the end of the turn, before the answers that are given later. `topic`
  * lives for ever. Takes the memory of `body`. */
 void turn_publish(struct fswatch *fs, const char *topic, struct buf *body);
 /* Much memory was in use: what is free is given back when things have calmed down. */
-void turn_tidy(struct fswatch *fs);
+void commit_tidy(struct fswatch *fs);
 /* Ends the turn now. */
-void turn_end(struct fswatch *fs);
+void commit_end(struct fswatch *fs);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Tests of what is written down at the end of a turn when the disk fails:
- * workers/fswatch/turn.h. A sync that fails loses what was written since the last good
+ * workers/fswatch/commit.h. A sync that fails loses what was written since the last good
  * one, and the next one says that all is well, as Linux does it.
  */
 #include "common/base/log.h"
@@ -91,7 +91,7 @@ static void begin(void)
 	ck_assert_int_eq(buffers_init(&fs.buffers, &fs.spool, 1), 0);
 	fs.jobs = jobs_new(worker.base);
 	ck_assert_ptr_nonnull(fs.jobs);
-	turn_init(&fs);
+	commit_init(&fs);
 }
 
 /* As a kill would: nothing more is written. */
@@ -141,7 +141,7 @@ static void edit(const char *path, const char *text)
 	ck_assert_ptr_nonnull(buffer);
 	buffer->dirty = true;
 	buffers_changed(&fs.buffers, buffer);
-	turn_work(&fs);
+	commit_work(&fs);
 }
 
 static bool holds(const char *path, const char *text)
@@ -224,14 +224,14 @@ END_TEST
 START_TEST(the_journal_is_written_again)
 {
 	ck_assert(open_files_add(&fs.open_files, STR_LIT("a.ts"), 1));
-	turn_work(&fs);
+	commit_work(&fs);
 	run_until_synced(1);
 	fail_until = syncs + 1;
 	ck_assert(open_files_add(&fs.open_files, STR_LIT("b.ts"), 1));
-	turn_work(&fs);
+	commit_work(&fs);
 	run_until_synced(fail_until + 1);
 	ck_assert(open_files_add(&fs.open_files, STR_LIT("c.ts"), 1));
-	turn_work(&fs);
+	commit_work(&fs);
 	run_until_synced(syncs + 1);
 	ck_assert_int_eq(fs.turn.sync_error, 0);
 	end();
@@ -259,8 +259,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("turn");
-	TCase *tc = tcase_create("turn");
+	Suite *suite = suite_create("commit");
+	TCase *tc = tcase_create("commit");
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
