@@ -81,7 +81,7 @@ static void done_buffer(struct fswatch *fs, const struct synced_buffer *synced)
 	/* Another buffer of the same path has nothing that is being synced. */
 	if (!buffer || buffer->file.syncing < 0)
 		return;
-	spool_synced(&buffer->file, synced->success);
+	buffer_store_synced(&buffer->file, synced->success);
 	if (!synced->success)
 		buffers_changed(&fs->buffers, buffer);
 }
@@ -132,7 +132,7 @@ static void take_buffers(struct fswatch *fs, struct sync_job *sync)
 			b->path.len >= sizeof(out->path))
 			continue;
 		b->sync_round = fs->turn.sync_round;
-		out->fd = spool_sync_start(&fs->spool, &b->file);
+		out->fd = buffer_store_sync_start(&fs->buffer_store, &b->file);
 		if (out->fd < 0)
 			continue;
 		memcpy(out->path, b->path.ptr, b->path.len);
@@ -158,7 +158,7 @@ static void sync_more(struct fswatch *fs)
 		free(sync);
 		return;
 	}
-	sync->dir_fd = fcntl(fs->spool.dir_fd, F_DUPFD_CLOEXEC, 0);
+	sync->dir_fd = fcntl(fs->buffer_store.dir_fd, F_DUPFD_CLOEXEC, 0);
 	fs->journal.unsynced = false;
 	fs->turn.syncing = true;
 	jobs_add(fs->jobs, &sync->job);
@@ -223,9 +223,9 @@ static void write_down(struct fswatch *fs)
 	if (!error)
 		shorten_journal(fs);
 
-	int spool_error = buffers_flush(&fs->buffers);
+	int buffer_store_error = buffers_flush(&fs->buffers);
 
-	error = error ? error : spool_error;
+	error = error ? error : buffer_store_error;
 	if (error != fs->turn.error) {
 		if (error)
 			log_error("unsaved edits cannot be written", "dir", "%s",

@@ -3,7 +3,7 @@
  *
  * Handlers change open files, buffers and the outbox, and give their answers to
  * commit_answer. When all that the loop had to do in this turn is done, one write puts the
- * records into the journal, each buffer that changed goes into the spool once, and only
+ * records into the journal, each buffer that changed goes into the buffer store once, and only
  * then the answers leave. So an answer is never ahead of what a crash would leave, and a
  * burst costs little.
  *

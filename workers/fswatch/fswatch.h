@@ -18,12 +18,12 @@
 
 #include "common/bus/jobs.h"
 #include "common/worker/worker.h"
+#include "workers/fswatch/buffers/buffer_store.h"
 #include "workers/fswatch/buffers/buffers.h"
 #include "workers/fswatch/buffers/diagnostics.h"
 #include "workers/fswatch/buffers/journal.h"
 #include "workers/fswatch/buffers/open_files.h"
 #include "workers/fswatch/buffers/outbox.h"
-#include "workers/fswatch/buffers/spool.h"
 #include "workers/fswatch/commit.h"
 #include "workers/fswatch/disk/project.h"
 #include "workers/fswatch/disk/read.h"
@@ -49,7 +49,7 @@ struct fswatch {
 	struct jobs *jobs;	/* what writes */
 	struct jobs *diff_jobs; /* diffs.c */
 	size_t diff_bytes;	/* copied for them */
-	struct spool spool;
+	struct buffer_store buffer_store;
 	struct journal journal;
 	struct buffers buffers;
 	struct open_files open_files;

@@ -77,18 +77,18 @@ static void on_record(void *arg, enum journal_type type, struct str data)
 static int restore(struct fswatch *fs)
 {
 	const char *data_dir = fs->worker->settings->data_dir;
-	int error = spool_open(&fs->spool, data_dir);
+	int error = buffer_store_open(&fs->buffer_store, data_dir);
 
 	if (error)
 		return error;
-	error = in_place_recover(fs->spool.dir_fd, &fs->project);
+	error = in_place_recover(fs->buffer_store.dir_fd, &fs->project);
 	if (error)
 		return error;
 	fs->open_files.journal = &fs->journal;
-	error = journal_open(&fs->journal, fs->spool.dir_fd, on_record, fs);
+	error = journal_open(&fs->journal, fs->buffer_store.dir_fd, on_record, fs);
 	if (error)
 		return error;
-	error = buffers_init(&fs->buffers, &fs->spool, fs->worker->epoch);
+	error = buffers_init(&fs->buffers, &fs->buffer_store, fs->worker->epoch);
 	if (!error && (fs->buffers.first || fs->open_files.first || fs->outbox.first))
 		log_info("restored", "buffers", "%zu", fs->buffers.by_path.count,
 			"open_files", "%zu", fs->open_files.by_path.count, "rows", "%zu",

@@ -484,7 +484,7 @@ static void serve_save(void *arg, struct bus_request *request, const void *messa
 	job->save = (struct save){.key = job->key,
 		.text = in->content,
 		.base = in->base_version,
-		.record_dir = fs->spool.dir_fd};
+		.record_dir = fs->buffer_store.dir_fd};
 	job->serial = buffer ? buffer->serial : 0;
 	job->next = fs->saves;
 	fs->saves = job;

@@ -84,11 +84,12 @@ static void begin(void)
 	memset(&fs, 0, sizeof(fs));
 	fs.worker = &worker;
 	snprintf(fs.buffers_dir, sizeof(fs.buffers_dir), "%s/buffers", dir);
-	ck_assert_int_eq(spool_open(&fs.spool, dir), 0);
+	ck_assert_int_eq(buffer_store_open(&fs.buffer_store, dir), 0);
 	fs.open_files.journal = &fs.journal;
-	ck_assert_int_eq(
-		journal_open(&fs.journal, fs.spool.dir_fd, on_record, &fs.open_files), 0);
-	ck_assert_int_eq(buffers_init(&fs.buffers, &fs.spool, 1), 0);
+	ck_assert_int_eq(journal_open(&fs.journal, fs.buffer_store.dir_fd, on_record,
+				 &fs.open_files),
+		0);
+	ck_assert_int_eq(buffers_init(&fs.buffers, &fs.buffer_store, 1), 0);
 	fs.jobs = jobs_new(worker.base);
 	ck_assert_ptr_nonnull(fs.jobs);
 	commit_init(&fs);
@@ -104,7 +105,7 @@ static void end(void)
 	buffers_fini(&fs.buffers);
 	open_files_fini(&fs.open_files);
 	journal_close(&fs.journal);
-	spool_close(&fs.spool);
+	buffer_store_close(&fs.buffer_store);
 }
 
 static void setup(void)

@@ -9,19 +9,19 @@
 
 static char dir[SCRATCH_SIZE];
 static char data_dir[SCRATCH_SIZE + 16];
-static struct spool spool;
+static struct buffer_store buffer_store;
 
 static void setup(void)
 {
 	log_init("test", LOG_LEVEL_ERROR);
 	scratch_make(dir);
 	snprintf(data_dir, sizeof(data_dir), "%s", dir);
-	ck_assert_int_eq(spool_open(&spool, data_dir), 0);
+	ck_assert_int_eq(buffer_store_open(&buffer_store, data_dir), 0);
 }
 
 static void teardown(void)
 {
-	spool_close(&spool);
+	buffer_store_close(&buffer_store);
 	scratch_remove(dir);
 }
 
@@ -40,7 +40,7 @@ static const char *read_journal(void)
 	struct journal j;
 
 	buf_clear(&records);
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+	ck_assert_int_eq(journal_open(&j, buffer_store.dir_fd, on_record, NULL), 0);
 	journal_close(&j);
 	buf_add_char(&records, '\0');
 	return records.data;
@@ -56,7 +56,7 @@ START_TEST(journal_keeps_frames)
 	struct journal j;
 
 	ck_assert_str_eq(read_journal(), "");
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+	ck_assert_int_eq(journal_open(&j, buffer_store.dir_fd, on_record, NULL), 0);
 	ck_assert_int_eq(journal_commit(&j), 0);
 	add(&j, JOURNAL_ROW, "one");
 	journal_add(&j, JOURNAL_ROW, STR_LIT("tw"), STR_LIT("o"));
@@ -82,7 +82,7 @@ START_TEST(journal_torn_at_every_byte)
 	struct buf whole = {.data = NULL};
 	size_t first;
 
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+	ck_assert_int_eq(journal_open(&j, buffer_store.dir_fd, on_record, NULL), 0);
 	add(&j, JOURNAL_ROW, "one");
 	add(&j, JOURNAL_ROW, "two");
 	ck_assert_int_eq(journal_commit(&j), 0);
@@ -95,7 +95,8 @@ START_TEST(journal_torn_at_every_byte)
 		scratch_write_bytes(dir, "buffers/journal", whole.data, len);
 		ck_assert_str_eq(read_journal(), len < first ? "" : "4:one 4:two ");
 		/* What was torn is gone, so that what is added now is found. */
-		ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+		ck_assert_int_eq(
+			journal_open(&j, buffer_store.dir_fd, on_record, NULL), 0);
 		add(&j, JOURNAL_ROW, "new");
 		ck_assert_int_eq(journal_commit(&j), 0);
 		journal_close(&j);
@@ -116,7 +117,7 @@ START_TEST(journal_on_a_full_disk)
 {
 	struct journal j;
 
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_record, NULL), 0);
+	ck_assert_int_eq(journal_open(&j, buffer_store.dir_fd, on_record, NULL), 0);
 	add(&j, JOURNAL_ROW, "one");
 	ck_assert_int_eq(journal_commit(&j), 0);
 
@@ -156,7 +157,8 @@ START_TEST(open_files_come_back)
 	struct journal j;
 	struct open_files files = {.journal = &j};
 
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
+	ck_assert_int_eq(
+		journal_open(&j, buffer_store.dir_fd, on_open_record, &files), 0);
 	ck_assert(open_files_add(&files, STR_LIT("a"), 1));
 	ck_assert(open_files_add(&files, STR_LIT("b"), 2));
 	ck_assert(open_files_add(&files, STR_LIT("c"), 3));
@@ -170,7 +172,7 @@ START_TEST(open_files_come_back)
 		journal_close(&j);
 		files = (struct open_files){.journal = &j};
 		ck_assert_int_eq(
-			journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
+			journal_open(&j, buffer_store.dir_fd, on_open_record, &files), 0);
 		ck_assert_str_eq(names_of(&files), "a:1 c:3 ");
 		journal_restart(&j);
 		open_files_record(&files);
@@ -185,7 +187,8 @@ START_TEST(open_files_come_back)
 	open_files_fini(&files);
 	journal_close(&j);
 	files = (struct open_files){.journal = &j};
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
+	ck_assert_int_eq(
+		journal_open(&j, buffer_store.dir_fd, on_open_record, &files), 0);
 	ck_assert_str_eq(names_of(&files), "d:4 ");
 	open_files_fini(&files);
 	journal_close(&j);
@@ -198,18 +201,19 @@ START_TEST(what_is_no_file_is_set_aside)
 	struct journal j;
 	struct open_files files = {.journal = &j};
 	struct buffers buffers;
-	struct spool_file file;
+	struct buffer_store_file file;
 	char name[80];
 
-	spool_file_init(&file, STR_LIT("a.ts"));
+	buffer_store_file_init(&file, STR_LIT("a.ts"));
 	snprintf(name, sizeof(name), "buffers/%s", file.name);
 	ck_assert_int_eq(mkfifo(scratch_path(dir, name), 0600), 0);
 	ck_assert_int_eq(mkfifo(scratch_path(dir, "buffers/journal"), 0600), 0);
-	ck_assert_int_eq(journal_open(&j, spool.dir_fd, on_open_record, &files), 0);
+	ck_assert_int_eq(
+		journal_open(&j, buffer_store.dir_fd, on_open_record, &files), 0);
 	ck_assert(scratch_exists(dir, "buffers/journal.broken"));
 	ck_assert(open_files_add(&files, STR_LIT("a"), 1));
 	ck_assert_int_eq(journal_commit(&j), 0);
-	ck_assert_int_eq(buffers_init(&buffers, &spool, 1), 0);
+	ck_assert_int_eq(buffers_init(&buffers, &buffer_store, 1), 0);
 	/* One that comes later. */
 	for (int i = 0; i < 2; i++) {
 		struct buffer *b = buffers_set(&buffers, STR_LIT("a.ts"), STR_LIT("x"));
@@ -219,7 +223,7 @@ START_TEST(what_is_no_file_is_set_aside)
 		buffers_changed(&buffers, b);
 		ck_assert_int_eq(buffers_flush(&buffers), 0);
 		buffers_fini(&buffers);
-		ck_assert_int_eq(buffers_init(&buffers, &spool, 1), 0);
+		ck_assert_int_eq(buffers_init(&buffers, &buffer_store, 1), 0);
 		ck_assert_uint_eq(buffers.by_path.count, 1);
 		buffers_remove(&buffers, buffers.first);
 		ck_assert_int_eq(mkfifo(scratch_path(dir, name), 0600), 0);

@@ -2,8 +2,8 @@
 #include "common/base/utf8.h"
 #include "common/bus/jobs.h"
 #include "tests/unit/scratch.h"
+#include "workers/fswatch/buffers/buffer_store.h"
 #include "workers/fswatch/buffers/save.h"
-#include "workers/fswatch/buffers/spool.h"
 #include "workers/fswatch/disk/disk.h"
 #include "workers/fswatch/disk/fault.h"
 #include "workers/fswatch/disk/language.h"
@@ -119,11 +119,11 @@ END_TEST
 START_TEST(leaves_binaries_alone)
 {
 	static const char *const names[] = {"logo.png", "zero.ts", "big.ts", "empty.png"};
-	char *big = calloc(1, SPOOL_MAX_CONTENT + 1);
+	char *big = calloc(1, BUFFER_STORE_MAX_CONTENT + 1);
 
 	scratch_write_bytes(dir, "logo.png", "\x89PNG\0\1\2", 7);
 	scratch_write_bytes(dir, "zero.ts", "a\0b", 3);
-	scratch_write_bytes(dir, "big.ts", big, SPOOL_MAX_CONTENT + 1);
+	scratch_write_bytes(dir, "big.ts", big, BUFFER_STORE_MAX_CONTENT + 1);
 	scratch_write(dir, "empty.png", "");
 	for (int i = 0; i < 4; i++) {
 		struct buf before = {.data = NULL}, after = {.data = NULL};
@@ -138,8 +138,8 @@ START_TEST(leaves_binaries_alone)
 	}
 	/* What is not there yet hurts nobody; big text may be replaced. */
 	ck_assert_int_eq(save_as("new.png", "text", NULL), 0);
-	memset(big, 'x', SPOOL_MAX_CONTENT + 1);
-	scratch_write_bytes(dir, "big.txt", big, SPOOL_MAX_CONTENT + 1);
+	memset(big, 'x', BUFFER_STORE_MAX_CONTENT + 1);
+	scratch_write_bytes(dir, "big.txt", big, BUFFER_STORE_MAX_CONTENT + 1);
 	ck_assert_int_eq(save_as("big.txt", "small", NULL), 0);
 	ck_assert_int_eq(entries("."), 6);
 	free(big);

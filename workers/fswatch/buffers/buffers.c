@@ -22,7 +22,7 @@ static struct buffer *insert(struct buffers *b, struct str path)
 	*(b->last ? &b->last->next : &b->first) = buffer;
 	b->last = buffer;
 	pathmap_put(&b->by_path, buffer->path, buffer);
-	spool_file_init(&buffer->file, path);
+	buffer_store_file_init(&buffer->file, path);
 	return buffer;
 }
 
@@ -42,7 +42,7 @@ static void release(struct buffers *b, struct buffer *buffer)
 {
 	if (buffer->unwritten)
 		forget_unwritten(b, buffer);
-	spool_file_fini(b->spool, &buffer->file);
+	buffer_store_file_fini(b->buffer_store, &buffer->file);
 	pathmap_remove(&b->by_path, buffer->path);
 	*(buffer->previous ? &buffer->previous->next : &b->first) = buffer->next;
 	*(buffer->next ? &buffer->next->previous : &b->last) = buffer->previous;
@@ -53,7 +53,7 @@ static void release(struct buffers *b, struct buffer *buffer)
 
 void buffers_remove(struct buffers *b, struct buffer *buffer)
 {
-	int error = spool_remove(b->spool, &buffer->file);
+	int error = buffer_store_remove(b->buffer_store, &buffer->file);
 
 	if (error)
 		log_warn("cannot remove the copy of a buffer", "path", "%.*s",
@@ -65,14 +65,14 @@ bool buffers_fit(const struct buffers *b, const struct buffer *buffer, size_t le
 {
 	size_t others = b->bytes - (buffer ? buffer->len : 0);
 
-	return len <= SPOOL_MAX_CONTENT && others + len <= BUFFERS_MAX_BYTES &&
+	return len <= BUFFER_STORE_MAX_CONTENT && others + len <= BUFFERS_MAX_BYTES &&
 	       (buffer || b->by_path.count < BUFFERS_MAX);
 }
 
 /* Drops clean buffers until the content fits; false when it does not. */
 static bool make_place(struct buffers *b, const struct buffer *buffer, size_t len)
 {
-	if (len > SPOOL_MAX_CONTENT)
+	if (len > BUFFER_STORE_MAX_CONTENT)
 		return false; /* others going would not help */
 	for (struct buffer *other = b->first, *next;
 		other && !buffers_fit(b, buffer, len); other = next) {
@@ -129,7 +129,7 @@ void buffers_changed(struct buffers *b, struct buffer *buffer)
 
 static int write_one(struct buffers *b, struct buffer *buffer)
 {
-	const struct spool_record record = {
+	const struct buffer_store_record record = {
 		.path = buffer->path,
 		.content = {buffer->content, buffer->len},
 		.line = buffer->line,
@@ -143,7 +143,7 @@ static int write_one(struct buffers *b, struct buffer *buffer)
 		.base = buffer->base,
 	};
 
-	return spool_write(b->spool, &buffer->file, &record);
+	return buffer_store_write(b->buffer_store, &buffer->file, &record);
 }
 
 int buffers_flush(struct buffers *b)
@@ -165,8 +165,8 @@ int buffers_flush(struct buffers *b)
 	return first_error;
 }
 
-static void on_loaded(
-	void *arg, const struct spool_record *r, const struct spool_file *file)
+static void on_loaded(void *arg, const struct buffer_store_record *r,
+	const struct buffer_store_file *file)
 {
 	struct buffers *b = arg;
 	struct buffer *buffer = NULL;
@@ -174,10 +174,10 @@ static void on_loaded(
 	if (r->dirty || r->epoch == b->epoch)
 		buffer = buffers_set(b, r->path, r->content);
 	if (!buffer) {
-		struct spool_file unwanted = *file;
+		struct buffer_store_file unwanted = *file;
 
 		/* A dirty one beyond the limits stays where it is. */
-		if (!r->dirty && spool_remove(b->spool, &unwanted))
+		if (!r->dirty && buffer_store_remove(b->buffer_store, &unwanted))
 			log_warn("cannot remove the copy of a buffer", "path", "%.*s",
 				STR_ARG(r->path), NULL);
 		return;
@@ -192,10 +192,10 @@ static void on_loaded(
 	buffer->file = *file;
 }
 
-int buffers_init(struct buffers *b, struct spool *spool, uint64_t epoch)
+int buffers_init(struct buffers *b, struct buffer_store *buffer_store, uint64_t epoch)
 {
-	*b = (struct buffers){.spool = spool, .epoch = epoch};
-	return spool_load(spool, on_loaded, b);
+	*b = (struct buffers){.buffer_store = buffer_store, .epoch = epoch};
+	return buffer_store_load(buffer_store, on_loaded, b);
 }
 
 void buffers_fini(struct buffers *b)

@@ -1,7 +1,7 @@
 /*
  * buffers.h - what the learner has in the editor, saved or not (FR-027 to FR-030).
  *
- * By key, the last update stands (EC-15). Every buffer has its copy in the spool; what
+ * By key, the last update stands (EC-15). Every buffer has its copy in the buffer store; what
  * changed is written there by buffers_flush, once for any number of changes in between.
  * Nobody may be told of a change before that: then a killed process loses nothing that
  * anybody knows of.
@@ -13,7 +13,7 @@
 #ifndef PAIGE_FSWATCH_BUFFERS_BUFFERS_H
 #define PAIGE_FSWATCH_BUFFERS_BUFFERS_H
 
-#include "workers/fswatch/buffers/spool.h"
+#include "workers/fswatch/buffers/buffer_store.h"
 #include "workers/fswatch/disk/disk.h"
 #include "workers/fswatch/disk/pathmap.h"
 
@@ -37,13 +37,13 @@ struct buffer {
 	struct disk disk;	      /* the file as it was last looked at */
 	struct buffer_log log;
 	uint64_t serial; /* of the latest edit; from buffers.serial */
-	struct spool_file file;
+	struct buffer_store_file file;
 	unsigned sync_round; /* the latest in which commit.c brought it to the disk */
 	char text[];	     /* of the path */
 };
 
 struct buffers {
-	struct spool *spool; /* borrowed */
+	struct buffer_store *buffer_store; /* borrowed */
 	uint64_t epoch;
 	struct pathmap by_path;
 	struct buffer *first, *last; /* in the order in which they came up */
@@ -52,9 +52,9 @@ struct buffers {
 	uint64_t serial; /* of the latest edit of any buffer */
 };
 
-/* Reads what the spool has. 0 or -errno. */
-int buffers_init(struct buffers *buffers, struct spool *spool, uint64_t epoch)
-	__attribute__((warn_unused_result));
+/* Reads what the buffer store has. 0 or -errno. */
+int buffers_init(struct buffers *buffers, struct buffer_store *buffer_store,
+	uint64_t epoch) __attribute__((warn_unused_result));
 void buffers_fini(struct buffers *buffers);
 
 struct buffer *buffers_find(const struct buffers *buffers, struct str path);
@@ -74,7 +74,7 @@ void buffers_base(struct buffer *buffer, const char version[HASH_VERSION_SIZE]);
 /* The buffer is to be written by the next flush. */
 void buffers_changed(struct buffers *buffers, struct buffer *buffer);
 
-/* Removes a buffer and its copy in the spool. */
+/* Removes a buffer and its copy in the buffer store. */
 void buffers_remove(struct buffers *buffers, struct buffer *buffer);
 
 /* Writes what changed. 0, or -errno of the first that failed; those are tried again by

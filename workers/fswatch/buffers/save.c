@@ -2,8 +2,8 @@
 #include "workers/fswatch/buffers/save.h"
 #include "common/base/buf.h"
 #include "common/base/file_io.h"
+#include "workers/fswatch/buffers/buffer_store.h"
 #include "workers/fswatch/buffers/in_place.h"
-#include "workers/fswatch/buffers/spool.h"
 #include "workers/fswatch/disk/encoding.h"
 #include "workers/fswatch/disk/fault.h"
 #include "workers/fswatch/disk/language.h"
@@ -69,7 +69,7 @@ static int look(const struct project_place *place, struct old *old)
 			       : 0;
 
 	/* As much as can be saved. */
-	int error = read_fd(old->fd, SPOOL_MAX_CONTENT, &old->st, &old->bytes);
+	int error = read_fd(old->fd, BUFFER_STORE_MAX_CONTENT, &old->st, &old->bytes);
 
 	if (error != -FAULT_TOO_BIG)
 		return error;

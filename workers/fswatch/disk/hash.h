@@ -1,5 +1,5 @@
 /*
- * hash.h - versions of files and checksums of what is spooled, through OpenSSL's EVP.
+ * hash.h - versions of files and checksums of what is stored, through OpenSSL's EVP.
  *
  * A version names content: equal content has the equal version, and no two contents share
  * one (128 bits of SHA-256). A checksum only tells a whole record from a torn one, so it

@@ -1,5 +1,5 @@
 /*
- * Tests of what survives a crash: workers/fswatch/buffers/spool.h and buffers.h. Files are torn
+ * Tests of what survives a crash: workers/fswatch/buffers/buffer_store.h and buffers.h. Files are torn
  * at every byte, and processes are killed while they write.
  */
 #include "common/base/log.h"
@@ -12,19 +12,19 @@
 
 static char dir[SCRATCH_SIZE];
 static char data_dir[SCRATCH_SIZE + 16];
-static struct spool spool;
+static struct buffer_store buffer_store;
 
 static void setup(void)
 {
 	log_init("test", LOG_LEVEL_ERROR);
 	scratch_make(dir);
 	snprintf(data_dir, sizeof(data_dir), "%s", dir);
-	ck_assert_int_eq(spool_open(&spool, data_dir), 0);
+	ck_assert_int_eq(buffer_store_open(&buffer_store, data_dir), 0);
 }
 
 static void teardown(void)
 {
-	spool_close(&spool);
+	buffer_store_close(&buffer_store);
 	scratch_remove(dir);
 }
 
@@ -53,7 +53,7 @@ START_TEST(buffers_come_back)
 	struct buffers b, again;
 	struct buffer *buffer;
 
-	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 1), 0);
 	update(&b, "src/a.ts", "one");
 	buffer = update(&b, "src/a.ts", "two \xf0\x9f\xa6\x84");
 	buffer->line = 7;
@@ -71,7 +71,7 @@ START_TEST(buffers_come_back)
 	buffers_fini(&b);
 
 	/* The worker was started anew. */
-	ck_assert_int_eq(buffers_init(&again, &spool, 1), 0);
+	ck_assert_int_eq(buffers_init(&again, &buffer_store, 1), 0);
 	ck_assert_uint_eq(again.by_path.count, 3);
 	ck_assert(holds(&again, "src/a.ts", "two \xf0\x9f\xa6\x84"));
 	ck_assert(holds(&again, "empty", ""));
@@ -94,13 +94,13 @@ START_TEST(buffers_come_back)
 	buffers_fini(&again);
 
 	/* The daemon was started anew: only what is not saved comes back. */
-	ck_assert_int_eq(buffers_init(&again, &spool, 2), 0);
+	ck_assert_int_eq(buffers_init(&again, &buffer_store, 2), 0);
 	ck_assert_uint_eq(again.by_path.count, 2);
 	ck_assert(!buffers_find(&again, STR_LIT("clean.ts")));
 	while (again.first)
 		buffers_remove(&again, again.first);
 	buffers_fini(&again);
-	ck_assert_int_eq(buffers_init(&again, &spool, 2), 0);
+	ck_assert_int_eq(buffers_init(&again, &buffer_store, 2), 0);
 	ck_assert_uint_eq(again.by_path.count, 0);
 	buffers_fini(&again);
 }
@@ -111,7 +111,7 @@ START_TEST(many_buffers_and_few_descriptors)
 	struct buffers b;
 	char path[32];
 
-	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 1), 0);
 	for (int round = 0; round < 3; round++)
 		for (int i = 0; i < 1000; i++) {
 			snprintf(path, sizeof(path), "f%d.ts", i);
@@ -123,10 +123,10 @@ START_TEST(many_buffers_and_few_descriptors)
 
 	int fd = dup(0);
 
-	ck_assert_int_lt(fd, SPOOL_OPEN_FILES + 20);
+	ck_assert_int_lt(fd, BUFFER_STORE_OPEN_FILES + 20);
 	close(fd);
 	buffers_fini(&b);
-	ck_assert_int_eq(buffers_init(&b, &spool, 2), 0);
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 2), 0);
 	ck_assert_uint_eq(b.by_path.count, 1000);
 	ck_assert(holds(&b, "f999.ts", "99.ts"));
 	while (b.first)
@@ -148,16 +148,16 @@ START_TEST(old_records_are_read)
 		char text[9];
 	} r = {"PAIGEBF1", 1, 1, 4, 5, 3, 4, 99, 5, 0, 1, 1, 0, {{0}}, "a.ts"};
 	const struct str pieces[] = {{(const char *)&r, 104}, {r.text, 9}};
-	struct spool_file file;
+	struct buffer_store_file file;
 	struct buffers b;
 	char name[80];
 
 	memcpy(r.text + 4, "words", 5);
 	r.sum = hash_sum(pieces, 2);
-	spool_file_init(&file, STR_LIT("a.ts"));
+	buffer_store_file_init(&file, STR_LIT("a.ts"));
 	snprintf(name, sizeof(name), "buffers/%s", file.name);
 	scratch_write_bytes(dir, name, (const char *)&r, 104 + 9);
-	ck_assert_int_eq(buffers_init(&b, &spool, 2), 0);
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 2), 0);
 	ck_assert(holds(&b, "a.ts", "words"));
 	ck_assert(buffers_find(&b, STR_LIT("a.ts"))->dirty);
 	ck_assert(!buffers_find(&b, STR_LIT("a.ts"))->based);
@@ -165,7 +165,7 @@ START_TEST(old_records_are_read)
 	buffers_base(update(&b, "a.ts", "more"), (char[HASH_VERSION_SIZE]){""});
 	ck_assert_int_eq(buffers_flush(&b), 0);
 	buffers_fini(&b);
-	ck_assert_int_eq(buffers_init(&b, &spool, 3), 0);
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 3), 0);
 	ck_assert(holds(&b, "a.ts", "more"));
 	ck_assert(buffers_find(&b, STR_LIT("a.ts"))->based);
 	buffers_fini(&b);
@@ -178,7 +178,7 @@ START_TEST(clean_buffers_make_room)
 	struct buffers b;
 	char path[32];
 
-	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 1), 0);
 	for (int i = 0; i < BUFFERS_MAX; i++) {
 		snprintf(path, sizeof(path), "f%d.ts", i);
 		update(&b, path, "x")->dirty = i % 5000 != 7;
@@ -199,11 +199,11 @@ END_TEST
 START_TEST(limits)
 {
 	struct buffers b;
-	size_t half = SPOOL_MAX_CONTENT;
+	size_t half = BUFFER_STORE_MAX_CONTENT;
 	char *text = malloc(half + 1);
 
 	memset(text, 'x', half + 1);
-	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 1), 0);
 	ck_assert_ptr_null(buffers_set(&b, STR_LIT("a"), (struct str){text, half + 1}));
 	ck_assert_ptr_null(buffers_find(&b, STR_LIT("a")));
 	ck_assert_ptr_nonnull(buffers_set(&b, STR_LIT("a"), (struct str){text, half}));
@@ -222,7 +222,7 @@ START_TEST(a_full_disk_loses_nothing_that_was_written)
 {
 	struct buffers b;
 
-	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 1), 0);
 	update(&b, "a", "one");
 	ck_assert_int_eq(buffers_flush(&b), 0);
 	update(&b, "a", "two");
@@ -231,7 +231,7 @@ START_TEST(a_full_disk_loses_nothing_that_was_written)
 	ck_assert_msg(b.unwritten != NULL, "it is tried again");
 	ck_assert(holds(&b, "a", "two"));
 	buffers_fini(&b);
-	ck_assert_int_eq(buffers_init(&b, &spool, 1), 0);
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 1), 0);
 	ck_assert(holds(&b, "a", "one"));
 	buffers_fini(&b);
 }
@@ -241,8 +241,8 @@ END_TEST
 
 static int loaded_number;
 
-static void on_loaded(
-	void *arg, const struct spool_record *r, const struct spool_file *file)
+static void on_loaded(void *arg, const struct buffer_store_record *r,
+	const struct buffer_store_file *file)
 {
 	(void)arg;
 	(void)file;
@@ -255,31 +255,31 @@ static void on_loaded(
 static int load(void)
 {
 	loaded_number = 0;
-	ck_assert_int_eq(spool_load(&spool, on_loaded, NULL), 0);
+	ck_assert_int_eq(buffer_store_load(&buffer_store, on_loaded, NULL), 0);
 	return loaded_number;
 }
 
-static void write_number(struct spool_file *file, int number)
+static void write_number(struct buffer_store_file *file, int number)
 {
 	char content[64];
 
 	snprintf(content, sizeof(content), "number %d of some text", number);
 
-	const struct spool_record record = {
+	const struct buffer_store_record record = {
 		.path = STR_LIT("src/a.ts"), .content = str_of(content), .dirty = true};
 
-	ck_assert_int_eq(spool_write(&spool, file, &record), 0);
+	ck_assert_int_eq(buffer_store_write(&buffer_store, file, &record), 0);
 }
 
 START_TEST(slots_are_taken_by_turns)
 {
-	struct spool_file file;
+	struct buffer_store_file file;
 
-	spool_file_init(&file, STR_LIT("src/a.ts"));
+	buffer_store_file_init(&file, STR_LIT("src/a.ts"));
 	write_number(&file, 1);
 	ck_assert_int_eq(load(), 1);
 
-	int first = file.last, fd = spool_sync_start(&spool, &file);
+	int first = file.last, fd = buffer_store_sync_start(&buffer_store, &file);
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);
@@ -291,9 +291,9 @@ START_TEST(slots_are_taken_by_turns)
 		ck_assert_int_ne(file.last, before);
 		ck_assert_int_eq(load(), i);
 	}
-	spool_synced(&file, true);
+	buffer_store_synced(&file, true);
 	ck_assert_int_eq(file.synced, first);
-	fd = spool_sync_start(&spool, &file);
+	fd = buffer_store_sync_start(&buffer_store, &file);
 	close(fd);
 	for (int i = 10; i < 20; i++) {
 		write_number(&file, i);
@@ -301,21 +301,21 @@ START_TEST(slots_are_taken_by_turns)
 		ck_assert_int_ne(file.last, file.syncing);
 		ck_assert_int_eq(load(), i);
 	}
-	spool_synced(&file, false);
+	buffer_store_synced(&file, false);
 	ck_assert_int_eq(file.synced, first);
 	ck_assert(file.unsynced);
-	spool_file_fini(&spool, &file);
+	buffer_store_file_fini(&buffer_store, &file);
 }
 END_TEST
 
 START_TEST(torn_at_every_byte)
 {
-	struct spool_file file;
+	struct buffer_store_file file;
 	struct buf whole = {.data = NULL};
 	char name[80];
 	int seen[3] = {0, 0, 0};
 
-	spool_file_init(&file, STR_LIT("src/a.ts"));
+	buffer_store_file_init(&file, STR_LIT("src/a.ts"));
 	write_number(&file, 1);
 	snprintf(name, sizeof(name), "buffers/%s", file.name);
 	scratch_read(dir, name, &whole);
@@ -334,10 +334,11 @@ START_TEST(torn_at_every_byte)
 	ck_assert_int_eq(load(), 1);
 
 	/* With another record before it, that one comes back. */
-	spool_file_fini(&spool, &file); /* it was set aside under another name */
+	buffer_store_file_fini(
+		&buffer_store, &file); /* it was set aside under another name */
 	write_number(&file, 2);
 
-	off_t second = (off_t)SPOOL_SLOT_BYTES * file.last;
+	off_t second = (off_t)BUFFER_STORE_SLOT_BYTES * file.last;
 	int fd = open(scratch_path(dir, name), O_RDWR | O_CLOEXEC);
 
 	for (size_t at = 0; at < whole.len; at++) {
@@ -356,26 +357,26 @@ START_TEST(torn_at_every_byte)
 	ck_assert_int_eq(load(), 1);
 	close(fd);
 	buf_free(&whole);
-	spool_file_fini(&spool, &file);
+	buffer_store_file_fini(&buffer_store, &file);
 }
 END_TEST
 
 static void write_numbers(int report_fd)
 {
-	struct spool_file file;
+	struct buffer_store_file file;
 	static char content[100000];
 
-	spool_file_init(&file, STR_LIT("src/a.ts"));
+	buffer_store_file_init(&file, STR_LIT("src/a.ts"));
 	for (int number = 1;; number++) {
 		int len = snprintf(content, sizeof(content), "number %d ", number);
 
 		memset(content + len, 'a' + number % 26, sizeof(content) - (size_t)len);
 
-		const struct spool_record record = {.path = STR_LIT("src/a.ts"),
+		const struct buffer_store_record record = {.path = STR_LIT("src/a.ts"),
 			.content = {content, (size_t)(number % 5 + 1) * 20000},
 			.dirty = true};
 
-		if (spool_write(&spool, &file, &record) ||
+		if (buffer_store_write(&buffer_store, &file, &record) ||
 			write(report_fd, &number, sizeof(number)) != sizeof(number))
 			_exit(1);
 	}
@@ -385,10 +386,10 @@ START_TEST(killed_while_it_writes)
 {
 	for (int round = 0; round < 40; round++) {
 		int pipe_fds[2], number = 0, next;
-		struct spool_file file;
+		struct buffer_store_file file;
 
-		spool_file_init(&file, STR_LIT("src/a.ts"));
-		ck_assert_int_eq(spool_remove(&spool, &file), 0);
+		buffer_store_file_init(&file, STR_LIT("src/a.ts"));
+		ck_assert_int_eq(buffer_store_remove(&buffer_store, &file), 0);
 		ck_assert_int_eq(pipe(pipe_fds), 0);
 
 		pid_t pid = fork();
@@ -413,8 +414,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("spool");
-	TCase *tc = tcase_create("spool");
+	Suite *suite = suite_create("buffer_store");
+	TCase *tc = tcase_create("buffer_store");
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);

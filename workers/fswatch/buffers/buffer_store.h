@@ -1,5 +1,5 @@
 /*
- * spool.h - the buffers' copy on disk: DATA_DIR/buffers/<hash of the path>.buffer
+ * buffer_store.h - the buffers' copy on disk: DATA_DIR/buffers/<hash of the path>.buffer
  *
  * A file holds up to four records of one buffer, each in a slot of its own; which one
  * counts is the one with the highest number among those that are whole (checksum). A new
@@ -9,24 +9,24 @@
  * that was synced.
  *
  * A record is a header, the base version (not in those of before, whose magic differs),
- * path and content. Slots lie SPOOL_SLOT_BYTES apart; the file is sparse. Written by one
+ * path and content. Slots lie BUFFER_STORE_SLOT_BYTES apart; the file is sparse. Written by one
  * process only.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_SPOOL_H
-#define PAIGE_FSWATCH_BUFFERS_SPOOL_H
+#ifndef PAIGE_FSWATCH_BUFFERS_BUFFER_STORE_H
+#define PAIGE_FSWATCH_BUFFERS_BUFFER_STORE_H
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "workers/fswatch/buffers/buffer_log.h"
 #include "workers/fswatch/disk/hash.h"
 
-#define SPOOL_SLOTS 4
-#define SPOOL_SLOT_BYTES (16u * 1024 * 1024)
-#define SPOOL_MAX_PATH 8192
-#define SPOOL_MAX_CONTENT (12u * 1024 * 1024)
-#define SPOOL_OPEN_FILES 64
+#define BUFFER_STORE_SLOTS 4
+#define BUFFER_STORE_SLOT_BYTES (16u * 1024 * 1024)
+#define BUFFER_STORE_MAX_PATH 8192
+#define BUFFER_STORE_MAX_CONTENT (12u * 1024 * 1024)
+#define BUFFER_STORE_OPEN_FILES 64
 
-struct spool_record {
+struct buffer_store_record {
 	struct str path;
 	struct str content;
 	int64_t line, column; /* of the cursor */
@@ -40,8 +40,8 @@ struct spool_record {
 			     Counts when `based` */
 };
 
-/* Where the records of one buffer are. Zero but for the slots, see spool_file_init. */
-struct spool_file {
+/* Where the records of one buffer are. Zero but for the slots, see buffer_store_file_init. */
+struct buffer_store_file {
 	char name[48];
 	uint64_t number;	   /* of the latest record; 0: none yet */
 	int last, synced, syncing; /* slots, or -1 */
@@ -49,42 +49,44 @@ struct spool_file {
 	bool unsynced;		   /* the latest record may be lost with the power */
 };
 
-struct spool {
+struct buffer_store {
 	int dir_fd;
-	struct spool_file *open[SPOOL_OPEN_FILES]; /* the next to be closed at open_at */
+	struct buffer_store_file
+		*open[BUFFER_STORE_OPEN_FILES]; /* the next to be closed at open_at */
 	size_t open_at;
 };
 
 /* Makes DATA_DIR/buffers with mode 0700 when it is missing. 0 or -errno. */
-int spool_open(struct spool *spool, const char *data_dir)
+int buffer_store_open(struct buffer_store *buffer_store, const char *data_dir)
 	__attribute__((warn_unused_result));
-void spool_close(struct spool *spool);
+void buffer_store_close(struct buffer_store *buffer_store);
 
-void spool_file_init(struct spool_file *file, struct str path);
+void buffer_store_file_init(struct buffer_store_file *file, struct str path);
 /* Closes the descriptor; the records stay. */
-void spool_file_fini(struct spool *spool, struct spool_file *file);
+void buffer_store_file_fini(
+	struct buffer_store *buffer_store, struct buffer_store_file *file);
 
 /* Writes a record and makes it the latest. 0 or -errno; then the one before it counts on.
  * -EFBIG when path or content exceed the limits. */
-int spool_write(struct spool *spool, struct spool_file *file,
-	const struct spool_record *record) __attribute__((warn_unused_result));
+int buffer_store_write(struct buffer_store *buffer_store, struct buffer_store_file *file,
+	const struct buffer_store_record *record) __attribute__((warn_unused_result));
 /* Removes all records of a buffer. 0 or -errno; no file is no error. */
-int spool_remove(struct spool *spool, struct spool_file *file)
+int buffer_store_remove(struct buffer_store *buffer_store, struct buffer_store_file *file)
 	__attribute__((warn_unused_result));
 
 /* A descriptor for syncing the latest record from another thread, or -errno. Until
- * spool_synced its slot is left alone. */
-int spool_sync_start(struct spool *spool, struct spool_file *file)
-	__attribute__((warn_unused_result));
-void spool_synced(struct spool_file *file, bool success);
+ * buffer_store_synced its slot is left alone. */
+int buffer_store_sync_start(struct buffer_store *buffer_store,
+	struct buffer_store_file *file) __attribute__((warn_unused_result));
+void buffer_store_synced(struct buffer_store_file *file, bool success);
 
 /*
  * Reads all buffers there are. `record` is borrowed during the call. Files that hold no
  * whole record are renamed to <name>.broken with a warning. 0 or -errno.
  */
-int spool_load(struct spool *spool,
-	void (*loaded)(void *arg, const struct spool_record *record,
-		const struct spool_file *file),
+int buffer_store_load(struct buffer_store *buffer_store,
+	void (*loaded)(void *arg, const struct buffer_store_record *record,
+		const struct buffer_store_file *file),
 	void *arg) __attribute__((warn_unused_result));
 
 #endif

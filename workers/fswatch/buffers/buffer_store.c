@@ -1,5 +1,5 @@
-/* spool.c - see spool.h. */
-#include "workers/fswatch/buffers/spool.h"
+/* buffer_store.c - see buffer_store.h. */
+#include "workers/fswatch/buffers/buffer_store.h"
 #include "common/base/buf.h"
 #include "common/base/file_io.h"
 #include "common/base/log.h"
@@ -37,8 +37,9 @@ struct header {
 };
 
 static_assert(sizeof(struct header) == 104, "the layout on disk");
-static_assert(sizeof(struct header) + BASE_BYTES + SPOOL_MAX_PATH + SPOOL_MAX_CONTENT <
-		      SPOOL_SLOT_BYTES,
+static_assert(sizeof(struct header) + BASE_BYTES + BUFFER_STORE_MAX_PATH +
+			      BUFFER_STORE_MAX_CONTENT <
+		      BUFFER_STORE_SLOT_BYTES,
 	"a record fits into its slot");
 
 static struct hash_sum sum_of(
@@ -54,92 +55,96 @@ static struct hash_sum sum_of(
 
 /* ---- descriptors ---- */
 
-static void close_file(struct spool *spool, struct spool_file *file)
+static void close_file(struct buffer_store *buffer_store, struct buffer_store_file *file)
 {
-	for (size_t i = 0; i < SPOOL_OPEN_FILES; i++)
-		if (spool->open[i] == file)
-			spool->open[i] = NULL;
+	for (size_t i = 0; i < BUFFER_STORE_OPEN_FILES; i++)
+		if (buffer_store->open[i] == file)
+			buffer_store->open[i] = NULL;
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
 }
 
 /* What lies there is not thrown away: somebody may still want to look. */
-static bool set_aside(const struct spool *spool, const char *name, const char *what)
+static bool set_aside(
+	const struct buffer_store *buffer_store, const char *name, const char *what)
 {
 	char aside[300];
 
 	snprintf(aside, sizeof(aside), "%s.broken", name);
-	if (renameat(spool->dir_fd, name, spool->dir_fd, aside) < 0)
+	if (renameat(buffer_store->dir_fd, name, buffer_store->dir_fd, aside) < 0)
 		return false;
 	log_warn(what, "file", "%s", aside, NULL);
 	return true;
 }
 
-static int open_file(struct spool *spool, struct spool_file *file)
+static int open_file(struct buffer_store *buffer_store, struct buffer_store_file *file)
 {
 	if (file->fd >= 0)
 		return 0;
 
-	int fd = file_open_regular(spool->dir_fd, file->name, O_RDWR | O_CREAT);
+	int fd = file_open_regular(buffer_store->dir_fd, file->name, O_RDWR | O_CREAT);
 
-	if (fd == -ENOTSUP &&
-		set_aside(spool, file->name, "no file lies where a buffer is kept"))
-		fd = file_open_regular(spool->dir_fd, file->name, O_RDWR | O_CREAT);
+	if (fd == -ENOTSUP && set_aside(buffer_store, file->name,
+				      "no file lies where a buffer is kept"))
+		fd = file_open_regular(
+			buffer_store->dir_fd, file->name, O_RDWR | O_CREAT);
 	if (fd < 0)
 		return fd;
 
-	struct spool_file *victim = spool->open[spool->open_at];
+	struct buffer_store_file *victim = buffer_store->open[buffer_store->open_at];
 
 	if (victim)
-		close_file(spool, victim);
+		close_file(buffer_store, victim);
 	file->fd = fd;
-	spool->open[spool->open_at] = file;
-	spool->open_at = (spool->open_at + 1) % SPOOL_OPEN_FILES;
+	buffer_store->open[buffer_store->open_at] = file;
+	buffer_store->open_at = (buffer_store->open_at + 1) % BUFFER_STORE_OPEN_FILES;
 	return 0;
 }
 
-int spool_open(struct spool *spool, const char *data_dir)
+int buffer_store_open(struct buffer_store *buffer_store, const char *data_dir)
 {
 	char path[4096];
 	int len = snprintf(path, sizeof(path), "%s/buffers", data_dir);
 
-	*spool = (struct spool){.dir_fd = -1};
+	*buffer_store = (struct buffer_store){.dir_fd = -1};
 	if (len < 0 || (size_t)len >= sizeof(path))
 		return -ENAMETOOLONG;
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	spool->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return spool->dir_fd < 0 ? -errno : 0;
+	buffer_store->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return buffer_store->dir_fd < 0 ? -errno : 0;
 }
 
-void spool_close(struct spool *spool)
+void buffer_store_close(struct buffer_store *buffer_store)
 {
-	for (size_t i = 0; i < SPOOL_OPEN_FILES; i++)
-		if (spool->open[i])
-			close_file(spool, spool->open[i]);
-	if (spool->dir_fd >= 0)
-		close(spool->dir_fd);
-	spool->dir_fd = -1;
+	for (size_t i = 0; i < BUFFER_STORE_OPEN_FILES; i++)
+		if (buffer_store->open[i])
+			close_file(buffer_store, buffer_store->open[i]);
+	if (buffer_store->dir_fd >= 0)
+		close(buffer_store->dir_fd);
+	buffer_store->dir_fd = -1;
 }
 
-void spool_file_init(struct spool_file *file, struct str path)
+void buffer_store_file_init(struct buffer_store_file *file, struct str path)
 {
 	char hash[HASH_VERSION_SIZE];
 
 	hash_version(path, hash);
-	*file = (struct spool_file){.last = -1, .synced = -1, .syncing = -1, .fd = -1};
+	*file = (struct buffer_store_file){
+		.last = -1, .synced = -1, .syncing = -1, .fd = -1};
 	snprintf(file->name, sizeof(file->name), "%s" ENDING, hash);
 }
 
-void spool_file_fini(struct spool *spool, struct spool_file *file)
+void buffer_store_file_fini(
+	struct buffer_store *buffer_store, struct buffer_store_file *file)
 {
-	close_file(spool, file);
+	close_file(buffer_store, file);
 }
 
 /* ---- writing ---- */
 
-static int free_slot(const struct spool_file *file)
+static int free_slot(const struct buffer_store_file *file)
 {
 	int slot = 0;
 
@@ -177,8 +182,8 @@ static struct iovec part(const void *data, size_t len)
 	return (struct iovec){.iov_base = (void *)(uintptr_t)data, .iov_len = len};
 }
 
-int spool_write(
-	struct spool *spool, struct spool_file *file, const struct spool_record *r)
+int buffer_store_write(struct buffer_store *buffer_store, struct buffer_store_file *file,
+	const struct buffer_store_record *r)
 {
 	struct header header = {
 		.number = file->number + 1,
@@ -200,10 +205,11 @@ int spool_write(
 	memcpy(header.magic, MAGIC, sizeof(header.magic));
 	if (r->based)
 		memcpy(base, r->base, BASE_BYTES);
-	if (r->path.len > SPOOL_MAX_PATH || r->content.len > SPOOL_MAX_CONTENT)
+	if (r->path.len > BUFFER_STORE_MAX_PATH ||
+		r->content.len > BUFFER_STORE_MAX_CONTENT)
 		return -EFBIG;
 
-	int error = open_file(spool, file);
+	int error = open_file(buffer_store, file);
 
 	if (error)
 		return error;
@@ -212,7 +218,7 @@ int spool_write(
 	struct iovec parts[] = {part(&header, sizeof(header)), part(base, BASE_BYTES),
 		part(r->path.ptr, r->path.len), part(r->content.ptr, r->content.len)};
 
-	error = write_all(file->fd, parts, 4, (off_t)slot * SPOOL_SLOT_BYTES);
+	error = write_all(file->fd, parts, 4, (off_t)slot * BUFFER_STORE_SLOT_BYTES);
 	if (error)
 		return error;
 	file->number = header.number;
@@ -221,20 +227,21 @@ int spool_write(
 	return 0;
 }
 
-int spool_remove(struct spool *spool, struct spool_file *file)
+int buffer_store_remove(struct buffer_store *buffer_store, struct buffer_store_file *file)
 {
-	close_file(spool, file);
+	close_file(buffer_store, file);
 	file->number = 0;
 	file->last = file->synced = file->syncing = -1;
 	file->unsynced = false;
-	if (unlinkat(spool->dir_fd, file->name, 0) < 0 && errno != ENOENT)
+	if (unlinkat(buffer_store->dir_fd, file->name, 0) < 0 && errno != ENOENT)
 		return -errno;
 	return 0;
 }
 
-int spool_sync_start(struct spool *spool, struct spool_file *file)
+int buffer_store_sync_start(
+	struct buffer_store *buffer_store, struct buffer_store_file *file)
 {
-	int error = open_file(spool, file);
+	int error = open_file(buffer_store, file);
 
 	if (error)
 		return error;
@@ -248,7 +255,7 @@ int spool_sync_start(struct spool *spool, struct spool_file *file)
 	return fd;
 }
 
-void spool_synced(struct spool_file *file, bool success)
+void buffer_store_synced(struct buffer_store_file *file, bool success)
 {
 	if (success)
 		file->synced = file->syncing;
@@ -267,9 +274,11 @@ static bool has_base(const struct header *h)
 /* Reads the header of a slot; false when there is none that could be one. */
 static bool read_header(int fd, int slot, struct header *h)
 {
-	return pread(fd, h, sizeof(*h), (off_t)slot * SPOOL_SLOT_BYTES) == sizeof(*h) &&
+	return pread(fd, h, sizeof(*h), (off_t)slot * BUFFER_STORE_SLOT_BYTES) ==
+		       sizeof(*h) &&
 	       (has_base(h) || memcmp(h->magic, OLD_MAGIC, sizeof(h->magic)) == 0) &&
-	       h->path_bytes <= SPOOL_MAX_PATH && h->content_bytes <= SPOOL_MAX_CONTENT;
+	       h->path_bytes <= BUFFER_STORE_MAX_PATH &&
+	       h->content_bytes <= BUFFER_STORE_MAX_CONTENT;
 }
 
 /* What follows a header. */
@@ -291,7 +300,7 @@ static bool read_body(int fd, int slot, const struct header *h, struct buf *data
 {
 	size_t len =
 		(has_base(h) ? BASE_BYTES : 0) + (size_t)h->path_bytes + h->content_bytes;
-	off_t at = (off_t)slot * SPOOL_SLOT_BYTES + (off_t)sizeof(*h);
+	off_t at = (off_t)slot * BUFFER_STORE_SLOT_BYTES + (off_t)sizeof(*h);
 
 	buf_clear(data);
 	buf_reserve(data, len + 1);
@@ -315,15 +324,15 @@ static bool read_body(int fd, int slot, const struct header *h, struct buf *data
 /* Finds the latest whole record. */
 static bool load_file(int fd, struct buf *data, struct header *best, int *slot)
 {
-	struct header headers[SPOOL_SLOTS];
-	bool usable[SPOOL_SLOTS];
+	struct header headers[BUFFER_STORE_SLOTS];
+	bool usable[BUFFER_STORE_SLOTS];
 
-	for (int i = 0; i < SPOOL_SLOTS; i++)
+	for (int i = 0; i < BUFFER_STORE_SLOTS; i++)
 		usable[i] = read_header(fd, i, &headers[i]);
 	for (;;) {
 		int latest = -1;
 
-		for (int i = 0; i < SPOOL_SLOTS; i++)
+		for (int i = 0; i < BUFFER_STORE_SLOTS; i++)
 			if (usable[i] && (latest < 0 || headers[i].number >
 								headers[latest].number))
 				latest = i;
@@ -338,13 +347,13 @@ static bool load_file(int fd, struct buf *data, struct header *best, int *slot)
 	}
 }
 
-static bool load_one(struct spool *spool, const char *name, struct buf *data,
-	char base[HASH_VERSION_SIZE], struct spool_record *record,
-	struct spool_file *file)
+static bool load_one(struct buffer_store *buffer_store, const char *name,
+	struct buf *data, char base[HASH_VERSION_SIZE],
+	struct buffer_store_record *record, struct buffer_store_file *file)
 {
 	struct header h;
 	int slot;
-	int fd = file_open_regular(spool->dir_fd, name, O_RDONLY);
+	int fd = file_open_regular(buffer_store->dir_fd, name, O_RDONLY);
 	bool found = fd >= 0 && load_file(fd, data, &h, &slot);
 
 	if (fd >= 0)
@@ -357,7 +366,7 @@ static bool load_one(struct spool *spool, const char *name, struct buf *data,
 	memset(base, 0, HASH_VERSION_SIZE);
 	if (body.base.len > 0)
 		memcpy(base, body.base.ptr, body.base.len);
-	*record = (struct spool_record){
+	*record = (struct buffer_store_record){
 		.path = body.path,
 		.content = body.content,
 		.line = h.line,
@@ -370,19 +379,19 @@ static bool load_one(struct spool *spool, const char *name, struct buf *data,
 		.based = body.base.len > 0 && base[0] != BASE_UNKNOWN,
 		.base = base,
 	};
-	spool_file_init(file, record->path);
+	buffer_store_file_init(file, record->path);
 	file->number = h.number;
 	file->last = slot;
 	file->unsynced = true;
 	return strcmp(file->name, name) == 0;
 }
 
-int spool_load(struct spool *spool,
-	void (*loaded)(void *arg, const struct spool_record *record,
-		const struct spool_file *file),
+int buffer_store_load(struct buffer_store *buffer_store,
+	void (*loaded)(void *arg, const struct buffer_store_record *record,
+		const struct buffer_store_file *file),
 	void *arg)
 {
-	int fd = openat(spool->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(buffer_store->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct buf data = {.data = NULL};
 
@@ -395,18 +404,18 @@ int spool_load(struct spool *spool,
 	}
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		const char *ending = strstr(entry->d_name, ENDING);
-		struct spool_record record;
-		struct spool_file file;
+		struct buffer_store_record record;
+		struct buffer_store_file file;
 		char base[HASH_VERSION_SIZE];
 
 		if (!ending || ending[sizeof(ENDING) - 1] != '\0')
 			continue;
-		if (load_one(spool, entry->d_name, &data, base, &record, &file)) {
+		if (load_one(buffer_store, entry->d_name, &data, base, &record, &file)) {
 			loaded(arg, &record, &file);
 			continue;
 		}
-		set_aside(spool, entry->d_name,
-			"a spooled buffer holds no whole record, set aside");
+		set_aside(buffer_store, entry->d_name,
+			"a stored buffer holds no whole record, set aside");
 	}
 	closedir(dir);
 	buf_free(&data);
