@@ -197,7 +197,7 @@ void commit_tidy(struct fswatch *fs)
 /* What still counts is far less than what the journal holds by now. */
 static void shorten_journal(struct fswatch *fs)
 {
-	uint64_t live = fs->outbox.bytes + fs->open_files.by_path.count * 128;
+	uint64_t live = fs->action_queue.bytes + fs->open_files.by_path.count * 128;
 
 	if (!fs->turn.write_anew &&
 		(fs->journal.bytes < JOURNAL_LONG_BYTES || fs->journal.bytes < live * 4))
@@ -205,7 +205,7 @@ static void shorten_journal(struct fswatch *fs)
 	journal_restart(&fs->journal);
 	journal_add(&fs->journal, JOURNAL_SESSION, str_of(fs->session_id), str_of(""));
 	open_files_record(&fs->open_files);
-	outbox_record(&fs->outbox);
+	action_queue_record(&fs->action_queue);
 
 	int error = journal_replace(&fs->journal);
 
@@ -263,7 +263,7 @@ void commit_end(struct fswatch *fs)
 {
 	write_down(fs);
 	send_answers(fs);
-	outbox_send(&fs->outbox);
+	action_queue_send(&fs->action_queue);
 }
 
 static void on_end(evutil_socket_t fd, short what, void *arg)

@@ -1,7 +1,7 @@
 /*
  * commit.h - the end of a turn: what handlers did is written down, then told.
  *
- * Handlers change open files, buffers and the outbox, and give their answers to
+ * Handlers change open files, buffers and the action queue, and give their answers to
  * commit_answer. When all that the loop had to do in this turn is done, one write puts the
  * records into the journal, each buffer that changed goes into the buffer store once, and only
  * then the answers leave. So an answer is never ahead of what a crash would leave, and a

@@ -18,12 +18,12 @@
 
 #include "common/bus/jobs.h"
 #include "common/worker/worker.h"
+#include "workers/fswatch/buffers/action_queue.h"
 #include "workers/fswatch/buffers/buffer_store.h"
 #include "workers/fswatch/buffers/buffers.h"
 #include "workers/fswatch/buffers/diagnostics.h"
 #include "workers/fswatch/buffers/journal.h"
 #include "workers/fswatch/buffers/open_files.h"
-#include "workers/fswatch/buffers/outbox.h"
 #include "workers/fswatch/commit.h"
 #include "workers/fswatch/disk/project.h"
 #include "workers/fswatch/disk/read.h"
@@ -54,10 +54,10 @@ struct fswatch {
 	struct buffers buffers;
 	struct open_files open_files;
 	struct diagnostics diagnostics;
-	struct outbox outbox;
+	struct action_queue action_queue;
 	struct buffer_log_limits log_limits;
 	struct commit turn;
-	struct waiters behind;	     /* for room in the outbox */
+	struct waiters behind;	     /* for room in the action queue */
 	bool catching_up;	     /* those are being served */
 	struct file_content content; /* scratch of the handler that runs */
 	/* serve_files.c */
@@ -105,7 +105,7 @@ void fswatch_refuse(struct bus_request *request, struct str path, int error);
  * request once it has caught up. */
 bool fswatch_behind(struct fswatch *fs, struct bus_request *request, const void *message,
 	bus_serve_fn *fn);
-/* Rows have left the outbox: serves who waits. */
+/* Rows have left the action queue: serves who waits. */
 void fswatch_caught_up(struct fswatch *fs);
 /* Tells the supervisor what is not as it should be. */
 void fswatch_report(struct fswatch *fs);

@@ -62,7 +62,7 @@ static void on_record(void *arg, enum journal_type type, struct str data)
 		return;
 	case JOURNAL_ROW:
 	case JOURNAL_SENT:
-		outbox_restore(&fs->outbox, type, data);
+		action_queue_restore(&fs->action_queue, type, data);
 		return;
 	case JOURNAL_SESSION:
 		if (data.len < sizeof(fs->session_id)) {
@@ -89,10 +89,11 @@ static int restore(struct fswatch *fs)
 	if (error)
 		return error;
 	error = buffers_init(&fs->buffers, &fs->buffer_store, fs->worker->epoch);
-	if (!error && (fs->buffers.first || fs->open_files.first || fs->outbox.first))
+	if (!error &&
+		(fs->buffers.first || fs->open_files.first || fs->action_queue.first))
 		log_info("restored", "buffers", "%zu", fs->buffers.by_path.count,
 			"open_files", "%zu", fs->open_files.by_path.count, "rows", "%zu",
-			fs->outbox.count, NULL);
+			fs->action_queue.count, NULL);
 	return error;
 }
 
@@ -126,7 +127,7 @@ static void on_rows_sent(void *arg)
 
 	if (!fs->stopping)
 		fswatch_caught_up(fs);
-	else if (fs->outbox.count == 0)
+	else if (fs->action_queue.count == 0)
 		worker_stopped(fs->worker);
 }
 
@@ -162,7 +163,8 @@ static int init(struct worker *w)
 	fs->diff_jobs = jobs_new(w->base);
 	if (!fs->jobs || !fs->diff_jobs)
 		return fail("the worker cannot start", w->settings->project_dir, -errno);
-	outbox_init(&fs->outbox, w->base, w->bus, &fs->journal, on_rows_sent, fs);
+	action_queue_init(
+		&fs->action_queue, w->base, w->bus, &fs->journal, on_rows_sent, fs);
 	commit_init(fs);
 	serve_files_init(fs);
 	serve_buffers_init(fs);
@@ -192,7 +194,7 @@ static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	log_warn("rows for the action log wait for the next start", "rows", "%zu",
-		fs->outbox.count, NULL);
+		fs->action_queue.count, NULL);
 	worker_stopped(fs->worker);
 }
 
@@ -209,7 +211,7 @@ static void stop(struct worker *w)
 	commit_end(fs);
 	fs->stopping = true;
 	fs->stop_timer = evtimer_new(w->base, on_stop_timer, fs);
-	if (fs->outbox.count == 0 || !fs->stop_timer)
+	if (fs->action_queue.count == 0 || !fs->stop_timer)
 		worker_stopped(w);
 	else
 		event_add_ms(fs->stop_timer, STOP_PATIENCE_MS);

@@ -62,7 +62,8 @@ static void log_edit(struct fswatch *fs, struct buffer *buffer)
 
 	if (!buffer_log_edited(&buffer->log, &fs->log_limits, buffer->chars, &change))
 		return;
-	outbox_add(&fs->outbox, (struct str){NULL, 0}, ACTION_BUFFER_SIGNIFICANT_CHANGE,
+	action_queue_add(&fs->action_queue, (struct str){NULL, 0},
+		ACTION_BUFFER_SIGNIFICANT_CHANGE,
 		&(struct buffer_significant_change_data){
 			.path = buffer->path,
 			.previous_char_count = change.previous,

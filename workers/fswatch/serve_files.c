@@ -101,7 +101,8 @@ bool fswatch_behind(struct fswatch *fs, struct bus_request *request, const void 
 	bus_serve_fn *fn)
 {
 	/* Who comes later waits behind those who wait. */
-	if (fs->catching_up || (!outbox_full(&fs->outbox) && !fs->behind.first))
+	if (fs->catching_up ||
+		(!action_queue_full(&fs->action_queue) && !fs->behind.first))
 		return false;
 	wait_in(&fs->behind, request, message, fn);
 	return true;
@@ -110,7 +111,7 @@ bool fswatch_behind(struct fswatch *fs, struct bus_request *request, const void 
 void fswatch_caught_up(struct fswatch *fs)
 {
 	fs->catching_up = true;
-	while (fs->behind.first && !outbox_full(&fs->outbox))
+	while (fs->behind.first && !action_queue_full(&fs->action_queue))
 		serve_first(fs, &fs->behind);
 	fs->catching_up = false;
 }
@@ -204,7 +205,7 @@ static void serve_open(void *arg, struct bus_request *request, const void *messa
 		buf_free(&json);
 		return;
 	}
-	outbox_add(&fs->outbox, request->key, ACTION_FILE_OPEN,
+	action_queue_add(&fs->action_queue, request->key, ACTION_FILE_OPEN,
 		&(struct path_data){.path = str_of(key)});
 	commit_answer(fs, request, &json);
 }
@@ -234,7 +235,7 @@ static void show(struct fswatch *fs, struct bus_request *request, const char *ke
 		return;
 	}
 	if (tool)
-		outbox_add(&fs->outbox, request->key, ACTION_MCP_TOOL_CALL,
+		action_queue_add(&fs->action_queue, request->key, ACTION_MCP_TOOL_CALL,
 			&(struct mcp_tool_call_data){
 				.tool_name = str_of(mcp_tool_of(request->method)->name),
 				.session_id = tool->session_id});
@@ -306,7 +307,7 @@ static void serve_close(void *arg, struct bus_request *request, const void *mess
 		buffer->log = (struct buffer_log){.edits = 0};
 		buffers_changed(&fs->buffers, buffer);
 	}
-	outbox_add(&fs->outbox, request->key, ACTION_FILE_CLOSE,
+	action_queue_add(&fs->action_queue, request->key, ACTION_FILE_CLOSE,
 		&(struct path_data){.path = path});
 
 	struct buf json = {.data = NULL};
@@ -400,7 +401,7 @@ static void answer_saved(struct save_job *job)
 
 	open_files_version(&fs->open_files, path, job->save.version);
 	clean_buffer(job);
-	outbox_add(&fs->outbox, job->request->key, ACTION_FILE_SAVE,
+	action_queue_add(&fs->action_queue, job->request->key, ACTION_FILE_SAVE,
 		&(struct file_save_data){
 			.path = path,
 			.char_count = (int64_t)utf8_utf16_len(job->save.text),

@@ -24,7 +24,7 @@ static void summarise(struct fswatch *fs, struct buffer *buffer)
 
 	if (!buffer->dirty || !buffer_log_timer(&buffer->log, buffer->chars, &summary))
 		return;
-	outbox_add(&fs->outbox, (struct str){NULL, 0}, ACTION_BUFFER_SUMMARY,
+	action_queue_add(&fs->action_queue, (struct str){NULL, 0}, ACTION_BUFFER_SUMMARY,
 		&(struct buffer_summary_data){
 			.path = buffer->path,
 			.edit_count = summary.edits,
@@ -43,8 +43,8 @@ static void on_summary_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	for (struct buffer *b = fs->buffers.first; b && !outbox_full(&fs->outbox);
-		b = b->next)
+	for (struct buffer *b = fs->buffers.first;
+		b && !action_queue_full(&fs->action_queue); b = b->next)
 		summarise(fs, b);
 	commit_work(fs);
 }

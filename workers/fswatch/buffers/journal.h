@@ -6,7 +6,7 @@
  * frame is cut off at the next start. When the file has grown it is written anew with
  * what still counts, under another name first.
  *
- * Knows no meaning: open_files.h and outbox.h make the records and take them in again.
+ * Knows no meaning: open_files.h and action_queue.h make the records and take them in again.
  */
 #ifndef PAIGE_FSWATCH_BUFFERS_JOURNAL_H
 #define PAIGE_FSWATCH_BUFFERS_JOURNAL_H

@@ -1,8 +1,8 @@
-/* Tests of workers/fswatch/buffers/outbox.h: a store that refuses some rows gets all others. */
+/* Tests of workers/fswatch/buffers/action_queue.h: a store that refuses some rows gets all others. */
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include "tests/unit/scratch.h"
-#include "workers/fswatch/buffers/outbox.h"
+#include "workers/fswatch/buffers/action_queue.h"
 #include <event2/event.h>
 
 #define ROWS 5000
@@ -10,7 +10,7 @@
 static char dir[SCRATCH_SIZE];
 static struct event_base *base;
 static struct journal journal;
-static struct outbox outbox;
+static struct action_queue action_queue;
 static int dir_fd;
 
 /* ---- a store that knows how many times each row came, and refuses some ---- */
@@ -79,7 +79,7 @@ static void on_sent(void *arg)
 
 static void on_record(void *arg, enum journal_type type, struct str data)
 {
-	outbox_restore(arg, type, data);
+	action_queue_restore(arg, type, data);
 }
 
 static void setup(void)
@@ -88,16 +88,16 @@ static void setup(void)
 	scratch_make(dir);
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	base = event_base_new();
-	memset(&outbox, 0, sizeof(outbox));
-	ck_assert_int_eq(journal_open(&journal, dir_fd, on_record, &outbox), 0);
-	outbox_init(&outbox, base, NULL, &journal, on_sent, NULL);
+	memset(&action_queue, 0, sizeof(action_queue));
+	ck_assert_int_eq(journal_open(&journal, dir_fd, on_record, &action_queue), 0);
+	action_queue_init(&action_queue, base, NULL, &journal, on_sent, NULL);
 	memset(written, 0, sizeof(written));
 	calls = refusals = 0;
 }
 
 static void teardown(void)
 {
-	outbox_fini(&outbox);
+	action_queue_fini(&action_queue);
 	journal_close(&journal);
 	event_base_free(base);
 	close(dir_fd);
@@ -110,12 +110,12 @@ static void send_all(int rows)
 		char path[16];
 
 		snprintf(path, sizeof(path), "%d", i);
-		outbox_add(&outbox, (struct str){NULL, 0}, ACTION_FILE_OPEN,
+		action_queue_add(&action_queue, (struct str){NULL, 0}, ACTION_FILE_OPEN,
 			&(struct path_data){.path = str_of(path)});
 	}
 	ck_assert_int_eq(journal_commit(&journal), 0);
-	outbox_send(&outbox);
-	while (outbox.count > 0)
+	action_queue_send(&action_queue);
+	while (action_queue.count > 0)
 		event_base_loop(base, EVLOOP_ONCE);
 }
 
@@ -154,12 +154,12 @@ START_TEST(a_refused_row_goes_alone)
 		ck_assert_msg(written[i] == !a_few(i), "row %d: %d", i, written[i]);
 	ck_assert_int_lt(calls, 150);
 	/* Nothing of it comes back after a restart. */
-	outbox_fini(&outbox);
+	action_queue_fini(&action_queue);
 	journal_close(&journal);
-	memset(&outbox, 0, sizeof(outbox));
-	ck_assert_int_eq(journal_open(&journal, dir_fd, on_record, &outbox), 0);
-	ck_assert_uint_eq(outbox.count, 0);
-	outbox_init(&outbox, base, NULL, &journal, on_sent, NULL);
+	memset(&action_queue, 0, sizeof(action_queue));
+	ck_assert_int_eq(journal_open(&journal, dir_fd, on_record, &action_queue), 0);
+	ck_assert_uint_eq(action_queue.count, 0);
+	action_queue_init(&action_queue, base, NULL, &journal, on_sent, NULL);
 }
 END_TEST
 
@@ -174,8 +174,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("outbox");
-	TCase *tc = tcase_create("outbox");
+	Suite *suite = suite_create("action_queue");
+	TCase *tc = tcase_create("action_queue");
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);

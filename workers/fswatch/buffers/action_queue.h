@@ -1,5 +1,5 @@
 /*
- * outbox.h - rows on their way to the action log (FR-041).
+ * action_queue.h - rows on their way to the action log (FR-041).
  *
  * A row gets its id here and is a record of the journal before anybody is told of what it
  * logs; then it goes to the store, many in one call, and leaves the journal when the
@@ -7,29 +7,29 @@
  * in the log once. A row that the store refuses is found by halves and dropped alone.
  * Whether a session is active is for the store to say, when it has the row.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_OUTBOX_H
-#define PAIGE_FSWATCH_BUFFERS_OUTBOX_H
+#ifndef PAIGE_FSWATCH_BUFFERS_ACTION_QUEUE_H
+#define PAIGE_FSWATCH_BUFFERS_ACTION_QUEUE_H
 
 #include "common/bus/bus.h"
 #include "proto/tables/actions.h"
 #include "workers/fswatch/buffers/journal.h"
 
 /* Rows that may wait, in memory and in the journal. Above it whoever makes rows waits. */
-#define OUTBOX_MAX_ROWS 20000
-#define OUTBOX_MAX_BYTES (16u * 1024 * 1024)
+#define ACTION_QUEUE_MAX_ROWS 20000
+#define ACTION_QUEUE_MAX_BYTES (16u * 1024 * 1024)
 
-struct outbox_row {
-	struct outbox_row *next;
+struct action_queue_row {
+	struct action_queue_row *next;
 	size_t len;
 	char json[];
 };
 
-/* Zero but for what outbox_init sets is a valid empty outbox. */
-struct outbox {
+/* Zero but for what action_queue_init sets is a valid empty action queue. */
+struct action_queue {
 	struct bus *bus;
 	struct journal *journal;
 	struct event *retry;
-	struct outbox_row *first, *last;
+	struct action_queue_row *first, *last;
 	size_t count, bytes;
 	size_t most;	/* rows that the next call may have; 0: as many as fit */
 	size_t sending; /* rows of the call under way; 0: none */
@@ -41,24 +41,25 @@ struct outbox {
 };
 
 /* Borrows bus and journal. `on_sent` is told whenever rows have left. */
-void outbox_init(struct outbox *outbox, struct event_base *base, struct bus *bus,
-	struct journal *journal, void (*on_sent)(void *arg), void *arg);
-void outbox_fini(struct outbox *outbox);
+void action_queue_init(struct action_queue *action_queue, struct event_base *base,
+	struct bus *bus, struct journal *journal, void (*on_sent)(void *arg), void *arg);
+void action_queue_fini(struct action_queue *action_queue);
 
 /* True when so much waits that nothing more that leaves a row should be done. */
-bool outbox_full(const struct outbox *outbox);
+bool action_queue_full(const struct action_queue *action_queue);
 /*
  * Adds a row about now. `id`: the key of the call that made it, so that a repeated call
  * makes the same row; absent: a new one. `data` is of the type that actions.def names.
  */
-void outbox_add(
-	struct outbox *outbox, struct str id, enum action action, const void *data);
+void action_queue_add(struct action_queue *action_queue, struct str id,
+	enum action action, const void *data);
 /* Sends what waits, unless a call is under way. After the journal was committed. */
-void outbox_send(struct outbox *outbox);
+void action_queue_send(struct action_queue *action_queue);
 
 /* Writes the waiting rows into a journal that is written anew. */
-void outbox_record(const struct outbox *outbox);
+void action_queue_record(const struct action_queue *action_queue);
 /* Takes in a record that was read: JOURNAL_ROW, JOURNAL_SENT. */
-void outbox_restore(struct outbox *outbox, enum journal_type type, struct str data);
+void action_queue_restore(
+	struct action_queue *action_queue, enum journal_type type, struct str data);
 
 #endif

@@ -1,5 +1,5 @@
-/* outbox.c - see outbox.h. */
-#include "workers/fswatch/buffers/outbox.h"
+/* action_queue.c - see action_queue.h. */
+#include "workers/fswatch/buffers/action_queue.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
@@ -17,9 +17,9 @@ static const struct str nothing = {"", 0};
 
 /* ---- the queue ---- */
 
-static void append(struct outbox *o, struct str json)
+static void append(struct action_queue *o, struct str json)
 {
-	struct outbox_row *row = malloc(sizeof(*row) + json.len);
+	struct action_queue_row *row = malloc(sizeof(*row) + json.len);
 
 	if (!row)
 		abort();
@@ -32,10 +32,10 @@ static void append(struct outbox *o, struct str json)
 	o->bytes += json.len;
 }
 
-static void drop(struct outbox *o, uint64_t count)
+static void drop(struct action_queue *o, uint64_t count)
 {
 	for (; count > 0 && o->first; count--) {
-		struct outbox_row *row = o->first;
+		struct action_queue_row *row = o->first;
 
 		o->first = row->next;
 		if (!o->first)
@@ -46,12 +46,13 @@ static void drop(struct outbox *o, uint64_t count)
 	}
 }
 
-bool outbox_full(const struct outbox *o)
+bool action_queue_full(const struct action_queue *o)
 {
-	return o->count >= OUTBOX_MAX_ROWS || o->bytes >= OUTBOX_MAX_BYTES;
+	return o->count >= ACTION_QUEUE_MAX_ROWS || o->bytes >= ACTION_QUEUE_MAX_BYTES;
 }
 
-void outbox_add(struct outbox *o, struct str id, enum action action, const void *data)
+void action_queue_add(
+	struct action_queue *o, struct str id, enum action action, const void *data)
 {
 	char new_id[UUID_SIZE], created_at[WALL_ISO_SIZE];
 	struct wall now = clock_wall();
@@ -79,7 +80,7 @@ void outbox_add(struct outbox *o, struct str id, enum action action, const void 
 
 /* ---- sending ---- */
 
-static void pause(struct outbox *o)
+static void pause(struct action_queue *o)
 {
 	o->pause_ms = o->pause_ms ? o->pause_ms * 2 : FIRST_PAUSE_MS;
 	if (o->pause_ms > MAX_PAUSE_MS)
@@ -89,7 +90,7 @@ static void pause(struct outbox *o)
 }
 
 /* The rows of the call are in the action log, or never will be. */
-static void sent(struct outbox *o)
+static void sent(struct action_queue *o)
 {
 	uint64_t count = o->sending;
 
@@ -110,7 +111,7 @@ static size_t shown(size_t len)
 
 static void on_reply(void *arg, const struct bus_reply *reply)
 {
-	struct outbox *o = arg;
+	struct action_queue *o = arg;
 	bool hopeless = reply->status == BUS_ERROR &&
 			str_is(reply->code, error_code_infos[ERROR_INVALID_MESSAGE].name);
 
@@ -125,7 +126,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 		o->most = o->sending / 2;
 		o->sending = 0;
 		o->sent_at = (struct mono){0};
-		outbox_send(o);
+		action_queue_send(o);
 		return;
 	}
 	if (hopeless)
@@ -134,7 +135,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 			"%.*s", STR_ARG(reply->message), NULL);
 	o->most = o->most * 2 < CALL_MAX_ROWS ? o->most * 2 : 0;
 	sent(o);
-	outbox_send(o);
+	action_queue_send(o);
 	o->on_sent(o->arg);
 }
 
@@ -142,10 +143,10 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	outbox_send(arg);
+	action_queue_send(arg);
 }
 
-void outbox_send(struct outbox *o)
+void action_queue_send(struct action_queue *o)
 {
 	struct buf body = {.data = NULL};
 	char key[UUID_SIZE];
@@ -159,7 +160,8 @@ void outbox_send(struct outbox *o)
 	}
 	o->sent_at = clock_mono();
 	buf_add_str(&body, STR_LIT("{\"actions\":["));
-	for (struct outbox_row *row = o->first; row && count < most; row = row->next) {
+	for (struct action_queue_row *row = o->first; row && count < most;
+		row = row->next) {
 		if (count > 0 && body.len + row->len > CALL_MAX_BYTES)
 			break;
 		if (count++ > 0)
@@ -176,14 +178,14 @@ void outbox_send(struct outbox *o)
 
 /* ---- across a crash ---- */
 
-void outbox_record(const struct outbox *o)
+void action_queue_record(const struct action_queue *o)
 {
-	for (const struct outbox_row *row = o->first; row; row = row->next)
+	for (const struct action_queue_row *row = o->first; row; row = row->next)
 		journal_add(o->journal, JOURNAL_ROW, (struct str){row->json, row->len},
 			nothing);
 }
 
-void outbox_restore(struct outbox *o, enum journal_type type, struct str data)
+void action_queue_restore(struct action_queue *o, enum journal_type type, struct str data)
 {
 	uint64_t count;
 
@@ -195,7 +197,7 @@ void outbox_restore(struct outbox *o, enum journal_type type, struct str data)
 	}
 }
 
-void outbox_init(struct outbox *o, struct event_base *base, struct bus *bus,
+void action_queue_init(struct action_queue *o, struct event_base *base, struct bus *bus,
 	struct journal *journal, void (*on_sent)(void *arg), void *arg)
 {
 	o->bus = bus;
@@ -207,7 +209,7 @@ void outbox_init(struct outbox *o, struct event_base *base, struct bus *bus,
 		abort();
 }
 
-void outbox_fini(struct outbox *o)
+void action_queue_fini(struct action_queue *o)
 {
 	event_free(o->retry);
 	drop(o, o->count);
