@@ -1,7 +1,7 @@
 /* sentence_encoder.c - the sentence encoder's forward pass (sentence_encoder.h). */
 #include "workers/llm/memory/sentence_encoder.h"
 #include "common/base/arena.h"
-#include "workers/llm/memory/pieces.h"
+#include "workers/llm/memory/tokenizer.h"
 #include "workers/llm/memory/weights.h"
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define FFN_WIDTH 1536
 #define HEADS 4
 #define LAYERS 2
-#define TOKENS PIECES_MAX_TOKENS
+#define TOKENS TOKENIZER_MAX_TOKENS
 #define NORM_EPSILON 1e-6f
 
 /* y = x * weights + bias; weights are row by input column. */
@@ -41,7 +41,7 @@ struct scratch {
 
 struct sentence_encoder {
 	struct weights *weights;
-	struct pieces *pieces;
+	struct tokenizer *tokenizer;
 	const float *embeddings, *timing;
 	struct dense residual; /* widens layer 0's input for its residual */
 	struct dense last;
@@ -122,7 +122,7 @@ static bool get_all(struct sentence_encoder *e)
 	for (int i = 0; i < LAYERS; i++)
 		if (!get_layer(w, i, &e->layers[i]))
 			return false;
-	return get(w, "module/Embeddings_en", pieces_count(e->pieces) * FIRST_WIDTH,
+	return get(w, "module/Embeddings_en", tokenizer_count(e->tokenizer) * FIRST_WIDTH,
 		       &e->embeddings) &&
 	       get(w, "AddTimingSignal/TimingSignal/ExpandDims_1", FIRST_WIDTH / 2,
 		       &e->timing) &&
@@ -143,8 +143,8 @@ struct sentence_encoder *sentence_encoder_open(const char *dir, const char **rea
 	e->weights = weights_open(dir, reason);
 	if (!e->weights)
 		goto fail;
-	e->pieces = weights_vocabulary(dir);
-	if (!e->pieces) {
+	e->tokenizer = weights_vocabulary(dir);
+	if (!e->tokenizer) {
 		*reason = "vocab.json is missing or not a vocabulary";
 		goto fail;
 	}
@@ -166,7 +166,7 @@ void sentence_encoder_close(struct sentence_encoder *e)
 	if (!e)
 		return;
 	weights_close(e->weights);
-	pieces_free(e->pieces);
+	tokenizer_free(e->tokenizer);
 	free(e->scratch);
 	free(e);
 }
@@ -348,7 +348,7 @@ void sentence_encode(
 	struct arena arena = {0};
 	int ids[TOKENS], tokens;
 
-	tokens = (int)pieces_split(e->pieces, text, &arena, ids);
+	tokens = (int)tokenizer_split(e->tokenizer, text, &arena, ids);
 	arena_free(&arena);
 	memset(out, 0, sizeof(float) * SENTENCE_VECTOR_SIZE);
 	if (tokens <= 0 || tokens > TOKENS)

