@@ -62,7 +62,7 @@ static int init(struct worker *w)
 	w->state = e;
 	e->worker = w;
 	e->bus = w->bus;
-	zones_local(e->timezone);
+	zone_cache_local(e->timezone);
 	take_settings(e);
 	err = clocks_init(&e->clocks, w->base, on_alarm, e);
 	if (err) {
@@ -79,7 +79,7 @@ static int init(struct worker *w)
 static void confine(struct worker *w, struct confinement *c)
 {
 	(void)w;
-	c->read_only[0] = ZONES_FOLDER;
+	c->read_only[0] = ZONE_CACHE_FOLDER;
 }
 
 static void reload(struct worker *w)

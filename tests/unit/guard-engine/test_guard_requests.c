@@ -128,34 +128,34 @@ START_TEST(test_zones)
 {
 	static const char *const names[] = {"UTC", "Europe/Berlin", "Asia/Kathmandu",
 		"America/New_York", "Australia/Lord_Howe"};
-	char local[ZONES_NAME_SIZE];
+	char local[ZONE_CACHE_NAME_SIZE];
 
-	ck_assert_ptr_null(zones_find(STR_LIT("Mars/Olympus")));
-	ck_assert_ptr_null(zones_find(STR_LIT("../../etc/passwd")));
-	ck_assert_ptr_null(zones_find(STR_LIT("/etc/localtime")));
-	ck_assert_ptr_null(zones_find(STR_LIT("Europe")));
-	ck_assert_ptr_null(zones_find(STR_LIT("zone.tab")));
+	ck_assert_ptr_null(zone_cache_find(STR_LIT("Mars/Olympus")));
+	ck_assert_ptr_null(zone_cache_find(STR_LIT("../../etc/passwd")));
+	ck_assert_ptr_null(zone_cache_find(STR_LIT("/etc/localtime")));
+	ck_assert_ptr_null(zone_cache_find(STR_LIT("Europe")));
+	ck_assert_ptr_null(zone_cache_find(STR_LIT("zone.tab")));
 	/* More than are kept, again and again. */
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			ck_assert_ptr_nonnull(zones_find(str_of(names[i])));
+			ck_assert_ptr_nonnull(zone_cache_find(str_of(names[i])));
 		for (int hours = 1; hours <= 14; hours++) {
 			char name[20];
 
 			snprintf(name, sizeof(name), "Etc/GMT-%d", hours);
-			ck_assert_int_eq(
-				zone_offset(zones_find(str_of(name)), 0), hours * 3600);
+			ck_assert_int_eq(zone_offset(zone_cache_find(str_of(name)), 0),
+				hours * 3600);
 		}
 	}
 	setenv("TZ", "Asia/Tokyo", 1);
-	zones_local(local);
+	zone_cache_local(local);
 	ck_assert_str_eq(local, "Asia/Tokyo");
 	setenv("TZ", ":Europe/Berlin", 1);
-	zones_local(local);
+	zone_cache_local(local);
 	ck_assert_str_eq(local, "Europe/Berlin");
 	setenv("TZ", "nonsense", 1);
-	zones_local(local);
-	ck_assert_ptr_nonnull(zones_find(str_of(local)));
+	zone_cache_local(local);
+	ck_assert_ptr_nonnull(zone_cache_find(str_of(local)));
 }
 END_TEST
 

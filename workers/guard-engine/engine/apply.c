@@ -147,7 +147,7 @@ bool apply_facts(const struct instance *i, const struct stream *s,
 	*facts = (struct guard_facts){0};
 	if (!stream_window(s, event, &name, &hours))
 		return true;
-	zone = zones_find(name);
+	zone = zone_cache_find(name);
 	if (!zone)
 		return false;
 	if (wall_ms < 0)

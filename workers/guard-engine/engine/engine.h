@@ -15,7 +15,7 @@
 #include "common/worker/worker.h"
 #include "workers/guard-engine/engine/clocks.h"
 #include "workers/guard-engine/engine/guard_id.h"
-#include "workers/guard-engine/engine/zones.h"
+#include "workers/guard-engine/engine/zone_cache.h"
 #include "workers/guard-engine/stream/stream.h"
 
 /* States kept in memory; the ones that were not used for the longest time leave first. */
@@ -99,7 +99,7 @@ struct engine {
 	struct bus *bus;
 	struct clocks clocks;
 	struct machine_defaults defaults;
-	char timezone[ZONES_NAME_SIZE];
+	char timezone[ZONE_CACHE_NAME_SIZE];
 	struct instance **buckets;
 	size_t bucket_count, instance_count;
 	struct instance newest; /* head of the ring of loaded ones */

@@ -1,5 +1,5 @@
-/* zones.c - see zones.h. */
-#include "workers/guard-engine/engine/zones.h"
+/* zone_cache.c - see zone_cache.h. */
+#include "workers/guard-engine/engine/zone_cache.h"
 #include "common/base/file_io.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 struct kept {
-	char name[ZONES_NAME_SIZE];
+	char name[ZONE_CACHE_NAME_SIZE];
 	struct zone zone;
 	unsigned long used; /* when, by count */
 };
 
-static struct kept kept[ZONES_KEPT];
+static struct kept kept[ZONE_CACHE_KEPT];
 static unsigned long uses;
 
 static bool load(struct str name, struct zone *out)
@@ -23,11 +23,11 @@ static bool load(struct str name, struct zone *out)
 	bool parsed;
 	int fd;
 
-	snprintf(path, sizeof(path), ZONES_FOLDER "/%.*s", STR_ARG(name));
+	snprintf(path, sizeof(path), ZONE_CACHE_FOLDER "/%.*s", STR_ARG(name));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	parsed = file_read_all(fd, ZONES_MAX_FILE - 1, &bytes) == 0 &&
+	parsed = file_read_all(fd, ZONE_CACHE_MAX_FILE - 1, &bytes) == 0 &&
 		 zone_parse(buf_str(&bytes), out) == 0;
 	close(fd);
 	buf_free(&bytes);
@@ -39,7 +39,7 @@ static struct kept *place_of(struct str name)
 {
 	struct kept *oldest = &kept[0];
 
-	for (int i = 0; i < ZONES_KEPT; i++) {
+	for (int i = 0; i < ZONE_CACHE_KEPT; i++) {
 		if (str_is(name, kept[i].name))
 			return &kept[i];
 		if (kept[i].used < oldest->used)
@@ -48,11 +48,11 @@ static struct kept *place_of(struct str name)
 	return oldest;
 }
 
-const struct zone *zones_find(struct str name)
+const struct zone *zone_cache_find(struct str name)
 {
 	struct kept *k;
 
-	if (!zone_name_valid(name) || name.len >= ZONES_NAME_SIZE)
+	if (!zone_name_valid(name) || name.len >= ZONE_CACHE_NAME_SIZE)
 		return NULL;
 	k = place_of(name);
 	if (!str_is(name, k->name)) {
@@ -68,7 +68,7 @@ const struct zone *zones_find(struct str name)
 	return &k->zone;
 }
 
-void zones_local(char out[ZONES_NAME_SIZE])
+void zone_cache_local(char out[ZONE_CACHE_NAME_SIZE])
 {
 	const char *name = getenv("TZ");
 	char target[PATH_MAX];
@@ -76,13 +76,13 @@ void zones_local(char out[ZONES_NAME_SIZE])
 
 	if (name && name[0] == ':')
 		name++;
-	if (!name || !zones_find(str_of(name))) {
+	if (!name || !zone_cache_find(str_of(name))) {
 		len = readlink("/etc/localtime", target, sizeof(target) - 1);
 		target[len > 0 ? len : 0] = '\0';
 		name = strstr(target, "/zoneinfo/");
 		name = name ? name + strlen("/zoneinfo/") : NULL;
 	}
-	if (!name || !zones_find(str_of(name)))
+	if (!name || !zone_cache_find(str_of(name)))
 		name = "UTC";
-	snprintf(out, ZONES_NAME_SIZE, "%s", name);
+	snprintf(out, ZONE_CACHE_NAME_SIZE, "%s", name);
 }
