@@ -4,7 +4,7 @@
 
 #include "proto/codec/messages.h"
 #include "proto/tables/actions.h"
-#include "workers/llm/claude/call.h"
+#include "workers/llm/claude/claude_call.h"
 
 /* Logs an action with its data, now, and waits until it is durable. Without a session the
  * store drops it. */

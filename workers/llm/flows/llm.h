@@ -4,7 +4,7 @@
 #ifndef PAIGE_LLM_FLOWS_LLM_H
 #define PAIGE_LLM_FLOWS_LLM_H
 
-#include "workers/llm/claude/call.h"
+#include "workers/llm/claude/claude_call.h"
 #include "workers/llm/flows/paid.h"
 #include "workers/llm/flows/turns.h"
 #include "workers/llm/memory/memory.h"

@@ -1,11 +1,11 @@
 /*
- * call.c - one call to Claude (call.h).
+ * claude_call.c - one call to Claude (claude_call.h).
  *
  * Layers, from the inside: attempt (one HTTP request), exchange (attempts until one
  * counts, with retries and another model), call (one exchange, or search and format), and
  * around it budget and log.
  */
-#include "workers/llm/claude/call.h"
+#include "workers/llm/claude/claude_call.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"

@@ -1,5 +1,5 @@
 /*
- * call.h - one call to Claude: prompt in, checked answer out, one row in the log (FR-083
+ * claude_call.h - one call to Claude: prompt in, checked answer out, one row in the log (FR-083
  * to FR-095).
  *
  * Retries, another model when one is gone, continuing a paused turn, searching first and
@@ -7,8 +7,8 @@
  * (P7.3). Every failure has a kind by name and a sentence for people that holds no
  * address, key or raw body (P7.7, P11.17).
  */
-#ifndef PAIGE_LLM_CLAUDE_CALL_H
-#define PAIGE_LLM_CLAUDE_CALL_H
+#ifndef PAIGE_LLM_CLAUDE_CLAUDE_CALL_H
+#define PAIGE_LLM_CLAUDE_CLAUDE_CALL_H
 
 #include "prompts/prompts.h"
 #include "workers/llm/claude/flow.h"
