@@ -1,4 +1,4 @@
-/* call.c - what handlers do with a call (store.h). */
+/* queued_call.c - what handlers do with a call (store.h). */
 #include "common/base/buf.h"
 #include "proto/codec/messages.h"
 #include "workers/store/service/row_ids.h"
