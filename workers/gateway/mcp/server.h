@@ -34,7 +34,7 @@ struct mcp_server {
 /* Begins to tick if it is not. */
 void mcp_server_wake(struct mcp_server *server);
 
-/* ---- calls (call.c) ---- */
+/* ---- calls (mcp_call.c) ---- */
 
 struct mcp_call {
 	LIST_ENTRY(mcp_call) link;

@@ -5,7 +5,7 @@
  * session. In 2025-11-25 its events have ids, and a stream that was cut goes on where it
  * broke off: cutting is no cancelling there. In the modern era it is.
  *
- * Called by call.c, legacy.c, listen.c and session.c.
+ * Called by mcp_call.c, legacy.c, listen.c and session.c.
  */
 #ifndef PAIGE_GATEWAY_MCP_STREAM_H
 #define PAIGE_GATEWAY_MCP_STREAM_H

@@ -1,4 +1,4 @@
-/* call.c - one request from its handler's hands to its answer (see mcp.h and server.h).
+/* mcp_call.c - one request from its handler's hands to its answer (see mcp.h and server.h).
  */
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/mcp/server.h"
