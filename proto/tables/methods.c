@@ -16,7 +16,6 @@ const struct method_info method_infos[METHOD_COUNT] = {
 		.reply = reply_##_type,                                                  \
 		.doc = doc_},
 #include "proto/catalogue/methods.def"
-#undef METHOD
 };
 
 int method_by_name(struct str name)

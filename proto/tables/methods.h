@@ -12,7 +12,6 @@
 enum method {
 #define METHOD(symbol, ...) METHOD_##symbol,
 #include "proto/catalogue/methods.def"
-#undef METHOD
 	METHOD_COUNT
 };
 

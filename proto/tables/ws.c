@@ -10,7 +10,6 @@
 		return request##_type();                                                 \
 	}
 #include "proto/catalogue/methods.def"
-#undef METHOD
 
 #define WS_INFO_(name_, payload_, unsent_, doc_)                                         \
 	{.name = name_, .payload = payload_, .unsent = unsent_, .doc = doc_},

@@ -1,5 +1,5 @@
 /*
- * services.h - the handlers of services.def, declared.
+ * services.h - the handlers of the store's methods in proto/catalogue/methods.def, declared.
  */
 #ifndef PAIGE_STORE_SERVICE_SERVICES_H
 #define PAIGE_STORE_SERVICE_SERVICES_H
@@ -7,9 +7,8 @@
 struct store;
 struct call;
 
-#define SERVICE(method, handler, flags)                                                  \
+#define STORE_METHOD(symbol, name, handler, ...)                                         \
 	int handler(struct store *store, struct call *call);
-#include "workers/store/service/services.def"
-#undef SERVICE
+#include "proto/catalogue/methods.def"
 
 #endif

@@ -101,7 +101,7 @@ struct service {
 	unsigned flags;
 };
 
-/* All of services.def. */
+/* All methods of the store in proto/catalogue/methods.def. */
 extern const struct service services[];
 extern const size_t services_count;
 
