@@ -296,11 +296,17 @@ END_TEST
 
 START_TEST(instructs_in_few_words)
 {
+	int named = 0;
+
 	ck_assert_uint_lt(strlen(MCP_INSTRUCTIONS), 2000);
-	/* It names every tool. */
-	for (int i = 0; i < MCP_TOOL_COUNT; i++)
-		ck_assert_msg(strstr(MCP_INSTRUCTIONS, mcp_tool_infos[i].name), "%s",
-			mcp_tool_infos[i].name);
+	/* Every tool that it names is there. */
+	for (const char *at = MCP_INSTRUCTIONS; (at = strstr(at, "paige_")); named++) {
+		struct str name = {at, strspn(at, "abcdefghijklmnopqrstuvwxyz_")};
+
+		ck_assert_msg(mcp_tool_by_name(name) >= 0, "%.*s", STR_ARG(name));
+		at += name.len;
+	}
+	ck_assert_int_gt(named, 0);
 }
 END_TEST
 
