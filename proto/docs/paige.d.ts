@@ -535,7 +535,7 @@ export interface SessionStarted {
 
 /** A session goes on. */
 export interface SessionResumed {
-	/** All nine state items. */
+	/** The nine state items of an include that is empty. From the store without open_files, buffers and diffs, which the gateway asks of the file worker. */
 	restoredState: SessionState;
 }
 

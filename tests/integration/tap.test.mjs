@@ -1,30 +1,10 @@
 // paigectl tap: what crosses the bus is shown while it happens, costs nothing when nobody looks, and never slows anybody.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { PAIGED } from './lib/daemon.mjs';
 import { scenario } from './lib/scenario.mjs';
+import { messages, tap } from './lib/tap.mjs';
 import { until } from './lib/wait.mjs';
-
-const PAIGECTL = path.join(path.dirname(PAIGED), 'paigectl');
-
-/** A running paigectl tap: {lines, child, ended}. */
-function tap(daemon, ...args) {
-  const child = spawn(PAIGECTL, ['tap', ...args], { env: daemon.env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const looking = { child, lines: [], errors: '' };
-  let part = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    const pieces = (part + text).split('\n');
-    part = pieces.pop();
-    looking.lines.push(...pieces);
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => (looking.errors += text));
-  looking.ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
-  return looking;
-}
-
-const messages = (looking) => looking.lines.map((line) => JSON.parse(line));
 
 /** Opens a file until the tap has seen it: the pipe reaches the workers a moment after the tap was started. */
 function seen(editor, looking, predicate, what) {

@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
 import { scenario } from './lib/scenario.mjs';
+import { messages, tap } from './lib/tap.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
 const CURSOR = { line: 1, column: 1 };
@@ -182,4 +183,69 @@ scenario('a saved buffer follows the disk; an unsaved one over a changed file is
   assert.equal(await conflict('README.md'), undefined);
   fs.rmSync(file('README.md'));
   assert.equal(await conflict('README.md'), true);
+});
+
+/** What a window that resumes the session is given, with the calls that it took: {state, answers}. */
+async function restored(daemon, t, sessionId) {
+  const looking = tap(daemon, '--json', 'fswatch');
+  const late = await t.editor(daemon);
+  await until('the tap is heard', () => {
+    late.send('file:open', { path: 'README.md' });
+    return messages(looking).some((m) => m.name === 'fs.open');
+  }, { every: 50 });
+  late.send('session:resume', { sessionId });
+  const { payload } = await late.next('session:resumed');
+  const answers = messages(looking).filter((m) => m.name === 'fs.state' && m.kind === 'answer');
+  looking.child.kill('SIGINT');
+  await looking.ended;
+  return { state: payload.restoredState, answers };
+}
+
+scenario('a window that comes back is given all unsaved texts and diffs, in parts of a bounded size', async (t) => {
+  const { daemon, editor, mcp } = await begin(t);
+  const { payload } = await editor.ask('session:start', {}, 'session:started');
+  const names = Array.from({ length: 60 }, (_, i) => `src/file-${String(i).padStart(2, '0')}.ts`);
+  const text = (name, size) => `// ${name} "quoted" \\ \u00e9\u{1f600}\n`.repeat(size / 40);
+  for (const name of names) type(editor, name, text(name, 100_000));
+  const last = names.at(-1);
+  await until('the buffers', async () => (await buffer(mcp, last))?.dirty);
+  const { state, answers } = await restored(daemon, t, payload.sessionId);
+  assert.deepEqual(state.buffers.map(({ path: name }) => name), names);
+  for (const { path: name, content, dirty } of state.buffers) assert.ok(dirty && content === text(name, 100_000), name);
+  assert.deepEqual(state.diffs.map(({ path: name }) => name), names);
+  for (const { path: name, diff, more } of state.diffs) {
+    assert.equal(more, undefined);
+    assert.equal(diff.split('\n').filter((line) => line.startsWith('+// ')).length, text(name, 100_000).split('\n').length - 1, name);
+  }
+  assert.deepEqual(state.open_files, ['README.md']);
+  assert.equal(state.session.id, payload.sessionId);
+  assert.ok(answers.length >= 9, `in ${answers.length} parts`);
+  for (const { bytes, code } of answers) assert.ok(!code && bytes < 2_000_000, `${bytes} ${code}`);
+});
+
+scenario('of more than a window can be given, the rest comes without texts; a file worker that is away keeps no session waiting', async (t) => {
+  const { daemon, editor, mcp } = await begin(t);
+  const { payload } = await editor.ask('session:start', {}, 'session:started');
+  const names = Array.from({ length: 26 }, (_, i) => `src/file-${String(i).padStart(2, '0')}.ts`);
+  for (const name of names) type(editor, name, `${name}${'x'.repeat(1_000_000)}`);
+  await until('the buffers', async () => (await buffer(mcp, names.at(-1)))?.dirty);
+  const { state } = await restored(daemon, t, payload.sessionId);
+  assert.deepEqual(state.buffers.map(({ path: name }) => name), names);
+  const whole = state.buffers.filter(({ content }) => content !== undefined);
+  const bytes = whole.reduce((sum, { content }) => sum + content.length, 0);
+  assert.ok(bytes > 20_000_000 && bytes < 23_000_000, `${bytes} bytes of ${whole.length} buffers`);
+  for (const { path: name, content } of whole) assert.ok(content.startsWith(`${name}xxx`) && content.length === 1_000_000 + name.length, name);
+  for (const { content, size, lines, dirty } of state.buffers.slice(whole.length)) assert.deepEqual([content, size, lines, dirty], [undefined, 1_000_014, 1, true]);
+  assert.deepEqual(state.diffs.map(({ path: name }) => name), names);
+
+  const worker = daemon.worker('fswatch');
+  process.kill(worker.pid, 'SIGSTOP');
+  try {
+    editor.send('session:resume', { sessionId: payload.sessionId });
+    const { payload: resumed } = await editor.next('session:resumed', { where: ({ restoredState }) => restoredState.buffers.length === 0 });
+    assert.deepEqual([resumed.restoredState.open_files, resumed.restoredState.diffs], [[], []]);
+    assert.equal(resumed.restoredState.session.id, payload.sessionId);
+  } finally {
+    process.kill(worker.pid, 'SIGCONT');
+  }
 });

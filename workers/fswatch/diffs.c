@@ -4,34 +4,23 @@
 #include "proto/tables/errors.h"
 #include "workers/fswatch/buffers/brief.h"
 #include "workers/fswatch/buffers/diff.h"
+#include "workers/fswatch/buffers/lines.h"
 #include <errno.h>
 #include <stdlib.h>
 
-/* Longest time for comparing all buffers with their files; what is over is left out. */
-#define ALL_DIFFS_MS 2000
-
-/* The unsaved edits of one file, copied. */
-struct edit {
-	struct str path; /* NUL-terminated */
-	struct str content;
-};
-
-struct diffs_job {
+struct diff_job {
 	struct job job;
 	struct fswatch *fs;
 	struct bus_request *request; /* its arena is the job's while that runs */
-	struct diffs_query query;
-	struct edit *edits;
-	size_t count, bytes;
-	struct diffs result;
+	struct diff_query query;
+	struct str path; /* NUL-terminated */
+	struct str edit;
+	struct diff_made made;
 };
 
 /* ---- on the thread ---- */
 
-/*
- * The text on disk: empty when there is no file (P3.6, EC-13). 0, or why it cannot be
- * compared: -ENOTSUP for a binary file.
- */
+/* The text on disk: empty when there is no file (P3.6, EC-13). */
 static int disk_text(const struct project *p, const char *key, struct file_content *file,
 	struct str *text)
 {
@@ -47,105 +36,59 @@ static int disk_text(const struct project *p, const char *key, struct file_conte
 	return error;
 }
 
-/* Adds one entry, or none when the edit equals the file. */
-static int compare(
-	struct diffs_job *job, const struct edit *edit, struct file_content *file)
+int diff_with_disk(const struct project *project, struct str path, struct str edit,
+	struct file_content *scratch, struct buf *out)
 {
-	struct arena *arena = &job->request->arena;
-	struct diffs *out = &job->result;
-	struct buf text = {.data = NULL};
 	struct str disk;
-	int error = disk_text(&job->fs->project, edit->path.ptr, file, &disk);
+	int error = disk_text(project, path.ptr, scratch, &disk);
 
 	if (!error)
-		error = diff_unified(edit->path, disk, edit->content, &text);
-	if (!error && text.len > 0)
-		out->items[out->count++] = (struct file_diff){
-			.path = edit->path, .diff = arena_str(arena, buf_str(&text))};
-	buf_free(&text);
+		error = diff_unified(path, disk, edit, out);
+	if (error)
+		log_info("a buffer cannot be compared with its file", "path", "%.*s",
+			STR_ARG(path), "error", "%s", strerror(-error), NULL);
 	return error;
 }
 
 static void run(struct job *arg)
 {
-	struct diffs_job *job = (struct diffs_job *)arg;
-	struct mono end = mono_add_ms(clock_mono(), ALL_DIFFS_MS);
+	struct diff_job *job = (struct diff_job *)arg;
+	struct arena *arena = &job->request->arena;
 	struct file_content file = {.binary = false};
+	struct buf text = {.data = NULL};
+	size_t left = LINES_MAX_BYTES;
 
-	for (size_t i = 0; i < job->count; i++) {
-		if (clock_mono().us > end.us) {
-			log_warn("only the first unsaved edits were compared", "buffers",
-				"%zu", i, "of", "%zu", job->count, NULL);
-			break;
-		}
-
-		int error = compare(job, &job->edits[i], &file);
-
-		if (!error)
-			continue;
-		job->result.error = error;
-		log_info("a buffer cannot be compared with its file", "path", "%.*s",
-			STR_ARG(job->edits[i].path), "error", "%s", strerror(-error),
-			NULL);
+	job->made.error =
+		diff_with_disk(&job->fs->project, job->path, job->edit, &file, &text);
+	if (!job->made.error && text.len > 0) {
+		job->made.diff =
+			(struct file_diff){.path = job->path, .diff = buf_str(&text)};
+		brief_diff(&job->made.diff, job->query.start_line, arena, &left);
+		job->made.diff.diff = arena_str(arena, job->made.diff.diff);
 	}
+	buf_free(&text);
 	read_content_fini(&file);
-	if (job->query.brief)
-		brief_diffs(&job->request->arena, job->result.items, job->result.count,
-			job->query.start_line);
 }
 
 /* ---- on the loop ---- */
 
 static void done(struct job *arg)
 {
-	struct diffs_job *job = (struct diffs_job *)arg;
+	struct diff_job *job = (struct diff_job *)arg;
 
-	job->fs->diff_bytes -= job->bytes;
-	job->query.done(job->fs, job->request, job->query.message, &job->result);
+	job->fs->diff_bytes -= job->edit.len;
+	job->query.done(job->fs, job->request, job->query.message, &job->made);
 	free(job);
 }
 
-static int by_path(const void *a, const void *b)
+void diff_make(
+	struct fswatch *fs, struct bus_request *request, const struct diff_query *query)
 {
-	return strcmp(
-		((const struct edit *)a)->path.ptr, ((const struct edit *)b)->path.ptr);
-}
+	const struct buffer *buffer = query->buffer;
+	struct str edit = {buffer->content ? buffer->content : "", buffer->len};
+	struct diff_job *job;
 
-static void add_edit(struct diffs_job *job, const struct buffer *buffer)
-{
-	struct arena *arena = &job->request->arena;
-	struct str content = {buffer->content ? buffer->content : "", buffer->len};
-
-	if (!buffer->dirty)
-		return;
-	job->edits[job->count++] =
-		(struct edit){arena_str(arena, buffer->path), arena_str(arena, content)};
-	job->bytes += content.len;
-}
-
-static void take_edits(struct diffs_job *job)
-{
-	const struct buffers *buffers = &job->fs->buffers;
-	size_t most = job->query.one ? 1 : buffers->by_path.count;
-	struct arena *arena = &job->request->arena;
-
-	job->edits = arena_array(arena, most + 1, sizeof(*job->edits));
-	if (job->query.one)
-		add_edit(job, job->query.one);
-	for (const struct buffer *b = job->query.one ? NULL : buffers->first; b;
-		b = b->next)
-		add_edit(job, b);
-	qsort(job->edits, job->count, sizeof(*job->edits), by_path);
-	job->result.items = arena_array(arena, job->count + 1, sizeof(struct file_diff));
-}
-
-void diffs_make(
-	struct fswatch *fs, struct bus_request *request, const struct diffs_query *query)
-{
-	size_t bytes = query->one ? query->one->len : fs->buffers.bytes;
-	struct diffs_job *job;
-
-	if (fs->diff_bytes > 0 && fs->diff_bytes + bytes > DIFFS_MAX_BYTES) {
+	if (fs->diff_bytes > 0 && fs->diff_bytes + edit.len > DIFFS_MAX_BYTES) {
 		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
 			(struct str){NULL, 0},
 			"Other diffs are still being made; try again in a moment");
@@ -158,7 +101,8 @@ void diffs_make(
 	job->fs = fs;
 	job->request = request;
 	job->query = *query;
-	take_edits(job);
-	fs->diff_bytes += job->bytes;
+	job->path = arena_str(&request->arena, buffer->path);
+	job->edit = arena_str(&request->arena, edit);
+	fs->diff_bytes += job->edit.len;
 	jobs_add(fs->diff_jobs, &job->job);
 }

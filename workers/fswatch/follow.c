@@ -46,14 +46,6 @@ struct buffer *fswatch_current(struct fswatch *fs, struct buffer *buffer)
 	return NULL;
 }
 
-void fswatch_current_all(struct fswatch *fs)
-{
-	for (struct buffer *b = fs->buffers.first, *next; b; b = next) {
-		next = b->next;
-		fswatch_current(fs, b);
-	}
-}
-
 bool fswatch_conflict(struct fswatch *fs, struct buffer *buffer)
 {
 	bool read;

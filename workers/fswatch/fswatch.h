@@ -4,7 +4,8 @@
  *   main.c           start, confinement, stop
  *   commit.c         the end of each turn of the loop: what was done is written, then told
  *   serve_files.c    fs.open, fs.show, fs.save, fs.close, fs.open_files
- *   serve_buffers.c  fs.buffer_update, fs.diff, fs.excerpt, fs.state
+ *   serve_buffers.c  fs.buffer_update, fs.diff, fs.excerpt
+ *   serve_state.c    fs.state, in slices
  *   diffs.c          diffs of unsaved edits, beside the loop
  *   serve_tools.c    fs.buffer, fs.places
  *   serve_diagnostics.c  fs.diagnostics
@@ -86,6 +87,7 @@ struct fswatch {
 
 void serve_files_init(struct fswatch *fs);
 void serve_buffers_init(struct fswatch *fs);
+void serve_state_init(struct fswatch *fs);
 void serve_diagnostics_init(struct fswatch *fs);
 void serve_tools_init(struct fswatch *fs);
 void serve_tree_init(struct fswatch *fs);
@@ -117,10 +119,13 @@ bool fswatch_save_under_way(const struct fswatch *fs, const char *key);
 bool fswatch_saving(struct fswatch *fs, const char *key, struct bus_request *request,
 	const void *message, bus_serve_fn *fn);
 
-/* What a model is told of diagnostics; those of files that are gone are forgotten. Borrowed
- * until the next message. */
+/* What a model is told of diagnostics, in the arena; those of files that are gone are
+ * forgotten. */
 void fswatch_diagnostics(
 	struct fswatch *fs, struct arena *arena, struct state_diagnostics *out);
+
+/* Answers with the diffs of all unsaved edits, cut for a model. serve_state.c */
+void fswatch_all_diffs(struct fswatch *fs, struct bus_request *request);
 
 /* ---- follow.c ---- */
 
@@ -130,7 +135,6 @@ void fswatch_diagnostics(
  * file then finds what is there.
  */
 struct buffer *fswatch_current(struct fswatch *fs, struct buffer *buffer);
-void fswatch_current_all(struct fswatch *fs);
 /* True when the file is no longer the one that the unsaved edits of a buffer began with.
  */
 bool fswatch_conflict(struct fswatch *fs, struct buffer *buffer);

@@ -168,6 +168,7 @@ static int init(struct worker *w)
 	commit_init(fs);
 	serve_files_init(fs);
 	serve_buffers_init(fs);
+	serve_state_init(fs);
 	serve_diagnostics_init(fs);
 	serve_tools_init(fs);
 	serve_tree_init(fs);
@@ -204,12 +205,12 @@ static void stop(struct worker *w)
 {
 	struct fswatch *fs = w->state;
 
+	fs->stopping = true;
 	event_del(fs->summary_timer);
 	watch_stop(fs->watch);
 	jobs_drain(fs->jobs);
 	jobs_drain(fs->diff_jobs);
 	commit_end(fs);
-	fs->stopping = true;
 	fs->stop_timer = evtimer_new(w->base, on_stop_timer, fs);
 	if (fs->action_queue.count == 0 || !fs->stop_timer)
 		worker_stopped(w);

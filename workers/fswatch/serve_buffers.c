@@ -3,12 +3,10 @@
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
-#include "workers/fswatch/buffers/brief.h"
 #include "workers/fswatch/diffs.h"
 #include "workers/fswatch/disk/language.h"
 #include "workers/fswatch/fswatch.h"
 #include <errno.h>
-#include <stdlib.h>
 
 /* Edits that the Observer is told of one by one; a learner makes far fewer. */
 #define MAX_EDITS_TOLD 20
@@ -17,14 +15,6 @@
 static struct str content_of(const struct buffer *buffer)
 {
 	return (struct str){buffer->content ? buffer->content : "", buffer->len};
-}
-
-static struct position cursor_of(const struct buffer *buffer)
-{
-	return (struct position){.line = buffer->line,
-		.has_line = true,
-		.column = buffer->column,
-		.has_column = true};
 }
 
 static void answer_text(struct fswatch *fs, struct bus_request *request, const char *text)
@@ -129,30 +119,27 @@ static void serve_update(void *arg, struct bus_request *request, const void *mes
 
 /* ---- fs.diff ---- */
 
-static void answer_diffs(struct fswatch *fs, struct bus_request *request,
-	const void *message, struct diffs *diffs)
+static void answer_diff(struct fswatch *fs, struct bus_request *request,
+	const void *message, struct diff_made *made)
 {
 	const struct tool_get_diff_input *in = message;
-
 	char key[PATH_KEY_SIZE];
 
-	if (in->path.ptr && diffs->error && diffs->error != -ENOTSUP) {
+	if (made->error && made->error != -ENOTSUP) {
 		if (fswatch_key(fs, request, in->path, key))
-			fswatch_refuse(request, str_of(key), diffs->error);
+			fswatch_refuse(request, str_of(key), made->error);
 		return;
 	}
 	commit_answer_message(fs, request,
-		&(struct tool_get_diff_output){.diffs = {diffs->items, diffs->count}});
+		&(struct tool_get_diff_output){
+			.diffs = {&made->diff, made->diff.path.ptr != NULL}});
 }
 
 static void serve_diff(void *arg, struct bus_request *request, const void *message)
 {
 	struct fswatch *fs = arg;
 	const struct tool_get_diff_input *in = message;
-	struct diffs_query query = {.brief = true,
-		.start_line = in->has_start_line ? in->start_line : 1,
-		.message = message,
-		.done = answer_diffs};
+	const struct buffer *buffer;
 	char key[PATH_KEY_SIZE];
 
 	if (!in->path.ptr && in->has_start_line) {
@@ -161,17 +148,23 @@ static void serve_diff(void *arg, struct bus_request *request, const void *messa
 			"arguments.startLine: expected a path beside it");
 		return;
 	}
-	if (in->path.ptr) {
-		if (!fswatch_key(fs, request, in->path, key))
-			return;
-		query.one = buffers_find(&fs->buffers, str_of(key));
-		if (!query.one) {
-			commit_answer_message(
-				fs, request, &(struct tool_get_diff_output){.empty_ = 0});
-			return;
-		}
+	if (!in->path.ptr) {
+		fswatch_all_diffs(fs, request);
+		return;
 	}
-	diffs_make(fs, request, &query);
+	if (!fswatch_key(fs, request, in->path, key))
+		return;
+	buffer = buffers_find(&fs->buffers, str_of(key));
+	if (!buffer || !buffer->dirty) {
+		commit_answer_message(
+			fs, request, &(struct tool_get_diff_output){.empty_ = 0});
+		return;
+	}
+	diff_make(fs, request,
+		&(struct diff_query){.buffer = buffer,
+			.start_line = in->has_start_line ? in->start_line : 1,
+			.message = message,
+			.done = answer_diff});
 }
 
 /* ---- fs.excerpt ---- */
@@ -233,106 +226,9 @@ static void serve_excerpt(void *arg, struct bus_request *request, const void *me
 	commit_answer_message(fs, request, &reply);
 }
 
-/* ---- fs.state ---- */
-
-static bool wanted(const struct fs_state_query *in, const char *item)
-{
-	for (size_t i = 0; i < in->include.count; i++)
-		if (str_is(in->include.items[i], item))
-			return true;
-	return false;
-}
-
-static int by_path(const void *a, const void *b)
-{
-	struct str x = (*(const struct buffer *const *)a)->path;
-	struct str y = (*(const struct buffer *const *)b)->path;
-
-	return strcmp(x.ptr, y.ptr);
-}
-
-/* All buffers, by path. In the arena. */
-static struct buffer **all_buffers(struct fswatch *fs, struct bus_request *request)
-{
-	size_t count = fs->buffers.by_path.count, i = 0;
-	struct buffer **all =
-		arena_array(&request->arena, count + 1, sizeof(struct buffer *));
-
-	for (struct buffer *b = fs->buffers.first; b; b = b->next)
-		all[i++] = b;
-	qsort(all, count, sizeof(struct buffer *), by_path);
-	return all;
-}
-
-static struct state_buffer *state_buffers(
-	struct fswatch *fs, struct bus_request *request, size_t *count)
-{
-	fswatch_current_all(fs);
-
-	struct buffer **all = all_buffers(fs, request);
-	struct state_buffer *out;
-
-	*count = fs->buffers.by_path.count;
-	out = arena_array(&request->arena, *count + 1, sizeof(*out));
-	for (size_t i = 0; i < *count; i++)
-		out[i] = (struct state_buffer){
-			.path = all[i]->path,
-			.content = content_of(all[i]),
-			.cursor_position = cursor_of(all[i]),
-			.has_cursor_position = true,
-			.dirty = all[i]->dirty,
-			.has_dirty = true,
-			.conflict = true,
-			.has_conflict = fswatch_conflict(fs, all[i]),
-		};
-	return out;
-}
-
-/* With the diffs, or none when they are not wanted. */
-static void answer_state(struct fswatch *fs, struct bus_request *request,
-	const void *message, struct diffs *diffs)
-{
-	const struct fs_state_query *in = message;
-	struct fs_state state = {.diffs = {diffs->items, diffs->count}};
-
-	if (wanted(in, "open_files")) {
-		state.open_files.items = arena_array(&request->arena,
-			fs->open_files.by_path.count + 1, sizeof(struct str));
-		for (const struct open_file *f = fs->open_files.first; f; f = f->next)
-			state.open_files.items[state.open_files.count++] = f->path;
-	}
-	if (wanted(in, "buffers"))
-		state.buffers.items = state_buffers(fs, request, &state.buffers.count);
-	if (!wanted(in, "diffs"))
-		state.diffs.items = NULL;
-	if (wanted(in, "diagnostics")) {
-		fswatch_diagnostics(fs, &request->arena, &state.diagnostics);
-		state.has_diagnostics = true;
-	}
-	if (in->brief)
-		brief_buffers(&fs->buffers, &request->arena, state.buffers.items,
-			state.buffers.count);
-	commit_answer_message(fs, request, &state);
-}
-
-static void serve_state(void *arg, struct bus_request *request, const void *message)
-{
-	const struct fs_state_query *in = message;
-
-	if (wanted(in, "diffs"))
-		diffs_make(arg, request,
-			&(struct diffs_query){.brief = in->brief,
-				.start_line = 1,
-				.message = message,
-				.done = answer_state});
-	else
-		answer_state(arg, request, message, &(struct diffs){.count = 0});
-}
-
 void serve_buffers_init(struct fswatch *fs)
 {
 	bus_serve(fs->bus, METHOD_FS_BUFFER_UPDATE, serve_update, fs);
 	bus_serve(fs->bus, METHOD_FS_DIFF, serve_diff, fs);
 	bus_serve(fs->bus, METHOD_FS_EXCERPT, serve_excerpt, fs);
-	bus_serve(fs->bus, METHOD_FS_STATE, serve_state, fs);
 }

@@ -3,10 +3,8 @@
 #include "workers/fswatch/buffers/lines.h"
 #include <errno.h>
 
-/* Of one buffer, and of all, in a list of buffers. */
+/* Of one buffer in a list of buffers. */
 #define LISTED_BUFFER_BYTES 2000
-#define LISTED_BUFFERS_BYTES 8000
-#define LISTED_DIFFS_BYTES 16000
 /* A piece of a diff below this says nothing. */
 #define MIN_DIFF_BYTES 200
 
@@ -59,65 +57,52 @@ int brief_buffer(struct str text, const struct tool_get_buffer_input *in,
 	return 0;
 }
 
-void brief_buffers(const struct buffers *buffers, struct arena *arena,
-	struct state_buffer *items, size_t count)
+void brief_state_buffer(struct state_buffer *item, const struct brief_facts *facts,
+	struct arena *arena, size_t *left)
 {
-	size_t size = 0;
+	/* At least a byte of JSON for each byte. */
+	size_t own = item->content.len <= LISTED_BUFFER_BYTES
+			     ? lines_json_size(item->content)
+			     : SIZE_MAX;
+	char *updated;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct buffer *buffer = buffers_find(buffers, items[i].path);
-		/* At least a byte of JSON for each byte. */
-		size_t own = items[i].content.len <= LISTED_BUFFER_BYTES
-				     ? lines_json_size(items[i].content)
-				     : SIZE_MAX;
-		char *updated;
-
-		if (!buffer || (own <= LISTED_BUFFER_BYTES &&
-				       size + own <= LISTED_BUFFERS_BYTES)) {
-			size += own;
-			continue;
-		}
-		updated = arena_alloc(arena, WALL_ISO_SIZE);
-		wall_iso(buffer->updated, updated);
-		items[i].last_updated = str_of(updated);
-		items[i].size = buffer->chars;
-		items[i].lines = lines_count(items[i].content);
-		items[i].has_size = items[i].has_lines = true;
-		items[i].content = (struct str){NULL, 0};
+	if (own <= LISTED_BUFFER_BYTES && own <= *left) {
+		*left -= own;
+		return;
 	}
+	updated = arena_alloc(arena, WALL_ISO_SIZE);
+	wall_iso(facts->updated, updated);
+	item->last_updated = str_of(updated);
+	item->size = facts->chars;
+	item->lines = lines_count(item->content);
+	item->has_size = item->has_lines = true;
+	item->content = (struct str){NULL, 0};
 }
 
-void brief_diffs(
-	struct arena *arena, struct file_diff *items, size_t count, int64_t start_line)
+void brief_diff(
+	struct file_diff *item, int64_t start_line, struct arena *arena, size_t *left)
 {
-	size_t left = count > 1 ? LISTED_DIFFS_BYTES : LINES_MAX_BYTES;
+	struct lines_range range = {
+		.first = start_line > 0 ? start_line : 1, .last = INT64_MAX};
+	struct lines_taken taken = {.next = 1};
+	struct buf lines = {0};
+	size_t own;
 
-	for (size_t i = 0; i < count; i++) {
-		struct lines_range range = {
-			.first = i == 0 && start_line > 0 ? start_line : 1,
-			.last = INT64_MAX};
-		struct lines_taken taken = {.next = 1};
-		struct buf lines = {0};
+	if (*left >= MIN_DIFF_BYTES)
+		taken = lines_take(item->diff, &range, *left, &lines);
+	if (taken.next > 0) {
+		/* A line that is too long is cut: it can be read in the buffer. */
+		int64_t next = taken.next + (taken.next_column > 1);
 
-		if (left >= MIN_DIFF_BYTES)
-			taken = lines_take(items[i].diff, &range, left, &lines);
-		if (taken.next > 0) {
-			/* A line that is too long is cut: it can be read in the buffer.
-			 */
-			int64_t next = taken.next + (taken.next_column > 1);
-
-			items[i].more = arena_printf(arena,
-				"The diff goes on; it has %lld lines. Call "
-				"paige_get_diff "
-				"with this path and startLine %lld, or read the buffer.",
-				(long long)lines_count(items[i].diff), (long long)next);
-		}
-		if (taken.next > 0 || range.first > 1)
-			items[i].diff = arena_str(
-				arena, lines.data ? buf_str(&lines) : STR_LIT(""));
-		left -= left < lines_json_size(items[i].diff)
-				? left
-				: lines_json_size(items[i].diff);
-		buf_free(&lines);
+		item->more = arena_printf(arena,
+			"The diff goes on; it has %lld lines. Call "
+			"paige_get_diff "
+			"with this path and startLine %lld, or read the buffer.",
+			(long long)lines_count(item->diff), (long long)next);
 	}
+	if (taken.next > 0 || range.first > 1)
+		item->diff = arena_str(arena, lines.data ? buf_str(&lines) : STR_LIT(""));
+	own = lines_json_size(item->diff);
+	*left -= *left < own ? *left : own;
+	buf_free(&lines);
 }

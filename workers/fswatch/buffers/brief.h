@@ -14,12 +14,24 @@ int brief_buffer(struct str text, const struct tool_get_buffer_input *in,
 	struct arena *arena, struct tool_get_buffer_output *out, int64_t *total)
 	__attribute__((warn_unused_result));
 
-/* Leaves out the content of long buffers, and of those that would make the whole long. */
-void brief_buffers(const struct buffers *buffers, struct arena *arena,
-	struct state_buffer *items, size_t count);
+/* Of a list: what all buffers, and all diffs, may take together. */
+#define BRIEF_BUFFERS_BYTES 8000
+#define BRIEF_DIFFS_BYTES 16000
 
-/* Cuts diffs at lines so that all of them fit; the first begins with `start_line`. */
-void brief_diffs(
-	struct arena *arena, struct file_diff *items, size_t count, int64_t start_line);
+/* What is told of a buffer instead of its content. */
+struct brief_facts {
+	struct wall updated;
+	int64_t chars;
+};
+
+/* One buffer of a list: leaves out its content when that is long or more than what is
+ * left, which becomes less by it. */
+void brief_state_buffer(struct state_buffer *item, const struct brief_facts *facts,
+	struct arena *arena, size_t *left);
+
+/* One diff, from `start_line` on: cut at a line so that it fits into what is left, which
+ * becomes less by it. The text that was cut off is in the arena. */
+void brief_diff(
+	struct file_diff *item, int64_t start_line, struct arena *arena, size_t *left);
 
 #endif

@@ -201,7 +201,7 @@ void diagnostics_fini(struct diagnostics *d)
 
 /* Adds the diagnostics of a file that have a severity, as long as there is room. */
 static void show(const struct diagnostics_file *file, int severity, size_t *bytes,
-	struct state_diagnostics *out)
+	struct arena *arena, struct state_diagnostics *out)
 {
 	for (size_t i = 0; i < file->count; i++) {
 		const struct item *item = &file->items[i];
@@ -216,13 +216,13 @@ static void show(const struct diagnostics_file *file, int severity, size_t *byte
 		}
 		*bytes += len;
 		out->items.items[out->items.count++] = (struct state_diagnostic){
-			.path = file->path,
+			.path = arena_str(arena, file->path),
 			.range = item->range,
 			.has_range = true,
 			.severity = severity,
 			.has_severity = true,
-			.message = item->message,
-			.source = item->source,
+			.message = arena_str(arena, item->message),
+			.source = arena_str(arena, item->source),
 		};
 	}
 }
@@ -238,7 +238,7 @@ void diagnostics_show(
 				  sizeof(struct state_diagnostic))}};
 	for (int severity = 0; severity < severities; severity++)
 		for (const struct diagnostics_file *f = d->first; f; f = f->next)
-			show(f, severity, &bytes, out);
+			show(f, severity, &bytes, arena, out);
 	for (const struct diagnostics_file *f = d->first; f; f = f->next)
 		out->left_out += (int64_t)f->left_out;
 	out->has_left_out = out->left_out > 0;

@@ -44,8 +44,7 @@ void diagnostics_forget(struct diagnostics *d, struct str path);
 /* Forgets the files of which `is_there` says no. */
 void diagnostics_forget_unless(
 	struct diagnostics *d, bool (*is_there)(void *arg, struct str path), void *arg);
-/* What a model is told: by severity, then path, then line. The array is in the arena, its
- * texts are borrowed until `d` changes. */
+/* What a model is told: by severity, then path, then line. All in the arena. */
 void diagnostics_show(
 	const struct diagnostics *d, struct arena *arena, struct state_diagnostics *out);
 void diagnostics_fini(struct diagnostics *d);

@@ -5,6 +5,7 @@
 #include "paige-config.h"
 #include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
+#include "workers/gateway/routes/restored.h"
 #include "workers/gateway/routes/tree.h"
 #include "workers/gateway/routes/unseen.h"
 #include "workers/gateway/routes/ws_message.h"
@@ -37,14 +38,24 @@ static struct str text_or_absent(const char *text)
 
 /* ---- state for a window that starts afresh ---- */
 
+static void on_completed(void *arg, struct payload *payload)
+{
+	struct ws_client *client = arg;
+
+	ws_answer(client, STR_LIT("session:resumed"), payload, (struct str){NULL, 0});
+	ws_client_release(client);
+}
+
 static void on_restored(void *arg, const struct bus_reply *reply)
 {
 	struct ws_client *client = arg;
 
-	if (reply->status == BUS_OK)
-		ws_answer_text(client, STR_LIT("session:resumed"), reply->body,
-			(struct str){NULL, 0});
-	else if (!str_is(reply->code, "NO_SESSION"))
+	if (reply->status == BUS_OK) {
+		restored_complete(
+			client->server->gateway, reply->body, on_completed, client);
+		return;
+	}
+	if (!str_is(reply->code, "NO_SESSION"))
 		ws_message_error(client, "INTERNAL_ERROR", reply->message, reply->context,
 			(struct str){NULL, 0});
 	ws_client_release(client);

@@ -7,6 +7,7 @@
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/guard_watch.h"
 #include "workers/gateway/routes/hello.h"
+#include "workers/gateway/routes/restored.h"
 #include "workers/gateway/routes/terminal.h"
 #include "workers/gateway/ws/ws_server.h"
 #include <stdlib.h>
@@ -22,7 +23,8 @@ static const struct route routes[] = {
 		.error_type = error_type_,                                               \
 		.echo = echo_,                                                           \
 		.error_audience = AUDIENCE_##error_audience_,                            \
-		.settles = settles_},
+		.settles = settles_,                                                     \
+		.restores = METHOD_##method_ == METHOD_SESSION_RESUME},
 #define ROUTE(                                                                           \
 	type_, method_, answer_, audience_, error_type_, echo_, error_audience_, doc)    \
 	CALL(type_, method_, answer_, audience_, error_type_, echo_, error_audience_,    \
@@ -134,17 +136,14 @@ static void call_free(struct call *call)
 	free(call);
 }
 
-static void deliver(
-	struct call *call, enum audience audience, const char *type, struct str body)
+static void deliver(struct call *call, enum audience audience, const char *type,
+	struct payload *payload)
 {
-	struct payload *payload = payload_new(body);
-
 	if (audience == AUDIENCE_ALL)
 		ws_broadcast(call->client->server, str_of(type), payload, call->client,
 			call->id);
 	else
 		ws_answer(call->client, str_of(type), payload, call->id);
-	payload_release(payload);
 }
 
 /* What is the sender's own mistake, or was never begun, is no news for others (P5.7). */
@@ -158,6 +157,7 @@ static void deliver_error(struct call *call, const struct bus_reply *reply)
 	const struct route *route = call->route;
 	enum audience audience = route->error_audience;
 	struct buf out = {0};
+	struct payload *payload;
 
 	if (is_connection_error(route) && concerns_sender_only(reply->code))
 		audience = AUDIENCE_SENDER;
@@ -166,21 +166,44 @@ static void deliver_error(struct call *call, const struct bus_reply *reply)
 		STR_ARG(reply->message), NULL);
 	route_error_payload(
 		route, reply, str_of(route->type), call->id, call->echo, &out);
-	deliver(call, audience, route->error_type, buf_str(&out));
-	buf_free(&out);
+	payload = payload_taking(&out);
+	deliver(call, audience, route->error_type, payload);
+	payload_release(payload);
+}
+
+static void call_over(struct call *call)
+{
+	if (call->route->settles)
+		ws_client_relieve(call->client, WS_PAUSED_FOR_ANSWER);
+	call_free(call);
+}
+
+static void on_restored(void *arg, struct payload *payload)
+{
+	struct call *call = arg;
+
+	deliver(call, call->route->audience, call->route->answer, payload);
+	call_over(call);
 }
 
 static void on_reply(void *arg, const struct bus_reply *reply)
 {
 	struct call *call = arg;
+	const struct route *route = call->route;
 
-	if (reply->status != BUS_OK)
+	if (reply->status != BUS_OK) {
 		deliver_error(call, reply);
-	else if (call->route->answer)
-		deliver(call, call->route->audience, call->route->answer, reply->body);
-	if (call->route->settles)
-		ws_client_relieve(call->client, WS_PAUSED_FOR_ANSWER);
-	call_free(call);
+	} else if (route->restores) {
+		restored_complete(
+			call->client->server->gateway, reply->body, on_restored, call);
+		return;
+	} else if (route->answer) {
+		struct payload *payload = payload_new(reply->body);
+
+		deliver(call, route->audience, route->answer, payload);
+		payload_release(payload);
+	}
+	call_over(call);
 }
 
 static void call_owner(const struct route *route, const struct ws_message *m)

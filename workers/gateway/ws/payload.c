@@ -8,9 +8,20 @@ struct payload *payload_new(struct str text)
 
 	if (!p)
 		abort();
-	p->holders = 1;
-	p->len = text.len;
-	memcpy(p->text, text.ptr, text.len);
+	*p = (struct payload){.holders = 1, .text = p->copy, .len = text.len};
+	memcpy(p->copy, text.ptr, text.len);
+	return p;
+}
+
+struct payload *payload_taking(struct buf *text)
+{
+	struct payload *p = malloc(sizeof(*p));
+
+	if (!p)
+		abort();
+	*p = (struct payload){
+		.holders = 1, .text = text->data, .len = text->len, .owned = *text};
+	*text = (struct buf){0};
 	return p;
 }
 
@@ -22,6 +33,8 @@ struct payload *payload_hold(struct payload *payload)
 
 void payload_release(struct payload *payload)
 {
-	if (--payload->holders == 0)
-		free(payload);
+	if (--payload->holders > 0)
+		return;
+	buf_free(&payload->owned);
+	free(payload);
 }

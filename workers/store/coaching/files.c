@@ -76,14 +76,14 @@ static void on_state_reply(void *arg, const struct bus_reply *reply)
 	serve_answer(q->store, q->call);
 }
 
-void files_ask_state(struct store *store, struct call *call, struct strs include,
-	bool brief, files_state_fn *fn)
+void files_ask_state(
+	struct store *store, struct call *call, struct strs include, files_state_fn *fn)
 {
 	struct question *q = question_new(store, call);
 
 	q->on_state = fn;
 	bus_call_message(store->bus, METHOD_FS_STATE, (struct str){0},
 		&(struct fs_state_query){
-			.include = include, .brief = brief, .has_brief = brief},
+			.include = include, .brief = true, .has_brief = true},
 		FILES_WAIT_MS, on_state_reply, q);
 }

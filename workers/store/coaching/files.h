@@ -29,9 +29,8 @@ void files_ask_open(struct store *store, struct call *call, files_open_fn *fn);
 typedef void files_state_fn(
 	struct store *store, struct call *call, struct str members, struct str why);
 
-/* The same for state items (names of enum state_item); `brief`: for a model, without long
- * texts. */
-void files_ask_state(struct store *store, struct call *call, struct strs include,
-	bool brief, files_state_fn *fn);
+/* The same for state items (names of enum state_item), for a model: without long texts. */
+void files_ask_state(
+	struct store *store, struct call *call, struct strs include, files_state_fn *fn);
 
 #endif

@@ -337,7 +337,7 @@ static void state_after(struct store *store, struct call *call)
 {
 	struct state_request *request = call->outcome.after_data;
 
-	files_ask_state(store, call, request->from_files, true, on_state);
+	files_ask_state(store, call, request->from_files, on_state);
 }
 
 int session_state(struct store *store, struct call *call)
@@ -363,27 +363,6 @@ int session_state(struct store *store, struct call *call)
 
 /* ---- session.resume and session.restored ---- */
 
-static void on_restored(
-	struct store *store, struct call *call, struct str members, struct str why)
-{
-	struct state_request *request = call->outcome.after_data;
-
-	(void)store;
-	(void)why; /* logged; the session goes on all the same */
-	if (!members.ptr)
-		members = STR_LIT("\"open_files\":[],\"buffers\":[],\"diffs\":[]");
-	call_answer(call, &(struct session_resumed){
-				  .restored_state = {.raw = object_of(call, members,
-							     request->members)}});
-}
-
-static void restored_after(struct store *store, struct call *call)
-{
-	struct state_request *request = call->outcome.after_data;
-
-	files_ask_state(store, call, request->from_files, false, on_restored);
-}
-
 int state_answer_restored(struct store *store, struct call *call)
 {
 	struct state_request *request = arena_alloc(call->arena, sizeof(*request));
@@ -391,9 +370,13 @@ int state_answer_restored(struct store *store, struct call *call)
 
 	if (result == 0)
 		result = collect(store, call, request);
-	call->outcome.after_data = request;
-	call->outcome.after = restored_after;
-	return result;
+	if (result < 0)
+		return result;
+	call_answer(call,
+		&(struct session_resumed){
+			.restored_state = {
+				.raw = object_of(call, request->members, STR_LIT(""))}});
+	return 0;
 }
 
 int session_restored(struct store *store, struct call *call)

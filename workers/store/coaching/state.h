@@ -10,8 +10,8 @@
 struct store;
 struct call;
 
-/* Makes the answer of a call that answers session_resumed: all nine items. 0 or -errno.
- */
+/* Makes the answer of a call that answers session_resumed: the items of the store, which
+ * the gateway puts together with those of the file worker. 0 or -errno. */
 int state_answer_restored(struct store *store, struct call *call)
 	__attribute__((warn_unused_result));
 

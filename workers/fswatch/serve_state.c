@@ -1,0 +1,275 @@
+/*
+ * serve_state.c - fs.state, and the diffs of all unsaved edits, in slices.
+ *
+ * There may be megabytes in thousands of buffers. The loop copies those of a slice; the
+ * thread of the diffs compares and cuts them; after the last slice it writes the answer.
+ * For a model that is bounded by what is left out. Else the answer ends with the slice that
+ * makes it long, and says where the next one begins.
+ */
+#include "common/base/log.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
+#include "workers/fswatch/buffers/brief.h"
+#include "workers/fswatch/buffers/lines.h"
+#include "workers/fswatch/diffs.h"
+#include "workers/fswatch/fswatch.h"
+#include <stdlib.h>
+
+/* No buffer is added to a slice that has so many, or so much content. */
+#define SLICE_BUFFERS 256
+#define SLICE_BYTES (256u * 1024)
+/* No slice is added to an answer with so much content and diffs, unless it is brief. */
+#define ANSWER_BYTES (1024u * 1024)
+/* Longest time for comparing all buffers with their files; what is over is left out. */
+#define ALL_DIFFS_MS 2000
+
+/* A buffer of the slice. */
+struct sliced {
+	struct state_buffer state;
+	struct brief_facts facts;
+};
+
+struct state_job {
+	struct job job;
+	struct fswatch *fs;
+	struct bus_request *request; /* its arena is the job's while that runs */
+	bool buffers, diffs, brief;
+	struct str *paths; /* of the buffers that there were, in order, NUL-terminated */
+	size_t count, at;
+	size_t buffers_left, diffs_left; /* as brief.h counts */
+	struct mono diffs_end;
+	size_t bytes; /* in the answer */
+	struct fs_state answer;
+	struct arena arena; /* of the slice */
+	struct sliced *slice;
+	size_t slice_count;
+	struct buf body; /* the answer; empty: there is more to do */
+};
+
+/* ---- on the thread ---- */
+
+static void add_diff(
+	struct state_job *job, const struct sliced *s, struct file_content *file)
+{
+	struct arena *arena = &job->request->arena;
+	struct buf text = {.data = NULL};
+	int error = diff_with_disk(
+		&job->fs->project, s->state.path, s->state.content, file, &text);
+
+	if (!error && text.len > 0) {
+		struct file_diff diff = {.path = s->state.path, .diff = buf_str(&text)};
+
+		if (job->brief)
+			brief_diff(&diff, 1, arena, &job->diffs_left);
+		diff.diff = arena_str(arena, diff.diff);
+		job->bytes += diff.diff.len;
+		job->answer.diffs.items[job->answer.diffs.count++] = diff;
+	}
+	buf_free(&text);
+}
+
+static void add_buffer(struct state_job *job, const struct sliced *s)
+{
+	struct arena *arena = &job->request->arena;
+	struct state_buffer state = s->state;
+
+	if (job->brief)
+		brief_state_buffer(&state, &s->facts, arena, &job->buffers_left);
+	state.content = arena_str(arena, state.content);
+	job->bytes += state.content.len;
+	job->answer.buffers.items[job->answer.buffers.count++] = state;
+}
+
+static void run(struct job *arg)
+{
+	struct state_job *job = (struct state_job *)arg;
+	struct file_content file = {.binary = false};
+	bool full;
+
+	for (size_t i = 0; i < job->slice_count; i++) {
+		const struct sliced *s = &job->slice[i];
+
+		if (job->diffs && s->state.dirty && clock_mono().us < job->diffs_end.us)
+			add_diff(job, s, &file);
+		if (job->buffers)
+			add_buffer(job, s);
+	}
+	read_content_fini(&file);
+	full = !job->brief && job->bytes >= ANSWER_BYTES;
+	if (job->at < job->count && !full)
+		return;
+	if (job->at < job->count)
+		job->answer.next = job->paths[job->at - 1];
+	proto_encode(fs_state_type(), &job->answer, &job->body);
+}
+
+/* ---- on the loop ---- */
+
+static void add_to_slice(struct state_job *job, struct buffer *buffer)
+{
+	struct str content = {buffer->content ? buffer->content : "", buffer->len};
+
+	job->slice[job->slice_count++] = (struct sliced){
+		.state =
+			{
+				.path = job->paths[job->at],
+				.content = arena_str(&job->arena, content),
+				.cursor_position = {.line = buffer->line,
+					.has_line = true,
+					.column = buffer->column,
+					.has_column = true},
+				.has_cursor_position = true,
+				.dirty = buffer->dirty,
+				.has_dirty = true,
+				.conflict = true,
+				.has_conflict =
+					job->buffers && fswatch_conflict(job->fs, buffer),
+			},
+		.facts = {buffer->updated, buffer->chars},
+	};
+}
+
+static void begin_slice(struct state_job *job)
+{
+	struct fswatch *fs = job->fs;
+	size_t bytes = 0, first = job->at;
+
+	job->slice = arena_array(&job->arena, SLICE_BUFFERS, sizeof(*job->slice));
+	job->slice_count = 0;
+	for (; job->at < job->count && job->at - first < SLICE_BUFFERS &&
+		bytes < SLICE_BYTES;
+		job->at++) {
+		struct buffer *buffer = buffers_find(&fs->buffers, job->paths[job->at]);
+
+		if (job->buffers)
+			buffer = fswatch_current(fs, buffer);
+		if (!buffer || !(job->buffers || buffer->dirty))
+			continue;
+		add_to_slice(job, buffer);
+		bytes += buffer->len;
+	}
+	jobs_add(fs->diff_jobs, &job->job);
+}
+
+static void done(struct job *arg)
+{
+	struct state_job *job = (struct state_job *)arg;
+	struct bus_request *request = job->request;
+
+	arena_free(&job->arena);
+	if (job->body.len > 0) {
+		commit_answer(job->fs, request, &job->body);
+	} else if (job->fs->stopping) {
+		bus_answer_error(request, error_code_infos[ERROR_UNAVAILABLE].name,
+			(struct str){NULL, 0}, "The file worker is stopping");
+	} else if (clock_mono().us >= request->deadline.us) {
+		bus_answer_error(request, error_code_infos[ERROR_TIMEOUT].name,
+			(struct str){NULL, 0},
+			"There is too much in the buffers to be told in time");
+	} else {
+		begin_slice(job);
+		return;
+	}
+	free(job);
+}
+
+static int compare(struct str a, struct str b)
+{
+	int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+
+	return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* Those behind `after`, all when that is absent. */
+static void list_paths(struct state_job *job, struct str after)
+{
+	const struct buffers *buffers = &job->fs->buffers;
+	struct arena *arena = &job->request->arena;
+	size_t dirty = 0;
+
+	job->paths = arena_array(arena, buffers->by_path.count + 1, sizeof(struct str));
+	for (const struct buffer *b = buffers->first; b; b = b->next) {
+		dirty += b->dirty;
+		if (!after.ptr || compare(b->path, after) > 0)
+			job->paths[job->count++] = arena_str(arena, b->path);
+	}
+	qsort(job->paths, job->count, sizeof(struct str), by_path);
+	job->answer.buffers.items =
+		arena_array(arena, job->count + 1, sizeof(struct state_buffer));
+	job->answer.diffs.items =
+		arena_array(arena, job->count + 1, sizeof(struct file_diff));
+	job->diffs_left = dirty > 1 ? BRIEF_DIFFS_BYTES : LINES_MAX_BYTES;
+}
+
+static void tell(struct fswatch *fs, struct bus_request *request, struct state_job job,
+	struct str after)
+{
+	struct state_job *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		abort();
+	*copy = job;
+	copy->job = (struct job){run, done, NULL};
+	copy->fs = fs;
+	copy->request = request;
+	copy->buffers_left = BRIEF_BUFFERS_BYTES;
+	copy->diffs_end = mono_add_ms(clock_mono(), ALL_DIFFS_MS);
+	if (copy->buffers || copy->diffs)
+		list_paths(copy, after);
+	if (!copy->buffers)
+		copy->answer.buffers.items = NULL;
+	if (!copy->diffs)
+		copy->answer.diffs.items = NULL;
+	begin_slice(copy);
+}
+
+void fswatch_all_diffs(struct fswatch *fs, struct bus_request *request)
+{
+	tell(fs, request, (struct state_job){.diffs = true, .brief = true},
+		(struct str){NULL, 0});
+}
+
+static bool wanted(const struct fs_state_query *in, const char *item)
+{
+	for (size_t i = 0; i < in->include.count; i++)
+		if (str_is(in->include.items[i], item))
+			return true;
+	return false;
+}
+
+static void add_open_files(
+	struct fswatch *fs, struct bus_request *request, struct fs_state *answer)
+{
+	answer->open_files.items = arena_array(
+		&request->arena, fs->open_files.by_path.count + 1, sizeof(struct str));
+	for (const struct open_file *f = fs->open_files.first; f; f = f->next)
+		answer->open_files.items[answer->open_files.count++] =
+			arena_str(&request->arena, f->path);
+}
+
+static void serve_state(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct fs_state_query *in = message;
+	struct state_job job = {.buffers = wanted(in, "buffers"),
+		.diffs = wanted(in, "diffs"),
+		.brief = in->brief};
+
+	if (wanted(in, "open_files"))
+		add_open_files(fs, request, &job.answer);
+	if (wanted(in, "diagnostics")) {
+		fswatch_diagnostics(fs, &request->arena, &job.answer.diagnostics);
+		job.answer.has_diagnostics = true;
+	}
+	tell(fs, request, job, in->after);
+}
+
+void serve_state_init(struct fswatch *fs)
+{
+	bus_serve(fs->bus, METHOD_FS_STATE, serve_state, fs);
+}

@@ -1,0 +1,170 @@
+/* restored.c - see restored.h. */
+#include "workers/gateway/routes/restored.h"
+#include "common/base/log.h"
+#include "common/bus/bus.h"
+#include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/json_slice.h"
+#include "workers/gateway/ws/payload.h"
+#include <stdlib.h>
+
+/* For a part, and for all of them. */
+#define PART_MS 2000
+#define ALL_MS 8000
+
+/* Asked for one after the other, each part by part. */
+static const enum state_item items[] = {STATE_OPEN_FILES, STATE_BUFFERS, STATE_DIFFS};
+#define ITEMS (sizeof(items) / sizeof(items[0]))
+
+struct restoring {
+	struct gateway *gateway;
+	restored_fn *fn;
+	void *arg;
+	struct mono end;
+	size_t item;	  /* the one that is being asked for */
+	bool brief;	  /* without long texts */
+	struct buf after; /* where the next part begins; empty: at the beginning */
+	struct buf own;	  /* members of the store, with their comma */
+	struct buf out;
+};
+
+static const char *name_of(size_t item)
+{
+	return state_item_enumeration()->names[items[item]];
+}
+
+/* What is between the brackets of an object or an array. */
+static struct str inside(struct str json)
+{
+	if (json.len < 2)
+		return (struct str){"", 0};
+	return (struct str){json.ptr + 1, json.len - 2};
+}
+
+static void finish(struct restoring *r)
+{
+	struct payload *payload;
+
+	buf_add_str(&r->out, buf_str(&r->own));
+	buf_add_str(&r->out, STR_LIT("}}"));
+	payload = payload_taking(&r->out);
+	r->fn(r->arg, payload);
+	payload_release(payload);
+	buf_free(&r->after);
+	buf_free(&r->own);
+	free(r);
+}
+
+static void on_part(void *arg, const struct bus_reply *reply);
+
+static void ask(struct restoring *r)
+{
+	struct str name = str_of(name_of(r->item));
+
+	bus_call_message(r->gateway->bus, METHOD_FS_STATE, (struct str){NULL, 0},
+		&(struct fs_state_query){
+			.include = {&name, 1},
+			.brief = r->brief,
+			.has_brief = r->brief,
+			.after =
+				r->after.len ? buf_str(&r->after) : (struct str){NULL, 0},
+		},
+		PART_MS, on_part, r);
+}
+
+static void begin_item(struct restoring *r)
+{
+	buf_printf(&r->out, "%s\"%s\":[", r->item > 0 ? "," : "", name_of(r->item));
+	buf_clear(&r->after);
+}
+
+/* The item is complete, or no more of it can be had. */
+static void next_item(struct restoring *r, bool ask_on)
+{
+	buf_add_char(&r->out, ']');
+	while (++r->item < ITEMS) {
+		begin_item(r);
+		if (ask_on) {
+			ask(r);
+			return;
+		}
+		buf_add_char(&r->out, ']');
+	}
+	finish(r);
+}
+
+/* Where the next part begins. False when this was the last. */
+static bool read_next(struct restoring *r, struct str body)
+{
+	struct str json = json_slice_member(body, "next");
+	yyjson_doc *document;
+	yyjson_val *next;
+
+	buf_clear(&r->after);
+	if (!json.ptr)
+		return false;
+	document = yyjson_read(json.ptr, json.len, 0);
+	next = yyjson_doc_get_root(document);
+	if (yyjson_is_str(next))
+		buf_add(&r->after, yyjson_get_str(next), yyjson_get_len(next));
+	yyjson_doc_free(document);
+	return r->after.len > 0;
+}
+
+static void take_part(struct restoring *r, struct str body)
+{
+	struct str part = inside(json_slice_last_member(body, name_of(r->item)));
+
+	if (part.len > 0 && r->out.data[r->out.len - 1] != '[')
+		buf_add_char(&r->out, ',');
+	buf_add_str(&r->out, part);
+	if (r->out.len > RESTORED_MAX_BYTES)
+		r->brief = true;
+	if (!read_next(r, body))
+		next_item(r, true);
+	else if (clock_mono().us < r->end.us)
+		ask(r);
+	else
+		next_item(r, false);
+}
+
+static void on_part(void *arg, const struct bus_reply *reply)
+{
+	struct restoring *r = arg;
+
+	if (reply->status == BUS_OK) {
+		take_part(r, reply->body);
+		return;
+	}
+	if (reply->status == BUS_TOO_BIG && !r->brief) {
+		r->brief = true;
+		ask(r);
+		return;
+	}
+	/* The session goes on all the same. */
+	log_warn("the file worker does not tell what a window needs", "item", "%s",
+		name_of(r->item), "code", "%.*s", STR_ARG(reply->code), "message", "%.*s",
+		STR_ARG(reply->message), NULL);
+	next_item(r, false);
+}
+
+void restored_complete(
+	struct gateway *gateway, struct str answer, restored_fn *fn, void *arg)
+{
+	struct restoring *r = calloc(1, sizeof(*r));
+	struct str own = inside(json_slice_member(answer, "restoredState"));
+
+	if (!r)
+		abort();
+	r->gateway = gateway;
+	r->fn = fn;
+	r->arg = arg;
+	r->end = mono_add_ms(clock_mono(), ALL_MS);
+	if (own.len > 0)
+		buf_add_char(&r->own, ',');
+	buf_add_str(&r->own, own);
+	buf_add_str(&r->out, STR_LIT("{\"restoredState\":{"));
+	begin_item(r);
+	ask(r);
+}
