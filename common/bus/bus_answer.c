@@ -2,6 +2,7 @@
  * bus_answer.c - answers: collected per message, sent as one reply, or as several parts
  * when they are large. Called by whoever serves a method, and by bus_serve.c.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
 #include <assert.h>
@@ -166,10 +167,8 @@ size_t bus_answer_expect(struct bus_batch *batch, uint64_t id)
 {
 	if (batch->answer_count == batch->answer_room) {
 		batch->answer_room = batch->answer_room ? batch->answer_room * 2 : 4;
-		batch->answers = reallocarray(
+		batch->answers = xreallocarray(
 			batch->answers, batch->answer_room, sizeof(*batch->answers));
-		if (!batch->answers)
-			abort();
 	}
 	batch->answers[batch->answer_count] = (struct bus_answer){.id = id};
 	return batch->answer_count++;

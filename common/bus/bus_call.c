@@ -2,6 +2,7 @@
  * bus_call.c - calls of bus.h: made, refused, delivered. Callbacks never run inside
  * bus_call: what fails at once is delivered later in the same turn of the loop.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
 #include "common/bus/bus_retry.h"
@@ -39,11 +40,9 @@ struct bus_call *bus_calls_take(struct bus_calls *list)
 
 static struct bus_call *call_new(enum method method, struct str key, struct str body)
 {
-	struct bus_call *call = malloc(sizeof(*call) + key.len + body.len);
+	struct bus_call *call = xmalloc(sizeof(*call) + key.len + body.len);
 	char *bytes;
 
-	if (!call)
-		abort();
 	bytes = (char *)(call + 1);
 	*call = (struct bus_call){.method = method, .failed = BUS_OK};
 	if (key.len)

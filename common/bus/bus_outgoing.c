@@ -3,6 +3,7 @@
  * its loss means for the calls in it. Called by bus_path.c; owns the nng contexts of a
  * path, which are used again and never freed.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
 #include "common/bus/bus_retry.h"
@@ -25,9 +26,7 @@ struct bus_outgoing *bus_outgoing_get(struct bus_path *path, unsigned count)
 	}
 	if (p->room < count) {
 		free(p->calls);
-		p->calls = calloc(count, sizeof(struct bus_call *));
-		if (!p->calls)
-			abort();
+		p->calls = xcalloc(count, sizeof(struct bus_call *));
 		p->room = count;
 	}
 	p->count = p->left = 0;

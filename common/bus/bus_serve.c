@@ -2,6 +2,7 @@
  * bus_serve.c - requests to this worker: received, put in order, begun. bus_answer.c
  * sends the replies; bus_order.c decides what may run.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
 #include "common/loop/timer.h"
@@ -354,10 +355,8 @@ static void hold(struct bus_batch *batch)
 static struct bus_batch *batch_new(struct bus *bus, const struct bus_head *head,
 	struct nng_msg *message, struct str rest, struct bus_reception *reply_slot)
 {
-	struct bus_batch *batch = calloc(1, sizeof(*batch));
+	struct bus_batch *batch = xcalloc(1, sizeof(*batch));
 
-	if (!batch)
-		abort();
 	batch->bus = bus;
 	batch->head = *head;
 	caller_of(batch)->bytes += bus_message_text(message).len;

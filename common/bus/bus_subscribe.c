@@ -2,6 +2,7 @@
  * bus_subscribe.c - the events of other workers. Everything a publisher sends is received
  * and filtered here, not in nng: only then do the numbers show what was missed.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
 #include "common/loop/timer.h"
@@ -236,12 +237,10 @@ static struct bus_subscription *subscription_new(
 	struct bus *bus, enum worker_id from, struct str prefix)
 {
 	struct bus_feed *feed = &bus->feeds[from];
-	struct bus_subscription *s = calloc(1, sizeof(*s) + prefix.len + 1);
+	struct bus_subscription *s = xcalloc(1, sizeof(*s) + prefix.len + 1);
 	struct bus_subscription **last = &feed->subscriptions;
 	char *bytes;
 
-	if (!s)
-		abort();
 	bytes = (char *)(s + 1);
 	memcpy(bytes, prefix.ptr, prefix.len);
 	s->prefix = (struct str){bytes, prefix.len};

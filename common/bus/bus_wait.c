@@ -5,6 +5,7 @@
  * for the thread that waits. The loop answers every call by its deadline; a thread that
  * waits much longer than that goes on alone, and whoever comes last frees the ticket.
  */
+#include "common/base/alloc.h"
 #include "common/bus/bus_private.h"
 #include "common/bus/bus_retry.h"
 #include <errno.h>
@@ -75,11 +76,9 @@ static struct ticket *ticket_new(struct bus *bus, enum method method, struct str
 	const void *request, int64_t deadline_ms)
 {
 	const struct type *(*type)(void) = method_infos[method].request;
-	struct ticket *t = calloc(1, sizeof(*t));
+	struct ticket *t = xcalloc(1, sizeof(*t));
 	pthread_condattr_t attributes;
 
-	if (!t)
-		abort();
 	t->note.run = submit;
 	t->bus = bus;
 	t->method = method;

@@ -6,6 +6,7 @@
  * into a message.
  */
 #include "common/settings/settings.h"
+#include "common/base/alloc.h"
 #include "common/settings/peers.h"
 
 #include "common/settings/settings_files.h"
@@ -77,9 +78,7 @@ static void settle(struct settings *s, enum setting_id id, const struct candidat
 static void settle_all(struct settings *s, struct candidate *candidates,
 	bool secrets_required, struct buf *problems)
 {
-	s->sources = calloc(SETTING_COUNT, 1);
-	if (!s->sources)
-		abort();
+	s->sources = xcalloc(SETTING_COUNT, 1);
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		bool required =
 			setting_info((enum setting_id)i)->flags & SETTING_REQUIRED;

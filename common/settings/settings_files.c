@@ -6,6 +6,7 @@
  * message.
  */
 #include "common/settings/settings_files.h"
+#include "common/base/alloc.h"
 
 #include "common/base/file_io.h"
 #include "common/settings/envfile.h"
@@ -51,9 +52,7 @@ void candidate_propose(struct candidate *c, enum setting_id id, struct str value
 		end = value.len;
 	}
 	free(c->text);
-	c->text = strndup(value.ptr + start, end - start);
-	if (!c->text)
-		abort();
+	c->text = xstrndup(value.ptr + start, end - start);
 	c->source = source;
 }
 
@@ -236,12 +235,10 @@ static bool find_project(const struct candidate *candidate, struct stat *project
  * by identity: the same directory may be mounted elsewhere, too. */
 static bool lies_in(const char *path, const struct stat *directory)
 {
-	char *rest = strdup(path);
+	char *rest = xstrdup(path);
 	bool in = false;
 	char *end;
 
-	if (!rest)
-		abort();
 	for (end = rest; end && !in; *end = '\0') {
 		struct stat st;
 

@@ -1,5 +1,6 @@
 /* settings_snapshot.c - see settings_snapshot.h. */
 #include "common/settings/settings_snapshot.h"
+#include "common/base/alloc.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,10 +17,8 @@ static struct snapshot *snapshot_of(const struct settings *settings)
 
 const struct settings *settings_snapshot(struct settings *s)
 {
-	struct snapshot *snapshot = malloc(sizeof(*snapshot));
+	struct snapshot *snapshot = xmalloc(sizeof(*snapshot));
 
-	if (!snapshot)
-		abort();
 	snapshot->settings = *s;
 	atomic_init(&snapshot->holders, 1);
 	*s = (struct settings){0};

@@ -6,6 +6,7 @@
  * environment. It must never put a secret into a message.
  */
 #include "common/settings/settings_values.h"
+#include "common/base/alloc.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -237,9 +238,7 @@ int setting_set(struct settings *s, enum setting_id id, const char *text)
 	case SETTING_PATH:
 		if (check_text(info, text) != 0)
 			return -EINVAL;
-		copy = strdup(text);
-		if (!copy)
-			abort();
+		copy = xstrdup(text);
 		if (info->flags & SETTING_URL)
 			trim_url(info, copy);
 		free(*(char **)setting_member(s, id));

@@ -1,4 +1,5 @@
 /* client.c - paigectl's side of ctl.sock; see paigectl.h and ctl.h. */
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "proto/codec/messages.h"
 #include "supervisor/paigectl/paigectl.h"
@@ -42,12 +43,10 @@ int place_find(const struct options *o, struct daemon_place *place)
 		buf_free(&problems);
 		return PAIGECTL_FAILED;
 	}
-	place->data_dir = strdup(settings.data_dir);
+	place->data_dir = xstrdup(settings.data_dir);
 	named = settings_source(&settings, SETTING_ID_data_dir) != SETTING_DEFAULT;
 	settings_fini(&settings);
 	buf_free(&problems);
-	if (!place->data_dir)
-		abort();
 	error = lock_holder(place->data_dir, &place->pid, place->runtime_dir);
 	if (error == 0 || error == -ESRCH)
 		return named ? 0 : find_unnamed(options_get(o, "config"), place);

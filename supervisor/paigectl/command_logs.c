@@ -5,6 +5,7 @@
  * Reads the files themselves, so it works without a daemon and costs the supervisor
  * nothing. A file that is rotated is read to its end before the new one is taken.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/tables/workers.h"
 #include "supervisor/paigectl/paigectl.h"
@@ -77,9 +78,7 @@ static void keep(struct logs_view *v, struct str line, struct str time)
 {
 	if (v->line_count == v->line_room) {
 		v->line_room = v->line_room ? v->line_room * 2 : 1024;
-		v->lines = reallocarray(v->lines, v->line_room, sizeof(*v->lines));
-		if (!v->lines)
-			abort();
+		v->lines = xreallocarray(v->lines, v->line_room, sizeof(*v->lines));
 	}
 	v->lines[v->line_count] =
 		(struct line){.text = line, .time = time, .order = v->line_count};

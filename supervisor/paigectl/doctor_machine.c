@@ -1,5 +1,6 @@
 /* doctor_machine.c - what this machine offers: directories, limits, kernel, gh. See
  * doctor.h. */
+#include "common/base/alloc.h"
 #include "supervisor/paigectl/doctor.h"
 
 #include "common/base/clock.h"
@@ -64,10 +65,8 @@ static void check_space(struct doctor *d, const char *path)
 
 void doctor_directories(struct doctor *d)
 {
-	char *data = strdup(d->settings->data_dir);
+	char *data = xstrdup(d->settings->data_dir);
 
-	if (!data)
-		abort();
 	if (access(d->settings->project_dir, R_OK | W_OK | X_OK) == 0)
 		doctor_say(d, FINDING_FINE, "project", NULL, "%s can be read and written",
 			d->settings->project_dir);

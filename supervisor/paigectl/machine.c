@@ -7,6 +7,7 @@
  * under the name of the user that the kernel knows, and acted upon only by that user, or
  * by root where systemd vouches for the process.
  */
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "supervisor/paigectl/paigectl.h"
 #include "supervisor/shared/places.h"
@@ -219,9 +220,7 @@ static int several(const struct machine *m)
 static void go_to(const struct machine_daemon *d, struct daemon_place *place)
 {
 	free(place->data_dir);
-	place->data_dir = strndup(d->data_dir.ptr, d->data_dir.len);
-	if (!place->data_dir)
-		abort();
+	place->data_dir = xstrndup(d->data_dir.ptr, d->data_dir.len);
 	place->pid = (pid_t)d->pid;
 	snprintf(place->runtime_dir, sizeof(place->runtime_dir), "%.*s",
 		STR_ARG(d->runtime_dir));

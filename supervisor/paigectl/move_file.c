@@ -1,5 +1,6 @@
 /* move_file.c - see move_file.h. Called by command_backup.c. */
 #include "supervisor/paigectl/move_file.h"
+#include "common/base/alloc.h"
 #include "common/base/file_io.h"
 
 #include <errno.h>
@@ -16,11 +17,9 @@
 
 static int sync_directory_of(const char *path)
 {
-	char *copy = strdup(path);
+	char *copy = xstrdup(path);
 	int fd, result = 0;
 
-	if (!copy)
-		abort();
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	free(copy);
 	if (fd < 0 || fsync(fd) < 0)

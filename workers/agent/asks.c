@@ -6,6 +6,7 @@
  * can_use_tool is shown to all clients and waits for the first answer; without one in
  * AGENT_ANSWER_MS the answer is no. Control messages are not handed on to clients.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
@@ -151,10 +152,8 @@ static struct agent_ask *ask_new(
 	struct agent_session *s, struct str id, yyjson_val *input, bool question)
 {
 	const int64_t ms = s->agents->worker->settings->agent_answer_ms;
-	struct agent_ask *ask = calloc(1, sizeof(*ask));
+	struct agent_ask *ask = xcalloc(1, sizeof(*ask));
 
-	if (!ask)
-		abort();
 	ask->session = s;
 	ask->question = question;
 	ask->id = strndup(id.ptr, id.len);

@@ -1,4 +1,5 @@
 /* clients.c - the clients of /agent and what they are told; see agents.h. */
+#include "common/base/alloc.h"
 #include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
 #include <stdarg.h>
@@ -21,9 +22,7 @@ struct agent_client *client_new(struct agents *a, struct str id)
 
 	if (a->client_count >= AGENTS_MAX_CLIENTS || id.len >= sizeof(client->id))
 		return NULL;
-	client = calloc(1, sizeof(*client));
-	if (!client)
-		abort();
+	client = xcalloc(1, sizeof(*client));
 	client->agents = a;
 	snprintf(client->id, sizeof(client->id), "%.*s", STR_ARG(id));
 	LIST_INSERT_HEAD(&a->clients, client, link);

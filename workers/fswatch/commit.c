@@ -1,5 +1,6 @@
 /* commit.c - see commit.h. */
 #include "workers/fswatch/commit.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "workers/fswatch/fswatch.h"
@@ -143,10 +144,8 @@ static void take_buffers(struct fswatch *fs, struct sync_job *sync)
 
 static void sync_more(struct fswatch *fs)
 {
-	struct sync_job *sync = malloc(sizeof(*sync));
+	struct sync_job *sync = xmalloc(sizeof(*sync));
 
-	if (!sync)
-		abort();
 	sync->job = (struct job){run_sync, done_sync, NULL};
 	sync->fs = fs;
 	sync->count = 0;
@@ -286,10 +285,8 @@ void commit_work(struct fswatch *fs)
 static void tell(struct fswatch *fs, struct bus_request *request, const char *topic,
 	struct buf *body)
 {
-	struct commit_answer *answer = malloc(sizeof(*answer));
+	struct commit_answer *answer = xmalloc(sizeof(*answer));
 
-	if (!answer)
-		abort();
 	*answer =
 		(struct commit_answer){.request = request, .topic = topic, .body = *body};
 	*body = (struct buf){.data = NULL};

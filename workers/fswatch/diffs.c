@@ -1,5 +1,6 @@
 /* diffs.c - see diffs.h. */
 #include "workers/fswatch/diffs.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/tables/errors.h"
 #include "workers/fswatch/buffers/brief.h"
@@ -94,9 +95,7 @@ void diff_make(
 			"Other diffs are still being made; try again in a moment");
 		return;
 	}
-	job = calloc(1, sizeof(*job));
-	if (!job)
-		abort();
+	job = xcalloc(1, sizeof(*job));
 	job->job = (struct job){run, done, NULL};
 	job->fs = fs;
 	job->request = request;

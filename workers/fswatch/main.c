@@ -2,6 +2,7 @@
  * main.c - paige-fswatch, the worker that owns the project: files, buffers, tree, watch.
  * Its start, what it may still do, and its end.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
@@ -133,11 +134,9 @@ static void on_rows_sent(void *arg)
 
 static int init(struct worker *w)
 {
-	struct fswatch *fs = calloc(1, sizeof(*fs));
+	struct fswatch *fs = xcalloc(1, sizeof(*fs));
 	int error;
 
-	if (!fs)
-		abort();
 	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
 	mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
 	w->state = fs;

@@ -4,6 +4,7 @@
  * Saving waits for the disk, so it is done on the thread of jobs.h; what is asked of the
  * same file meanwhile waits for it.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "proto/codec/messages.h"
@@ -473,11 +474,9 @@ static void serve_save(void *arg, struct bus_request *request, const void *messa
 		return;
 	}
 
-	struct save_job *job = calloc(1, sizeof(*job));
+	struct save_job *job = xcalloc(1, sizeof(*job));
 	struct buffer *buffer = buffers_find(&fs->buffers, str_of(key));
 
-	if (!job)
-		abort();
 	memcpy(job->key, key, strlen(key) + 1);
 	job->job = (struct job){run_save, done_save, NULL};
 	job->fs = fs;

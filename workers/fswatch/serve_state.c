@@ -6,6 +6,7 @@
  * For a model that is bounded by what is left out. Else the answer ends with the slice that
  * makes it long, and says where the next one begins.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
@@ -209,10 +210,8 @@ static void list_paths(struct state_job *job, struct str after)
 static void tell(struct fswatch *fs, struct bus_request *request, struct state_job job,
 	struct str after)
 {
-	struct state_job *copy = malloc(sizeof(*copy));
+	struct state_job *copy = xmalloc(sizeof(*copy));
 
-	if (!copy)
-		abort();
 	*copy = job;
 	copy->job = (struct job){run, done, NULL};
 	copy->fs = fs;

@@ -8,6 +8,7 @@
  * Open files and buffers belong to the windows and to the files, never to a session: they
  * outlive its end, the start of another, and a database that knows nothing of it (P6.21).
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
@@ -144,10 +145,8 @@ static void on_active(void *arg, const struct bus_reply *reply)
 
 static void ask(struct fswatch *fs)
 {
-	struct question *q = malloc(sizeof(*q));
+	struct question *q = xmalloc(sizeof(*q));
 
-	if (!q)
-		abort();
 	*q = (struct question){fs, fs->session_changes};
 	bus_call(fs->bus, METHOD_SESSION_ACTIVE, (struct str){NULL, 0}, STR_LIT("{}"), 0,
 		on_active, q);

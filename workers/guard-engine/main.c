@@ -5,6 +5,7 @@
  * At the start it learns from the store which streams wait for a timer or for a model;
  * their states are read when they are needed.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "workers/guard-engine/engine/engine.h"
@@ -54,11 +55,9 @@ static void take_settings(struct engine *e)
 
 static int init(struct worker *w)
 {
-	struct engine *e = calloc(1, sizeof(*e));
+	struct engine *e = xcalloc(1, sizeof(*e));
 	int err;
 
-	if (!e)
-		abort();
 	w->state = e;
 	e->worker = w;
 	e->bus = w->bus;

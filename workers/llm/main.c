@@ -4,6 +4,7 @@
  * A table of methods, each served by a flow on a thread of its own (flows.h). The loop
  * itself only moves bytes: the bus, and libcurl's transfers.
  */
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
@@ -145,11 +146,9 @@ static void reconcile(struct worker *w)
 
 static int init(struct worker *w)
 {
-	struct llm *llm = calloc(1, sizeof(*llm));
+	struct llm *llm = xcalloc(1, sizeof(*llm));
 	int code = gh_start_helper(w);
 
-	if (!llm)
-		abort();
 	if (code != 0)
 		return code;
 	w->state = llm;

@@ -2,6 +2,7 @@
  * main.c - paige-observer, the worker that decides when to nudge: which session is
  * active, and what happens in it, as the bus tells.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include "workers/observer/observer.h"
@@ -134,10 +135,8 @@ static void serve_mute(void *arg, struct bus_request *request, const void *messa
 
 static int init(struct worker *w)
 {
-	struct observer *o = calloc(1, sizeof(*o));
+	struct observer *o = xcalloc(1, sizeof(*o));
 
-	if (!o)
-		abort();
 	w->state = o;
 	observer_init(o, w);
 	bus_serve(w->bus, METHOD_OBSERVER_MUTE, serve_mute, o);

@@ -6,6 +6,7 @@
  * that ended meanwhile is known by its generation, and the answer is thrown away (EC-66).
  */
 #include "workers/observer/observer.h"
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
@@ -30,10 +31,8 @@ static int64_t now_ms(void)
 
 static struct step *step_new(struct observer *o, bool rebuild)
 {
-	struct step *s = malloc(sizeof(*s));
+	struct step *s = xmalloc(sizeof(*s));
 
-	if (!s)
-		abort();
 	*s = (struct step){o, o->generation, rebuild};
 	return s;
 }

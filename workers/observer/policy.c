@@ -1,5 +1,6 @@
 /* policy.c - when the Observer looks, and when it holds back (policy.h). */
 #include "workers/observer/policy.h"
+#include "common/base/alloc.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,9 +8,7 @@ void policy_init(struct policy *p, const struct policy_config *config, int64_t n
 {
 	*p = (struct policy){.config = *config, .last_activity_ms = now_ms};
 	p->recent_size = (size_t)config->flow_actions + 1;
-	p->recent = calloc(p->recent_size, sizeof(*p->recent));
-	if (!p->recent)
-		abort();
+	p->recent = xcalloc(p->recent_size, sizeof(*p->recent));
 }
 
 void policy_fini(struct policy *p)

@@ -1,5 +1,6 @@
 /* broker.c - see broker.h. Called by daemon.c and process.c. */
 #include "supervisor/paiged/process/broker.h"
+#include "common/base/alloc.h"
 
 #include "common/base/log.h"
 #include "common/bus/rules/bus_folder.h"
@@ -257,12 +258,10 @@ static void on_telling(evutil_socket_t fd, short what, void *arg)
 
 int broker_take(struct broker *b, const struct broker_client *client)
 {
-	struct asker *w = calloc(1, sizeof(*w));
+	struct asker *w = xcalloc(1, sizeof(*w));
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = w};
 	int error;
 
-	if (!w)
-		abort();
 	w->worker = client->worker;
 	w->listener = client->listener;
 	w->pidfd = client->pidfd;
@@ -311,10 +310,8 @@ static bool prepare(struct broker *b, struct event_base *base)
 
 struct broker *broker_new(struct event_base *base)
 {
-	struct broker *b = calloc(1, sizeof(*b));
+	struct broker *b = xcalloc(1, sizeof(*b));
 
-	if (!b)
-		abort();
 	b->epoll_fd = b->wake_fd = -1;
 	pthread_mutex_init(&b->lock, NULL);
 	b->runs = prepare(b, base) && pthread_create(&b->thread, NULL, run, b) == 0;

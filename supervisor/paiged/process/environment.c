@@ -1,6 +1,7 @@
 /* environment.c - see environment.h. Called by process.c for every start. Pure but for
  * memory. */
 #include "supervisor/paiged/process/environment.h"
+#include "common/base/alloc.h"
 
 #include "common/base/inherited.h"
 #include <inttypes.h>
@@ -20,9 +21,7 @@ static void add(struct list *l, char *entry)
 		abort();
 	if (l->count + 1 >= l->room) {
 		l->room = l->room ? l->room * 2 : 64;
-		l->items = reallocarray(l->items, l->room, sizeof(*l->items));
-		if (!l->items)
-			abort();
+		l->items = xreallocarray(l->items, l->room, sizeof(*l->items));
 	}
 	l->items[l->count++] = entry;
 	l->items[l->count] = NULL;

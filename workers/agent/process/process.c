@@ -1,5 +1,6 @@
 /* process.c - see process.h. */
 #include "workers/agent/process/process.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "workers/agent/process/line_reader.h"
@@ -71,9 +72,7 @@ static void on_error_line(void *arg, struct str line)
 	log_info("agent wrote to stderr", "reaper", "%d", (int)p->reaper, "text", "%.*s",
 		STR_ARG(line), NULL);
 	free(p->errors[i]);
-	p->errors[i] = strndup(line.ptr, line.len);
-	if (!p->errors[i])
-		abort();
+	p->errors[i] = xstrndup(line.ptr, line.len);
 	p->error_count++;
 }
 
@@ -396,12 +395,10 @@ static void listen_to(struct process *p)
 struct process *process_new(struct event_base *base, char *const *argv,
 	char *const *environment, int cwd_fd, int lock_fd, struct process_events events)
 {
-	struct process *p = calloc(1, sizeof(*p));
+	struct process *p = xcalloc(1, sizeof(*p));
 	struct ends e;
 	int r;
 
-	if (!p)
-		abort();
 	r = make_ends(&e);
 	if (r == 0)
 		r = spawn(argv, environment, cwd_fd, lock_fd, &e, &p->reaper);

@@ -1,5 +1,6 @@
 /* action_queue.c - see action_queue.h. */
 #include "workers/fswatch/buffers/action_queue.h"
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
@@ -19,10 +20,8 @@ static const struct str nothing = {"", 0};
 
 static void append(struct action_queue *o, struct str json)
 {
-	struct action_queue_row *row = malloc(sizeof(*row) + json.len);
+	struct action_queue_row *row = xmalloc(sizeof(*row) + json.len);
 
-	if (!row)
-		abort();
 	row->next = NULL;
 	row->len = json.len;
 	memcpy(row->json, json.ptr, json.len);

@@ -1,5 +1,6 @@
 /* buffers.c - see buffers.h. */
 #include "workers/fswatch/buffers/buffers.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include <stdlib.h>
@@ -11,10 +12,8 @@ struct buffer *buffers_find(const struct buffers *b, struct str path)
 
 static struct buffer *insert(struct buffers *b, struct str path)
 {
-	struct buffer *buffer = calloc(1, sizeof(*buffer) + path.len + 1);
+	struct buffer *buffer = xcalloc(1, sizeof(*buffer) + path.len + 1);
 
-	if (!buffer)
-		abort();
 	memcpy(buffer->text, path.ptr, path.len);
 	buffer->path = (struct str){buffer->text, path.len};
 	buffer->line = buffer->column = 1;
@@ -90,9 +89,7 @@ static void make_room(struct buffer *buffer, size_t len)
 		return;
 	buffer->cap = len + len / 4 + 64;
 	free(buffer->content);
-	buffer->content = malloc(buffer->cap);
-	if (!buffer->content)
-		abort();
+	buffer->content = xmalloc(buffer->cap);
 }
 
 struct buffer *buffers_set(struct buffers *b, struct str path, struct str content)

@@ -1,5 +1,6 @@
 /* diagnostics.c - see diagnostics.h. */
 #include "workers/fswatch/buffers/diagnostics.h"
+#include "common/base/alloc.h"
 #include "common/base/utf8.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -74,9 +75,7 @@ static struct diagnostics_file *file_new(struct str path,
 
 	for (size_t i = 0; i < count; i++)
 		bytes += kept_len(sorted[i]->message) + kept_len(sorted[i]->source);
-	file = malloc(bytes);
-	if (!file)
-		abort();
+	file = xmalloc(bytes);
 	at = (char *)&file->items[count];
 	memcpy(at, path.ptr, path.len);
 	*file = (struct diagnostics_file){.path = {at, path.len},
@@ -106,9 +105,7 @@ static struct diagnostics_file *file_of(
 
 	if (total == 0)
 		return NULL;
-	sorted = malloc(total * sizeof(*sorted));
-	if (!sorted)
-		abort();
+	sorted = xmalloc(total * sizeof(*sorted));
 	for (size_t i = 0; i < total; i++)
 		sorted[i] = &in->diagnostics.items[i];
 	qsort(sorted, total, sizeof(*sorted), by_severity);

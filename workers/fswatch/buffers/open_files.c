@@ -1,5 +1,6 @@
 /* open_files.c - see open_files.h. */
 #include "workers/fswatch/buffers/open_files.h"
+#include "common/base/alloc.h"
 #include <stdlib.h>
 
 static const struct str nothing = {"", 0};
@@ -13,10 +14,8 @@ static void record_open(const struct open_files *files, const struct open_file *
 
 static struct open_file *insert(struct open_files *files, struct str path, int64_t chars)
 {
-	struct open_file *file = calloc(1, sizeof(*file) + path.len + 1);
+	struct open_file *file = xcalloc(1, sizeof(*file) + path.len + 1);
 
-	if (!file)
-		abort();
 	memcpy(file->text, path.ptr, path.len);
 	file->path = (struct str){file->text, path.len};
 	file->chars = chars;

@@ -1,5 +1,6 @@
 /* language.c - the catalogues behind language.h. */
 #include "workers/fswatch/disk/language.h"
+#include "common/base/alloc.h"
 #include "workers/fswatch/disk/pathmap.h"
 #include "workers/fswatch/disk/paths.h"
 #include <assert.h>
@@ -33,11 +34,9 @@ static struct pathmap languages;
 static void put(struct str word, bool whole_name, const char *language)
 {
 	size_t len = word.len + !whole_name;
-	char *text = malloc(len);
+	char *text = xmalloc(len);
 
 	assert(len <= WORD_SIZE);
-	if (!text)
-		abort();
 	text[0] = '.';
 	memcpy(text + !whole_name, word.ptr, word.len);
 	pathmap_put(&languages, (struct str){text, len}, (void *)(uintptr_t)language);

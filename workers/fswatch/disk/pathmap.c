@@ -1,5 +1,6 @@
 /* pathmap.c - the table of pathmap.h: linear probing, deletion by shifting back. */
 #include "workers/fswatch/disk/pathmap.h"
+#include "common/base/alloc.h"
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -32,9 +33,7 @@ static void grow(struct pathmap *map)
 	struct pathmap old = *map;
 
 	map->cap = old.cap ? old.cap * 2 : FIRST_CAP;
-	map->slots = calloc(map->cap, sizeof(*map->slots));
-	if (!map->slots)
-		abort();
+	map->slots = xcalloc(map->cap, sizeof(*map->slots));
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slots[i].value)
 			map->slots[find(map, old.slots[i].key, old.slots[i].hash)] =

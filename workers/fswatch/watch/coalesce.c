@@ -1,5 +1,6 @@
 /* coalesce.c - see coalesce.h. */
 #include "workers/fswatch/watch/coalesce.h"
+#include "common/base/alloc.h"
 #include "workers/fswatch/disk/names.h"
 #include "workers/fswatch/disk/paths.h"
 #include <stdlib.h>
@@ -40,9 +41,7 @@ static struct coalesce_entry *entry(struct coalesce *c, struct str path, bool to
 
 	if (e)
 		return e;
-	e = calloc(1, sizeof(*e) + path.len + 1);
-	if (!e)
-		abort();
+	e = xcalloc(1, sizeof(*e) + path.len + 1);
 	memcpy(e->path, path.ptr, path.len);
 	e->len = path.len;
 	e->told = e->there = told;

@@ -1,5 +1,6 @@
 /* listing.c - see listing.h. */
 #include "workers/fswatch/watch/listing.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/fswatch/disk/names.h"
 #include <dirent.h>
@@ -39,9 +40,7 @@ static void add(struct listing *l, const char *name, bool is_dir, uint64_t stamp
 {
 	if (l->count == l->cap) {
 		l->cap = l->cap ? l->cap * 2 : 256;
-		l->items = reallocarray(l->items, l->cap, sizeof(*l->items));
-		if (!l->items)
-			abort();
+		l->items = xreallocarray(l->items, l->cap, sizeof(*l->items));
 	}
 	/* The names may still move: items get their pointers in the end. */
 	l->items[l->count++] = (struct tree_item){.is_dir = is_dir, .stamp = stamp};

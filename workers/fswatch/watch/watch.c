@@ -1,5 +1,6 @@
 /* watch.c - runs the watcher: starting, timers, telling. */
 #include "workers/fswatch/watch/watch.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "workers/fswatch/watch/watch_private.h"
@@ -238,10 +239,8 @@ static void start_timers(struct watch *w)
 struct watch *watch_new(struct event_base *base, const struct project *project,
 	const struct watch_calls *calls, const struct watch_options *options)
 {
-	struct watch *w = calloc(1, sizeof(*w));
+	struct watch *w = xcalloc(1, sizeof(*w));
 
-	if (!w)
-		abort();
 	w->base = base;
 	w->project = project;
 	w->calls = *calls;

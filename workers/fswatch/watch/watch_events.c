@@ -1,4 +1,5 @@
 /* watch_events.c - what the events of inotify mean for tree and clients. */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/fswatch/disk/names.h"
 #include "workers/fswatch/watch/watch_private.h"
@@ -164,9 +165,7 @@ static void moved_from(const struct place *p, uint32_t cookie)
 	if (!move.known)
 		return;
 	tree_path(p->dir, p->name, &w->path);
-	move.path = strndup(w->path.data, w->path.len);
-	if (!move.path)
-		abort();
+	move.path = xstrndup(w->path.data, w->path.len);
 	move.due = (struct mono){clock_mono().us + WATCH_MOVE_US};
 	if (move.dir)
 		tree_detach(move.dir);

@@ -1,5 +1,6 @@
 /* http_call.c - see http_call.h. */
 #include "workers/gateway/http/http_call.h"
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/bus/bus.h"
 #include "proto/tables/errors.h"
@@ -47,11 +48,9 @@ void http_call(struct gateway *g, struct http_request *request, enum method meth
 	struct str body, int status)
 {
 	const struct method_info *info = &method_infos[method];
-	struct pending *p = malloc(sizeof(*p));
+	struct pending *p = xmalloc(sizeof(*p));
 	char key[UUID_SIZE];
 
-	if (!p)
-		abort();
 	*p = (struct pending){.ev = request->ev, .status = status};
 	uuid7(clock_wall(), key);
 	bus_call(g->bus, method,

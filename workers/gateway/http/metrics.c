@@ -1,5 +1,6 @@
 /* metrics.c - see metrics.h. */
 #include "workers/gateway/http/metrics.h"
+#include "common/base/alloc.h"
 #include "common/worker/turns.h"
 #include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
@@ -159,10 +160,8 @@ static void on_turns(void *arg, const struct bus_reply *reply)
 
 static void ask(struct scrape *s, enum worker_id worker)
 {
-	struct question *q = malloc(sizeof(*q));
+	struct question *q = xmalloc(sizeof(*q));
 
-	if (!q)
-		abort();
 	*q = (struct question){s, worker};
 	s->waiting++;
 	bus_call(s->gateway->bus, turns_method(worker), (struct str){NULL, 0},
@@ -171,11 +170,9 @@ static void ask(struct scrape *s, enum worker_id worker)
 
 void metrics_answer(struct gateway *g, struct http_request *request)
 {
-	struct scrape *s = calloc(1, sizeof(*s));
+	struct scrape *s = xcalloc(1, sizeof(*s));
 	struct turns own;
 
-	if (!s)
-		abort();
 	*s = (struct scrape){.gateway = g, .ev = request->ev, .waiting = 1};
 	turns_get(&own);
 	put_turns(s, WORKER_GATEWAY, &own);

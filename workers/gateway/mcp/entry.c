@@ -4,6 +4,7 @@
  * Host, Origin and who may connect were checked before (http.c). What is decided here, in
  * this order: content type, JSON, message, era. Bodies of errors are JSON-RPC errors.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/codec/codec.h"
 #include "workers/gateway/http/gateway.h"
@@ -69,10 +70,8 @@ void mcp_post_call(struct mcp_post *post, struct mcp_session *session,
 	const struct mcp_method *method)
 {
 	struct str accept = post->request->headers.accept;
-	struct mcp_call *call = calloc(1, sizeof(*call));
+	struct mcp_call *call = xcalloc(1, sizeof(*call));
 
-	if (!call)
-		abort();
 	call->server = post->server;
 	call->session = session;
 	call->method = method;

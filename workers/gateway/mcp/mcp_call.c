@@ -1,5 +1,6 @@
 /* mcp_call.c - one request from its handler's hands to its answer (see mcp.h and server.h).
  */
+#include "common/base/alloc.h"
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/mcp/server.h"
 #include "workers/gateway/mcp/stream.h"
@@ -120,9 +121,7 @@ bool mcp_call_ask(struct mcp_call *call, const char *method, struct str params,
 	become_stream(call);
 	if (!call->stream || !call->session)
 		return false;
-	ask = malloc(sizeof(*ask));
-	if (!ask)
-		abort();
+	ask = xmalloc(sizeof(*ask));
 	*ask = (struct mcp_ask){
 		.id = ++call->server->last_ask, .call = call, .fn = fn, .arg = arg};
 	LIST_INSERT_HEAD(&call->server->asks, ask, link);

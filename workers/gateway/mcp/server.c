@@ -1,5 +1,6 @@
 /* server.c - an MCP server's making, ticking and stopping (see mcp.h and server.h). */
 #include "workers/gateway/mcp/server.h"
+#include "common/base/alloc.h"
 #include "common/loop/timer.h"
 #include "workers/gateway/mcp/listen.h"
 #include "workers/gateway/mcp/stream.h"
@@ -40,10 +41,8 @@ void mcp_server_wake(struct mcp_server *server)
 struct mcp_server *mcp_server_new(struct event_base *base,
 	const struct mcp_service *service, struct gateway_metrics *metrics)
 {
-	struct mcp_server *server = calloc(1, sizeof(*server));
+	struct mcp_server *server = xcalloc(1, sizeof(*server));
 
-	if (!server)
-		abort();
 	server->base = base;
 	server->service = service;
 	server->metrics = metrics;

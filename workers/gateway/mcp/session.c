@@ -1,5 +1,6 @@
 /* session.c - see session.h. */
 #include "workers/gateway/mcp/session.h"
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "workers/gateway/mcp/stream.h"
 #include <stdlib.h>
@@ -77,9 +78,7 @@ static struct mcp_session *add(
 
 	if (s->count >= MCP_MAX_SESSIONS)
 		evict(s);
-	session = calloc(1, sizeof(*session));
-	if (!session)
-		abort();
+	session = xcalloc(1, sizeof(*session));
 	session->id = id;
 	session->version = version;
 	LIST_INIT(&session->streams);
@@ -143,10 +142,8 @@ struct mcp_session *mcp_sessions_first(struct mcp_sessions *s)
 
 struct mcp_sessions *mcp_sessions_new(uint64_t *count)
 {
-	struct mcp_sessions *s = calloc(1, sizeof(*s));
+	struct mcp_sessions *s = xcalloc(1, sizeof(*s));
 
-	if (!s)
-		abort();
 	s->counter = count;
 	TAILQ_INIT(&s->by_age);
 	for (size_t i = 0; i < BUCKETS; i++)

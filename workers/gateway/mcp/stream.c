@@ -1,5 +1,6 @@
 /* stream.c - see stream.h. */
 #include "workers/gateway/mcp/stream.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/gateway/mcp/server.h"
 #include <event2/buffer.h>
@@ -79,10 +80,8 @@ static void drop_oldest(struct mcp_stream *stream)
 
 static void keep(struct mcp_stream *stream, uint32_t number, struct str text)
 {
-	struct mcp_event *event = malloc(sizeof(*event) + text.len);
+	struct mcp_event *event = xmalloc(sizeof(*event) + text.len);
 
-	if (!event)
-		abort();
 	event->number = number;
 	event->len = text.len;
 	memcpy(event->text, text.ptr, text.len);
@@ -189,10 +188,8 @@ static void prime(struct mcp_stream *stream)
 static struct mcp_stream *stream_new(
 	struct mcp_server *server, struct mcp_session *session, uint32_t number)
 {
-	struct mcp_stream *stream = calloc(1, sizeof(*stream));
+	struct mcp_stream *stream = xcalloc(1, sizeof(*stream));
 
-	if (!stream)
-		abort();
 	stream->server = server;
 	stream->session = session;
 	stream->number = number;

@@ -1,5 +1,6 @@
 /* guard_watch.c - see guard_watch.h. */
 #include "workers/gateway/routes/guard_watch.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
 #include "proto/codec/messages.h"
@@ -143,9 +144,7 @@ void guard_watch_on_subscribe(const struct ws_message *message)
 			(struct str){NULL, 0}, message->id);
 		return;
 	}
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		abort();
+	o = xcalloc(1, sizeof(*o));
 	o->client = message->client;
 	o->kind = ref->kind;
 	snprintf(o->guard_id, sizeof(o->guard_id), "%.*s", STR_ARG(ref->id));

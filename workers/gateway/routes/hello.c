@@ -1,5 +1,6 @@
 /* hello.c - see hello.h. */
 #include "workers/gateway/routes/hello.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
 #include "paige-config.h"
@@ -238,10 +239,8 @@ void hello_on_message(const struct ws_message *message)
 {
 	const struct connection_hello *hello = message->decoded;
 	struct bus *bus = message->client->server->gateway->bus;
-	struct greeting *g = calloc(1, sizeof(*g));
+	struct greeting *g = xcalloc(1, sizeof(*g));
 
-	if (!g)
-		abort();
 	g->client = message->client;
 	g->resume = hello->has_resume;
 	g->client->wants_progress = hello->wants_progress;

@@ -1,5 +1,6 @@
 /* restored.c - see restored.h. */
 #include "workers/gateway/routes/restored.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
 #include "proto/codec/messages.h"
@@ -152,11 +153,9 @@ static void on_part(void *arg, const struct bus_reply *reply)
 void restored_complete(
 	struct gateway *gateway, struct str answer, restored_fn *fn, void *arg)
 {
-	struct restoring *r = calloc(1, sizeof(*r));
+	struct restoring *r = xcalloc(1, sizeof(*r));
 	struct str own = inside(json_slice_member(answer, "restoredState"));
 
-	if (!r)
-		abort();
 	r->gateway = gateway;
 	r->fn = fn;
 	r->arg = arg;

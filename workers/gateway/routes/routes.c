@@ -1,5 +1,6 @@
 /* routes.c - see routes.h. */
 #include "workers/gateway/routes/routes.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
 #include "proto/tables/ws.h"
@@ -121,9 +122,7 @@ static struct call *call_new(const struct route *route, const struct ws_message 
 
 	if (route->echo)
 		echo = json_slice_member(m->payload, route->echo);
-	call = malloc(sizeof(*call) + m->id.len + echo.len);
-	if (!call)
-		abort();
+	call = xmalloc(sizeof(*call) + m->id.len + echo.len);
 	*call = (struct call){.client = m->client, .route = route};
 	put_text(put_text((char *)(call + 1), m->id, &call->id), echo, &call->echo);
 	ws_client_hold(m->client);

@@ -1,5 +1,6 @@
 /* ws_message.c - see ws_message.h. */
 #include "workers/gateway/routes/ws_message.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/ws.h"
@@ -225,10 +226,8 @@ static void done_parsing(struct job *job)
 
 static void parse_beside(struct ws_client *client)
 {
-	struct parsing *p = calloc(1, sizeof(*p));
+	struct parsing *p = xcalloc(1, sizeof(*p));
 
-	if (!p)
-		abort();
 	p->job = (struct job){run_parsing, done_parsing, NULL};
 	p->text = ws_reader_take_message(&client->reader);
 	p->message = (struct ws_message){.client = client, .arena = &p->arena};

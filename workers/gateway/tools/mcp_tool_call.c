@@ -1,5 +1,6 @@
 /* mcp_tool_call.c - see mcp_tool_call.h. */
 #include "workers/gateway/tools/mcp_tool_call.h"
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/base/utf8.h"
 #include "common/bus/bus.h"
@@ -305,18 +306,14 @@ static void on_places(void *arg, const struct bus_reply *reply)
 static struct tool_call *begin(
 	struct gateway *g, struct mcp_call *call, const struct mcp_tool_info *info)
 {
-	struct tool_call *t = calloc(1, sizeof(*t));
+	struct tool_call *t = xcalloc(1, sizeof(*t));
 	struct str session_id = mcp_call_session_id(call);
 
-	if (!t)
-		abort();
 	*t = (struct tool_call){.g = g, .call = call, .tool = info, .made = clock_wall()};
 	t->input = arena_alloc(mcp_call_arena(call), info->input()->size);
 	uuid7(t->made, t->id);
 	if (session_id.ptr) {
-		t->session_id = strndup(session_id.ptr, session_id.len);
-		if (!t->session_id)
-			abort();
+		t->session_id = xstrndup(session_id.ptr, session_id.len);
 	}
 	LIST_INSERT_HEAD(&under_way, t, link);
 	if (info->flags & TOOL_READ)

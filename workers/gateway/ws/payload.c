@@ -1,13 +1,12 @@
 /* payload.c - see payload.h. */
 #include "workers/gateway/ws/payload.h"
+#include "common/base/alloc.h"
 #include <stdlib.h>
 
 struct payload *payload_new(struct str text)
 {
-	struct payload *p = malloc(sizeof(*p) + text.len);
+	struct payload *p = xmalloc(sizeof(*p) + text.len);
 
-	if (!p)
-		abort();
 	*p = (struct payload){.holders = 1, .text = p->copy, .len = text.len};
 	memcpy(p->copy, text.ptr, text.len);
 	return p;
@@ -15,10 +14,8 @@ struct payload *payload_new(struct str text)
 
 struct payload *payload_taking(struct buf *text)
 {
-	struct payload *p = malloc(sizeof(*p));
+	struct payload *p = xmalloc(sizeof(*p));
 
-	if (!p)
-		abort();
 	*p = (struct payload){
 		.holders = 1, .text = text->data, .len = text->len, .owned = *text};
 	*text = (struct buf){0};

@@ -1,5 +1,6 @@
 /* ws_client.c - see ws_client.h. */
 #include "workers/gateway/ws/ws_client.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "proto/codec/codec.h"
@@ -366,10 +367,8 @@ struct ws_client *ws_client_new(struct ws_server *server, int fd)
 {
 	static const struct wslay_frame_callbacks callbacks = {
 		.send_callback = take_frame};
-	struct ws_client *client = calloc(1, sizeof(*client));
+	struct ws_client *client = xcalloc(1, sizeof(*client));
 
-	if (!client)
-		abort();
 	client->server = server;
 	client->fd = fd;
 	client->out = evbuffer_new();

@@ -1,5 +1,6 @@
 /* ws_server.c - see ws_server.h. */
 #include "workers/gateway/ws/ws_server.h"
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
@@ -205,10 +206,8 @@ void ws_server_stop(struct ws_server *server, void (*on_drained)(void *arg), voi
 struct ws_server *ws_server_new(
 	struct gateway *g, void (*on_message)(struct ws_client *client, struct str text))
 {
-	struct ws_server *server = calloc(1, sizeof(*server));
+	struct ws_server *server = xcalloc(1, sizeof(*server));
 
-	if (!server)
-		abort();
 	server->base = g->base;
 	server->gateway = g;
 	server->metrics = &g->metrics;

@@ -1,5 +1,6 @@
 /* alarms.c - see alarms.h. */
 #include "workers/guard-engine/engine/alarms.h"
+#include "common/base/alloc.h"
 #include <stdlib.h>
 
 static void put(struct alarms *heap, size_t place, struct alarm *a)
@@ -45,10 +46,8 @@ void alarms_set(struct alarms *heap, struct alarm *a, int64_t at_ms)
 	if (!a->place) {
 		if (heap->count + 1 >= heap->room) {
 			heap->room = heap->room ? 2 * heap->room : 64;
-			heap->items =
-				realloc(heap->items, heap->room * sizeof(struct alarm *));
-			if (!heap->items)
-				abort();
+			heap->items = xrealloc(
+				heap->items, heap->room * sizeof(struct alarm *));
 		}
 		put(heap, ++heap->count, a);
 	}

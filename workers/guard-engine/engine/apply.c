@@ -5,6 +5,7 @@
  * of the state; what the store says of its rows decides whether the copy becomes the
  * state.
  */
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "workers/guard-engine/breakloop/quota.h"
@@ -20,10 +21,8 @@
 struct op *apply_op_new(struct engine *e, enum guard_kind kind,
 	struct bus_request *request, yyjson_val *event)
 {
-	struct op *op = calloc(1, sizeof(*op));
+	struct op *op = xcalloc(1, sizeof(*op));
 
-	if (!op)
-		abort();
 	op->request = request;
 	op->event = event;
 	op->came = clocks_now(&e->clocks, machine_of(kind)->clock);
@@ -220,9 +219,7 @@ static void append(struct instance *i)
 
 static void make_copy(struct instance *i)
 {
-	i->next_stream.state = malloc(i->stream.machine->state_size);
-	if (!i->next_stream.state)
-		abort();
+	i->next_stream.state = xmalloc(i->stream.machine->state_size);
 	memcpy(i->next_stream.state, i->stream.state, i->stream.machine->state_size);
 	i->next_stream.cursor = i->stream.cursor;
 }

@@ -1,5 +1,6 @@
 /* folds.c - see folds.h. */
 #include "workers/guard-engine/engine/folds.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/guard-engine/interview/artifacts.h"
 #include "workers/guard-engine/stream/machines.h"
@@ -13,18 +14,14 @@
 struct fold *fold_new(struct engine *e, enum guard_kind kind, struct str id,
 	void (*done)(struct fold *f))
 {
-	struct fold *f = calloc(1, sizeof(*f));
+	struct fold *f = xcalloc(1, sizeof(*f));
 
-	if (!f)
-		abort();
 	f->engine = e;
 	f->kind = kind;
 	f->done = done;
 	snprintf(f->id, sizeof(f->id), "%.*s", STR_ARG(id));
 	f->stream.machine = machine_of(kind);
-	f->stream.state = calloc(1, f->stream.machine->state_size);
-	if (!f->stream.state)
-		abort();
+	f->stream.state = xcalloc(1, f->stream.machine->state_size);
 	return f;
 }
 
@@ -42,9 +39,7 @@ static void keep_row(struct fold *f, const struct stream_row *row)
 {
 	if (f->row_count == f->row_room) {
 		f->row_room = f->row_room ? 2 * f->row_room : 64;
-		f->rows = realloc(f->rows, f->row_room * sizeof(*f->rows));
-		if (!f->rows)
-			abort();
+		f->rows = xrealloc(f->rows, f->row_room * sizeof(*f->rows));
 	}
 	f->rows[f->row_count++] = (struct stream_row){
 		.seq = row->seq,
@@ -207,10 +202,8 @@ void folds_answer_if_known(
 {
 	struct stream_find query = {
 		.kind = i->kind, .id = str_of(i->id), .client_event_id = client_event_id};
-	struct look *look = calloc(1, sizeof(*look));
+	struct look *look = xcalloc(1, sizeof(*look));
 
-	if (!look)
-		abort();
 	*look = (struct look){.engine = i->engine,
 		.kind = i->kind,
 		.cursor = i->stream.cursor,
@@ -309,10 +302,8 @@ void folds_replay(struct engine *e, enum guard_kind kind, struct str id,
 	struct bus_request *request)
 {
 	struct fold *f = fold_new(e, kind, id, on_replayed);
-	struct replay *r = calloc(1, sizeof(*r));
+	struct replay *r = xcalloc(1, sizeof(*r));
 
-	if (!r)
-		abort();
 	r->request = request;
 	f->arg = r;
 	fold_run(f);

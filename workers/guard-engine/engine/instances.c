@@ -1,5 +1,6 @@
 /* instances.c - which instances are in memory (engine.h): a hash table, and a ring by
  * use. */
+#include "common/base/alloc.h"
 #include "workers/guard-engine/engine/engine.h"
 #include "workers/guard-engine/stream/machines.h"
 #include <stdio.h>
@@ -37,9 +38,7 @@ static void grow(struct engine *e)
 	struct instance **old = e->buckets;
 
 	e->bucket_count = old_count ? old_count * 4 : FIRST_BUCKETS;
-	e->buckets = calloc(e->bucket_count, sizeof(struct instance *));
-	if (!e->buckets)
-		abort();
+	e->buckets = xcalloc(e->bucket_count, sizeof(struct instance *));
 	for (size_t b = 0; b < old_count; b++) {
 		while (old[b]) {
 			struct instance *i = old[b],
@@ -55,10 +54,8 @@ static void grow(struct engine *e)
 
 struct instance *instances_add(struct engine *e, enum guard_kind kind, struct str id)
 {
-	struct instance *i = calloc(1, sizeof(*i)), **to;
+	struct instance *i = xcalloc(1, sizeof(*i)), **to;
 
-	if (!i)
-		abort();
 	if (e->instance_count >= e->bucket_count)
 		grow(e);
 	i->engine = e;

@@ -1,4 +1,5 @@
 /* load.c - instances from the store (engine.h). */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "workers/guard-engine/engine/folds.h"
@@ -34,9 +35,7 @@ void load_start(struct instance *i)
 	if (e->to_load_count == e->to_load_room) {
 		e->to_load_room = e->to_load_room ? 2 * e->to_load_room : 256;
 		e->to_load =
-			realloc(e->to_load, e->to_load_room * sizeof(struct instance *));
-		if (!e->to_load)
-			abort();
+			xrealloc(e->to_load, e->to_load_room * sizeof(struct instance *));
 	}
 	e->to_load[e->to_load_count++] = i;
 }
@@ -93,10 +92,8 @@ static void not_found(struct instance *i)
 
 void load_break_off(struct instance *i, const char *problem)
 {
-	char *kept = strdup(problem); /* which may be the one that is unloaded */
+	char *kept = xstrdup(problem); /* which may be the one that is unloaded */
 
-	if (!kept)
-		abort();
 	log_error("a guard cannot go on", "kind", "%s", kind_name(i), "id", "%s", i->id,
 		"problem", "%s", kept, NULL);
 	instances_unload(i);

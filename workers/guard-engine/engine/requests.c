@@ -7,6 +7,7 @@
  * it.
  */
 #include "workers/guard-engine/engine/requests.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "workers/guard-engine/interview/interview.h"
@@ -270,13 +271,11 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 
 static void begin(struct instance *i, const struct machine_request *request)
 {
-	struct asking *a = calloc(1, sizeof(*a));
+	struct asking *a = xcalloc(1, sizeof(*a));
 	int64_t since = request->seq - REQUESTS_ROWS;
 	struct stream_rows_query query = {
 		.kind = i->kind, .id = str_of(i->id), .since = since > 0 ? since : 0};
 
-	if (!a)
-		abort();
 	*a = (struct asking){.engine = i->engine, .kind = i->kind, .request = *request};
 	snprintf(a->id, sizeof(a->id), "%s", i->id);
 	i->asked[i->asked_count++] = *request;

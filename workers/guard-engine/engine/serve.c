@@ -1,4 +1,5 @@
 /* serve.c - the methods of the guard worker (engine.h). */
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "workers/guard-engine/engine/folds.h"
 #include <stdio.h>
@@ -55,9 +56,7 @@ static void serve_create(void *arg, struct bus_request *request, const void *mes
 	i = instances_add(e, kind, id);
 	op = apply_op_new(e, kind, request, NULL);
 	i->timeline = timeline_new(&op->came);
-	i->stream.state = calloc(1, i->stream.machine->state_size);
-	if (!i->stream.state)
-		abort();
+	i->stream.state = xcalloc(1, i->stream.machine->state_size);
 	if (stream_new(&i->stream, c->config.val, &e->defaults, &request->arena, &error) <
 		0)
 		refuse_creation(i, op, error.text);
@@ -217,10 +216,8 @@ static void add_info(struct listing *l, const struct stream_info *s)
 {
 	if (l->list.instances.count == l->room) {
 		l->room = l->room ? 2 * l->room : 64;
-		l->list.instances.items = realloc(l->list.instances.items,
+		l->list.instances.items = xrealloc(l->list.instances.items,
 			l->room * sizeof(*l->list.instances.items));
-		if (!l->list.instances.items)
-			abort();
 	}
 	l->list.instances.items[l->list.instances.count++] = (struct guard_info){
 		.id = arena_str(&l->arena, s->id),
@@ -264,10 +261,8 @@ static void ask_for_page(struct listing *l)
 
 static void serve_list(void *arg, struct bus_request *request, const void *message)
 {
-	struct listing *l = calloc(1, sizeof(*l));
+	struct listing *l = xcalloc(1, sizeof(*l));
 
-	if (!l)
-		abort();
 	l->engine = arg;
 	l->request = request;
 	l->list.kind = ((const struct guard_list_query *)message)->kind;

@@ -1,5 +1,6 @@
 /* stream.c - see stream.h. */
 #include "workers/guard-engine/stream/stream.h"
+#include "common/base/alloc.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -129,11 +130,9 @@ static void open_at(
 	struct machine_base *base = s->state;
 	struct guard_row_created row = {.rules = base->rules};
 	struct buf config = {0};
-	struct machine_out *out = malloc(sizeof(*out));
+	struct machine_out *out = xmalloc(sizeof(*out));
 	int err;
 
-	if (!out)
-		abort();
 	s->machine->config(s->state, &config);
 	row.config.raw = buf_str(&config);
 	row.has_facts = created->facts.has_window_start_ms;
@@ -239,11 +238,9 @@ static void write_refusal(struct stream *s, const struct machine_event *event,
  */
 static int take(struct stream *s, struct machine_event *event, struct stream_result *r)
 {
-	struct machine_out *out = malloc(sizeof(*out));
+	struct machine_out *out = xmalloc(sizeof(*out));
 	int err;
 
-	if (!out)
-		abort();
 	result_clear(r);
 	note_event(r, event);
 	event->seq = s->cursor + 1;
@@ -391,9 +388,7 @@ int stream_fold(struct stream *s, const struct stream_row *rows, size_t count,
 		return -EBADMSG;
 	/* Only near the end of what is given rows can be missing. */
 	if (count < MACHINE_MAX_ITEMS) {
-		before = malloc(s->machine->state_size);
-		if (!before)
-			abort();
+		before = xmalloc(s->machine->state_size);
 		memcpy(before, s->state, s->machine->state_size);
 	}
 	err = fold_step(s, rows, count, yyjson_doc_get_root(doc), arena, r, error);

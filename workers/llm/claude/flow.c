@@ -6,6 +6,7 @@
  * reached by letters.
  */
 #include "workers/llm/claude/flow.h"
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
@@ -61,10 +62,8 @@ struct flows {
 struct flows *flows_new(
 	struct worker *w, struct http *http, struct mailbox *mailbox, void *context)
 {
-	struct flows *f = calloc(1, sizeof(*f));
+	struct flows *f = xcalloc(1, sizeof(*f));
 
-	if (!f)
-		abort();
 	f->worker = w;
 	f->http = http;
 	f->mailbox = mailbox;
@@ -183,10 +182,8 @@ static int start_thread(
 
 static struct flow_private *flow_new(struct flows *flows, flow_fn *fn)
 {
-	struct flow_private *p = calloc(1, sizeof(*p));
+	struct flow_private *p = xcalloc(1, sizeof(*p));
 
-	if (!p)
-		abort();
 	p->flow = (struct flow){.flows = flows,
 		.worker = flows->worker,
 		.http = flows->http,
@@ -339,10 +336,8 @@ struct letter {
 
 static struct letter *letter_new(struct flow *flow)
 {
-	struct letter *l = calloc(1, sizeof(*l));
+	struct letter *l = xcalloc(1, sizeof(*l));
 
-	if (!l)
-		abort();
 	l->bus = flow->worker->bus;
 	l->flows = flow->flows;
 	return l;
@@ -497,10 +492,8 @@ static void *run_branch(void *arg)
 struct flow_branch *flow_fork(
 	struct flow *flow, void (*fn)(struct flow *flow, void *arg), void *arg)
 {
-	struct flow_branch *b = calloc(1, sizeof(*b));
+	struct flow_branch *b = xcalloc(1, sizeof(*b));
 
-	if (!b)
-		abort();
 	b->flow = *flow;
 	b->flow.arena = (struct arena){0};
 	b->flow.documents = NULL;

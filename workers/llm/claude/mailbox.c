@@ -1,5 +1,6 @@
 /* mailbox.c - work handed to the loop by other threads (mailbox.h). */
 #include "workers/llm/claude/mailbox.h"
+#include "common/base/alloc.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,10 +53,8 @@ static void on_wake(evutil_socket_t fd, short events, void *arg)
 
 struct mailbox *mailbox_new(struct event_base *base)
 {
-	struct mailbox *m = calloc(1, sizeof(*m));
+	struct mailbox *m = xcalloc(1, sizeof(*m));
 
-	if (!m)
-		abort();
 	pthread_mutex_init(&m->lock, NULL);
 	m->last = &m->first;
 	m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -71,12 +70,10 @@ struct mailbox *mailbox_new(struct event_base *base)
 
 void mailbox_post(struct mailbox *m, mail_fn *fn, void *arg)
 {
-	struct letter *letter = malloc(sizeof(*letter));
+	struct letter *letter = xmalloc(sizeof(*letter));
 	const uint64_t one = 1;
 	ssize_t n;
 
-	if (!letter)
-		abort();
 	*letter = (struct letter){NULL, fn, arg};
 	pthread_mutex_lock(&m->lock);
 	*m->last = letter;

@@ -1,5 +1,6 @@
 /* snapshot.c - what a flow goes by (snapshot.h). */
 #include "workers/llm/claude/snapshot.h"
+#include "common/base/alloc.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -15,10 +16,8 @@ static struct counted *counted(const struct snapshot *s)
 
 const struct snapshot *snapshot_new(const struct settings *settings)
 {
-	struct counted *c = malloc(sizeof(*c));
+	struct counted *c = xmalloc(sizeof(*c));
 
-	if (!c)
-		abort();
 	c->snapshot = (struct snapshot){.settings = settings_hold(settings),
 		.prompts = prompts_read(settings->prompts_dir)};
 	atomic_init(&c->holders, 1);

@@ -1,5 +1,6 @@
 /* paid.c - see paid.h. */
 #include "workers/llm/flows/paid.h"
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/base/utf8.h"
@@ -154,10 +155,8 @@ static void on_delivered(evutil_socket_t fd, short what, void *arg)
 /* The answer is on its way: until it has certainly arrived the store keeps the work. */
 static void forget_soon(struct paid *paid, const char *id)
 {
-	struct delivery *d = malloc(sizeof(*d));
+	struct delivery *d = xmalloc(sizeof(*d));
 
-	if (!d)
-		abort();
 	d->paid = paid;
 	snprintf(d->id, sizeof(d->id), "%s", id);
 	if (event_once_ms(paid->worker->base, on_delivered, d, DELIVERY_MS) < 0)
@@ -221,10 +220,8 @@ static void on_step(void *arg)
 void paid_step(struct paid *paid, const struct flow *flow, int step, int total,
 	const char *message)
 {
-	struct step *s = malloc(sizeof(*s));
+	struct step *s = xmalloc(sizeof(*s));
 
-	if (!s)
-		abort();
 	*s = (struct step){paid, flow_request(flow), step, total, message};
 	mailbox_post(paid->mailbox, on_step, s);
 }
@@ -281,10 +278,8 @@ static void on_end(
 
 struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mailbox)
 {
-	struct paid *paid = calloc(1, sizeof(*paid));
+	struct paid *paid = xcalloc(1, sizeof(*paid));
 
-	if (!paid)
-		abort();
 	*paid = (struct paid){.worker = w, .flows = flows, .mailbox = mailbox};
 	TAILQ_INIT(&paid->works);
 	uuid4(paid->owner);
@@ -356,10 +351,8 @@ static void run_paid(struct flow *flow)
 static struct work *work_new(struct paid *paid, struct bus_request *request,
 	const struct tool_request *tool, struct str asked)
 {
-	struct work *work = calloc(1, sizeof(*work));
+	struct work *work = xcalloc(1, sizeof(*work));
 
-	if (!work)
-		abort();
 	work->method = request->method;
 	work->request = request;
 	buf_add_str(&work->asked, asked);

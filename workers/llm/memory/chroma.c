@@ -1,5 +1,6 @@
 /* chroma.c - a Chroma server (chroma.h), by version 2 of its API. */
 #include "workers/llm/memory/chroma.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include <errno.h>
 #include <pthread.h>
@@ -27,10 +28,8 @@ struct chroma {
 
 struct chroma *chroma_new(const char *url, const char *embedder, int size)
 {
-	struct chroma *c = calloc(1, sizeof(*c));
+	struct chroma *c = xcalloc(1, sizeof(*c));
 
-	if (!c)
-		abort();
 	c->url = url;
 	c->embedder = embedder;
 	c->size = size;

@@ -1,5 +1,6 @@
 /* embedder.c - text to a vector (embedder.h). */
 #include "workers/llm/memory/embedder.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/llm/memory/feature_hash.h"
 #include "workers/llm/memory/sentence_encoder.h"
@@ -17,11 +18,9 @@ struct embedder {
 
 struct embedder *embedder_open(const char *model_dir)
 {
-	struct embedder *e = calloc(1, sizeof(*e));
+	struct embedder *e = xcalloc(1, sizeof(*e));
 	const char *reason = "no directory was given";
 
-	if (!e)
-		abort();
 	if (model_dir)
 		e->encoder = sentence_encoder_open(model_dir, &reason);
 	if (!e->encoder)

@@ -1,5 +1,6 @@
 /* memory.c - memories across sessions (memory.h). */
 #include "workers/llm/memory/memory.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/llm/claude/steps.h"
 #include "workers/llm/memory/chroma.h"
@@ -18,10 +19,8 @@ struct memory {
 
 struct memory *memory_new(const struct settings *settings)
 {
-	struct memory *m = calloc(1, sizeof(*m));
+	struct memory *m = xcalloc(1, sizeof(*m));
 
-	if (!m)
-		abort();
 	m->kept_by_store = true;
 	pthread_mutex_init(&m->embedding, NULL);
 	m->embedder = embedder_open(settings->embedding_model_dir);

@@ -1,5 +1,6 @@
 /* sentence_encoder.c - the sentence encoder's forward pass (sentence_encoder.h). */
 #include "workers/llm/memory/sentence_encoder.h"
+#include "common/base/alloc.h"
 #include "common/base/arena.h"
 #include "workers/llm/memory/tokenizer.h"
 #include "workers/llm/memory/weights.h"
@@ -136,10 +137,8 @@ static bool get_all(struct sentence_encoder *e)
 
 struct sentence_encoder *sentence_encoder_open(const char *dir, const char **reason)
 {
-	struct sentence_encoder *e = calloc(1, sizeof(*e));
+	struct sentence_encoder *e = xcalloc(1, sizeof(*e));
 
-	if (!e)
-		abort();
 	e->weights = weights_open(dir, reason);
 	if (!e->weights)
 		goto fail;
@@ -152,9 +151,7 @@ struct sentence_encoder *sentence_encoder_open(const char *dir, const char **rea
 		*reason = "model.json lacks a weight of the expected name and shape";
 		goto fail;
 	}
-	e->scratch = malloc(sizeof(*e->scratch));
-	if (!e->scratch)
-		abort();
+	e->scratch = xmalloc(sizeof(*e->scratch));
 	return e;
 fail:
 	sentence_encoder_close(e);

@@ -1,5 +1,6 @@
 /* tokenizer.c - SentencePiece unigram tokeniser (tokenizer.h). */
 #include "workers/llm/memory/tokenizer.h"
+#include "common/base/alloc.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <utf8proc.h>
@@ -87,9 +88,7 @@ struct tokenizer *tokenizer_new(struct str vocabulary_json)
 		yyjson_doc_free(doc);
 		return NULL;
 	}
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		abort();
+	p = xcalloc(1, sizeof(*p));
 	p->doc = doc;
 	p->count = yyjson_arr_size(entries);
 	p->size = 1024;

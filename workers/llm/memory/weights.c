@@ -1,5 +1,6 @@
 /* weights.c - the weights of a TensorFlow.js model (weights.h). */
 #include "workers/llm/memory/weights.h"
+#include "common/base/alloc.h"
 #include "workers/llm/memory/tokenizer.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -74,10 +75,8 @@ static int map_shards(struct weights *w, const char *dir)
 
 struct weights *weights_open(const char *dir, const char **reason)
 {
-	struct weights *w = calloc(1, sizeof(*w));
+	struct weights *w = xcalloc(1, sizeof(*w));
 
-	if (!w)
-		abort();
 	w->manifest = read_json(dir, "model.json");
 	if (!w->manifest) {
 		*reason = "model.json is missing or not JSON";

@@ -1,5 +1,6 @@
 /* inspect.c - looks at a database file without changing a byte of it (inspect.h). */
 #include "workers/store/db/inspect.h"
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "workers/store/db/image.h"
@@ -76,11 +77,9 @@ static int64_t side_file_size(const char *path, const char *suffix)
 static enum image_log_verdict read_log_frames(int fd, struct image_log *log, int *error)
 {
 	size_t frame_bytes = IMAGE_FRAME_HEADER_BYTES + log->page_bytes;
-	unsigned char *frame = malloc(frame_bytes);
+	unsigned char *frame = xmalloc(frame_bytes);
 	off_t at = IMAGE_LOG_HEADER_BYTES;
 
-	if (!frame)
-		abort();
 	while (at < LOG_MAX_BYTES) {
 		ssize_t n = read_at(fd, frame, frame_bytes, at);
 

@@ -1,5 +1,6 @@
 /* kept.c - see kept.h. */
 #include "workers/store/service/kept.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include <errno.h>
@@ -32,10 +33,8 @@ struct running {
 
 struct kept *kept_new(void)
 {
-	struct kept *k = calloc(1, sizeof(*k));
+	struct kept *k = xcalloc(1, sizeof(*k));
 
-	if (!k)
-		abort();
 	STAILQ_INIT(&k->calls);
 	return k;
 }
@@ -65,9 +64,7 @@ bool kept_take(struct kept *k, const struct call *call, int error)
 		return false;
 	if (k->count == 0)
 		log_warn("the disk is full: activities wait in memory", NULL);
-	one = malloc(sizeof(*one) + body.len);
-	if (!one)
-		abort();
+	one = xmalloc(sizeof(*one) + body.len);
 	*one = (struct kept_call){
 		.service = call->service, .arrived = call->arrived, .len = body.len};
 	snprintf(one->key, sizeof(one->key), "%.*s", STR_ARG(call->key));
@@ -107,9 +104,7 @@ struct call *kept_next(struct kept *k)
 
 	if (!one)
 		return NULL;
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		abort();
+	r = xcalloc(1, sizeof(*r));
 	STAILQ_REMOVE_HEAD(&k->calls, link);
 	k->count--;
 	k->bytes -= one->len;

@@ -1,5 +1,6 @@
 /* keys.c - the answers to the last keyed calls (keys.h). */
 #include "workers/store/service/keys.h"
+#include "common/base/alloc.h"
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,10 +29,8 @@ struct keys {
 
 struct keys *keys_new(void)
 {
-	struct keys *keys = calloc(1, sizeof(*keys));
+	struct keys *keys = xcalloc(1, sizeof(*keys));
 
-	if (!keys)
-		abort();
 	return keys;
 }
 
@@ -100,9 +99,7 @@ void keys_remember(struct keys *keys, struct str key, int method, struct str ans
 	k->method = method;
 	k->next = *bucket;
 	k->len = answer.len;
-	k->answer = malloc(answer.len + 1);
-	if (!k->answer)
-		abort();
+	k->answer = xmalloc(answer.len + 1);
 	memcpy(k->answer, answer.ptr, answer.len);
 	k->answer[answer.len] = '\0';
 	*bucket = index + 1;

@@ -1,5 +1,6 @@
 /* open_calls.c - calls to Claude that began and were not ended yet (open_calls.h). */
 #include "workers/store/service/open_calls.h"
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/file_io.h"
 #include "common/base/log.h"
@@ -27,9 +28,7 @@ static void add(struct open_calls *calls, struct str key, struct str row)
 {
 	struct open_call *c;
 
-	calls->items = realloc(calls->items, (calls->count + 1) * sizeof(*calls->items));
-	if (!calls->items)
-		abort();
+	calls->items = xrealloc(calls->items, (calls->count + 1) * sizeof(*calls->items));
 	c = &calls->items[calls->count++];
 	*c = (struct open_call){.row = malloc(row.len + 1), .row_len = row.len};
 	if (!c->row)

@@ -1,5 +1,6 @@
 /* serve.c - from the bus to handlers and back (serve.h). */
 #include "workers/store/service/serve.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
@@ -279,10 +280,8 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 
 static void open_one(struct store *store, const struct serve_beside *beside)
 {
-	struct serve *serve = calloc(1, sizeof(*serve));
+	struct serve *serve = xcalloc(1, sizeof(*serve));
 
-	if (!serve)
-		abort();
 	store->serve = serve;
 	serve->beside = beside;
 	serve->kept = kept_new();
@@ -293,11 +292,9 @@ static void open_one(struct store *store, const struct serve_beside *beside)
 
 void serve_open(struct store *store, const struct serve_beside *beside)
 {
-	struct served *served =
-		calloc(services_count, sizeof(*served)); /* for the life of the process */
+	struct served *served = xcalloc(
+		services_count, sizeof(*served)); /* for the life of the process */
 
-	if (!served)
-		abort();
 	open_one(store, beside);
 	open_one(store->streams, beside);
 	for (size_t i = 0; i < services_count; i++) {

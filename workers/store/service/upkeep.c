@@ -1,5 +1,6 @@
 /* upkeep.c - what the store does beside calls (upkeep.h). */
 #include "workers/store/service/upkeep.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
@@ -201,10 +202,8 @@ static void on_check_timer(evutil_socket_t fd, short what, void *arg)
 void upkeep_start(struct store *store)
 {
 	struct event_base *base = store->worker->base;
-	struct upkeep *u = calloc(1, sizeof(*u));
+	struct upkeep *u = xcalloc(1, sizeof(*u));
 
-	if (!u)
-		abort();
 	store->upkeep = u;
 	u->probe_timer = evtimer_new(base, on_probe_timer, store);
 	u->check_timer = event_new(base, -1, EV_PERSIST, on_check_timer, store);

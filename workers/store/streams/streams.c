@@ -1,5 +1,6 @@
 /* streams.c - guard.db: is it there, can it be used (streams.h). */
 #include "workers/store/streams/streams.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/store/service/serve.h"
 #include "workers/store/service/upkeep.h"
@@ -9,10 +10,8 @@
 
 struct store *streams_new(struct store *main)
 {
-	struct store *streams = calloc(1, sizeof(*streams));
+	struct store *streams = xcalloc(1, sizeof(*streams));
 
-	if (!streams)
-		abort();
 	*streams = (struct store){
 		.worker = main->worker,
 		.bus = main->bus,

@@ -1,0 +1,51 @@
+/*
+ * alloc.h - memory that is there: what malloc and its kin give, or the process ends.
+ *
+ * A worker that cannot get memory cannot go on in any useful way; the supervisor starts
+ * another one. For sizes that a client chooses, check the size first. The caller frees
+ * with free().
+ */
+#ifndef PAIGE_COMMON_BASE_ALLOC_H
+#define PAIGE_COMMON_BASE_ALLOC_H
+
+#include <stdlib.h>
+#include <string.h>
+
+static inline void *alloc_checked(void *memory)
+{
+	if (!memory)
+		abort();
+	return memory;
+}
+
+static inline void *xmalloc(size_t size)
+{
+	return alloc_checked(malloc(size));
+}
+
+static inline void *xcalloc(size_t count, size_t size)
+{
+	return alloc_checked(calloc(count, size));
+}
+
+static inline void *xrealloc(void *memory, size_t size)
+{
+	return alloc_checked(realloc(memory, size));
+}
+
+static inline void *xreallocarray(void *memory, size_t count, size_t size)
+{
+	return alloc_checked(reallocarray(memory, count, size));
+}
+
+static inline char *xstrdup(const char *text)
+{
+	return alloc_checked(strdup(text));
+}
+
+static inline char *xstrndup(const char *text, size_t length)
+{
+	return alloc_checked(strndup(text, length));
+}
+
+#endif
