@@ -39,12 +39,20 @@ START_TEST(every_method_of_the_store_has_a_service)
 					       m != METHOD_STORE_TURNS),
 			"%s has %d handlers", method_infos[m].name, found);
 	}
-	/* Who writes is keyed, so that a repeat can be told from another call. */
-	for (size_t i = 0; i < services_count; i++)
+	for (size_t i = 0; i < services_count; i++) {
+		const struct method_info *method = &method_infos[services[i].method];
+
+		/* Who writes is keyed, so that a repeat can be told from another call. */
 		if (services[i].flags & SERVICE_WRITES)
+			ck_assert_msg(method->flags & METHOD_KEYED, "%s", method->name);
+		/* A tool's handler gets the arguments, and its call is logged. */
+		ck_assert_msg(!(services[i].flags & SERVICE_TOOL) ==
+				      (method->request != tool_request_type),
+			"%s", method->name);
+		if (services[i].flags & SERVICE_TOOL)
 			ck_assert_msg(
-				method_infos[services[i].method].flags & METHOD_KEYED,
-				"%s", method_infos[services[i].method].name);
+				services[i].flags & SERVICE_WRITES, "%s", method->name);
+	}
 }
 END_TEST
 

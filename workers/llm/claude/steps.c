@@ -5,6 +5,9 @@
 #include "proto/tables/mcp_tools.h"
 #include "workers/llm/claude/paid_work.h"
 
+/* Somebody waits for a flow that cannot begin: less patience than log rows have. */
+#define LOG_CALL_MS 10000
+
 static int decode(
 	struct flow *flow, enum method method, void *out, struct bus_reply *reply)
 {
@@ -65,22 +68,16 @@ static void make_row(struct arena *arena, struct str id, enum action action,
 	buf_free(&json);
 }
 
-static int append_row(struct flow *flow, struct action_row *row, struct bus_reply *reply)
-{
-	const struct action_append append = {.actions = {row, 1}};
-
-	return tell(flow, METHOD_ACTION_APPEND, &append, NULL, reply);
-}
-
 void log_action(struct flow *flow, enum action action, const void *data)
 {
 	char id[UUID_SIZE];
 	struct action_row row;
+	const struct action_append append = {.actions = {&row, 1}};
 	struct bus_reply reply;
 
 	uuid4(id);
 	make_row(&flow->arena, str_of(id), action, data, &row);
-	if (append_row(flow, &row, &reply) < 0)
+	if (tell(flow, METHOD_ACTION_APPEND, &append, NULL, &reply) < 0)
 		log_error("action not logged", "type", "%s", action_infos[action].name,
 			"error", "%.*s", STR_ARG(reply.message), NULL);
 }
@@ -98,10 +95,13 @@ void row_of_tool(struct arena *arena, enum method method, const struct tool_requ
 bool log_tool_call(struct flow *flow, enum method method, const struct tool_request *tool)
 {
 	struct action_row row;
+	const struct action_append append = {.actions = {&row, 1}};
 	struct bus_reply reply;
 
 	row_of_tool(&flow->arena, method, tool, &row);
-	if (append_row(flow, &row, &reply) == 0)
+	reply = bus_call_wait(flow->worker->bus, METHOD_ACTION_APPEND, tool->call,
+		&append, LOG_CALL_MS, &flow->arena);
+	if (reply.status == BUS_OK)
 		return true;
 	fail_with(flow, &reply);
 	return false;
