@@ -297,6 +297,35 @@ scenario('what is asked right after a save sees the save; an edit during it stay
   }
 });
 
+scenario('what is asked of a long file while it is being opened is done after it, in order', async (t) => {
+  const { daemon, editor, file } = await withTree(t);
+  const mcp = await t.mcp(daemon);
+  const long = (word) => `${word}\n`.repeat(1_000_000);
+  fs.writeFileSync(file('long.ts'), long('old'));
+  for (let round = 0; round < 5; round += 1) {
+    // All of it is sent at once: the file worker gets it while the thread reads.
+    for (const [type, payload] of [
+      ['file:open', { path: 'long.ts' }],
+      ['file:save', { path: 'long.ts', content: long(`new ${round}`) }],
+      ['file:open', { path: 'long.ts' }],
+      ['file:close', { path: 'long.ts' }],
+    ]) editor.send(type, payload);
+    const before = await editor.next('fs:content');
+    assert.equal(before.payload.content, round === 0 ? long('old') : long(`new ${round - 1}`));
+    const saved = await editor.next('fs:save_ack');
+    const after = await editor.next('fs:content');
+    assert.equal(after.payload.content, long(`new ${round}`));
+    assert.equal(after.payload.version, saved.payload.version);
+    await until('the file is closed', async () => (await mcp.ok('paige_get_open_files')).files.length === 0);
+  }
+  // Two windows and a tool open it at the same time; it is open once.
+  const other = await t.editor(daemon);
+  const [one, two] = await Promise.all([open(editor, 'long.ts'), open(other, 'long.ts'), mcp.ok('paige_open_file', { path: 'long.ts' })]);
+  assert.equal(one.payload.content, two.payload.content);
+  assert.equal((await other.next('editor:open_file')).payload.content, long('new 4'));
+  assert.deepEqual((await mcp.ok('paige_get_open_files')).files, ['long.ts']);
+});
+
 scenario('data that the daemon keeps inside the project is no part of the tree', async (t) => {
   const projectDir = t.keep(smallProject());
   const { editor } = await withTree(t, { projectDir, dataDir: path.join(projectDir, '.paige') });

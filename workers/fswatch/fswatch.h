@@ -3,7 +3,8 @@
  *
  *   main.c           start, confinement, stop
  *   commit.c         the end of each turn of the loop: what was done is written, then told
- *   serve_files.c    fs.open, fs.show, fs.save, fs.close, fs.open_files
+ *   serve_files.c    fs.save, fs.close, fs.open_files
+ *   serve_open.c     fs.open, fs.show, fs.show_again
  *   serve_buffers.c  fs.buffer_update, fs.diff, fs.excerpt
  *   serve_state.c    fs.state, in slices
  *   diffs.c          diffs of unsaved edits, beside the loop
@@ -34,6 +35,7 @@
 #define FSWATCH_SESSION_SIZE 65
 
 struct save_job;
+struct opening;
 struct waiter;
 
 /* Requests that wait, in order. */
@@ -48,7 +50,8 @@ struct fswatch {
 	struct project project;
 	struct watch *watch;
 	struct jobs *jobs;	/* what writes */
-	struct jobs *diff_jobs; /* diffs.c */
+	struct jobs *diff_jobs; /* diffs.c, serve_state.c */
+	struct jobs *open_jobs; /* serve_open.c */
 	size_t diff_bytes;	/* copied for them */
 	struct buffer_store buffer_store;
 	struct journal journal;
@@ -61,6 +64,7 @@ struct fswatch {
 	struct waiters behind;	     /* for room in the action queue */
 	bool catching_up;	     /* those are being served */
 	struct file_content content; /* scratch of the handler that runs */
+	struct opening *openings;    /* of serve_open.c, under way beside the loop */
 	/* serve_files.c */
 	struct save_job *saves; /* under way */
 	size_t save_count;
@@ -86,6 +90,7 @@ struct fswatch {
 };
 
 void serve_files_init(struct fswatch *fs);
+void serve_open_init(struct fswatch *fs);
 void serve_buffers_init(struct fswatch *fs);
 void serve_state_init(struct fswatch *fs);
 void serve_diagnostics_init(struct fswatch *fs);
@@ -101,6 +106,8 @@ void session_init(struct fswatch *fs);
  */
 bool fswatch_key(struct fswatch *fs, struct bus_request *request, struct str asked,
 	char key[PATH_KEY_SIZE]);
+/* {"path":...} for the context of an error, in the arena of the request. */
+struct str fswatch_path_context(struct bus_request *request, struct str path);
 /* Answers FILE_ERROR for what failed with a file (fault.h). */
 void fswatch_refuse(struct bus_request *request, struct str path, int error);
 /* True when the action log is too far behind to take more rows: then `fn` serves the
@@ -115,8 +122,17 @@ void fswatch_report(struct fswatch *fs);
 void fswatch_publish_tree(struct fswatch *fs);
 /* True while a save of the file is under way. */
 bool fswatch_save_under_way(const struct fswatch *fs, const char *key);
-/* As that; then `fn` serves the request after it. */
+/* A request waits until fswatch_serve_first; `fn` serves it then, unless its caller has
+ * given up. */
+void fswatch_wait_in(struct waiters *waiters, struct bus_request *request,
+	const void *message, bus_serve_fn *fn);
+void fswatch_serve_first(struct fswatch *fs, struct waiters *waiters);
+/* True while a save of the file is under way; then `fn` serves the request after it. */
 bool fswatch_saving(struct fswatch *fs, const char *key, struct bus_request *request,
+	const void *message, bus_serve_fn *fn);
+
+/* As fswatch_saving, while a long file is being opened. serve_open.c */
+bool fswatch_opening(struct fswatch *fs, const char *key, struct bus_request *request,
 	const void *message, bus_serve_fn *fn);
 
 /* What a model is told of diagnostics, in the arena; those of files that are gone are

@@ -160,12 +160,14 @@ static int init(struct worker *w)
 		return fail("the buffers cannot be kept", fs->buffers_dir, error);
 	fs->jobs = jobs_new(w->base);
 	fs->diff_jobs = jobs_new(w->base);
-	if (!fs->jobs || !fs->diff_jobs)
+	fs->open_jobs = jobs_new(w->base);
+	if (!fs->jobs || !fs->diff_jobs || !fs->open_jobs)
 		return fail("the worker cannot start", w->settings->project_dir, -errno);
 	action_queue_init(
 		&fs->action_queue, w->base, w->bus, &fs->journal, on_rows_sent, fs);
 	commit_init(fs);
 	serve_files_init(fs);
+	serve_open_init(fs);
 	serve_buffers_init(fs);
 	serve_state_init(fs);
 	serve_diagnostics_init(fs);
@@ -207,6 +209,7 @@ static void stop(struct worker *w)
 	fs->stopping = true;
 	event_del(fs->summary_timer);
 	watch_stop(fs->watch);
+	jobs_drain(fs->open_jobs);
 	jobs_drain(fs->jobs);
 	jobs_drain(fs->diff_jobs);
 	commit_end(fs);

@@ -1,5 +1,6 @@
 /*
- * serve_files.c - the methods that open, show, save and close files.
+ * serve_files.c - the methods that save and close files, and what requests about files have
+ * in common.
  *
  * Saving waits for the disk, so it is done on the thread of jobs.h; what is asked of the
  * same file meanwhile waits for it.
@@ -18,13 +19,10 @@
 #include <stdlib.h>
 
 #define MAX_SAVES 256
-/* Room for the envelope around what a client is sent. */
-#define ENVELOPE_BYTES 4096
 
 /* ---- refusing ---- */
 
-/* {"path":...} for the context of an error. */
-static struct str path_context(struct bus_request *request, struct str path)
+struct str fswatch_path_context(struct bus_request *request, struct str path)
 {
 	struct buf json = {.data = NULL};
 	struct path_data data = {.path = path};
@@ -46,7 +44,7 @@ static struct str shown(struct str path)
 void fswatch_refuse(struct bus_request *request, struct str path, int error)
 {
 	bus_answer_error(request, error_code_infos[ERROR_FILE_ERROR].name,
-		path_context(request, path), "%.*s %s", STR_ARG(shown(path)),
+		fswatch_path_context(request, path), "%.*s %s", STR_ARG(shown(path)),
 		fault_text(error));
 }
 
@@ -58,7 +56,7 @@ bool fswatch_key(struct fswatch *fs, struct bus_request *request, struct str ask
 	if (verdict == PATH_OK)
 		return true;
 	bus_answer_error(request, error_code_infos[ERROR_FILE_ERROR].name,
-		path_context(request, asked), "The path \"%.*s\" %s",
+		fswatch_path_context(request, asked), "The path \"%.*s\" %s",
 		STR_ARG(shown(asked)), paths_verdict_text(verdict));
 	return false;
 }
@@ -73,7 +71,7 @@ struct waiter {
 	bus_serve_fn *fn;
 };
 
-static void wait_in(struct waiters *waiters, struct bus_request *request,
+void fswatch_wait_in(struct waiters *waiters, struct bus_request *request,
 	const void *message, bus_serve_fn *fn)
 {
 	struct waiter *waiter = arena_alloc(&request->arena, sizeof(*waiter));
@@ -83,8 +81,7 @@ static void wait_in(struct waiters *waiters, struct bus_request *request,
 	waiters->last = waiter;
 }
 
-/* Serves the first that waits. What its caller has given up must not be done. */
-static void serve_first(struct fswatch *fs, struct waiters *waiters)
+void fswatch_serve_first(struct fswatch *fs, struct waiters *waiters)
 {
 	struct waiter waiter = *waiters->first;
 
@@ -105,7 +102,7 @@ bool fswatch_behind(struct fswatch *fs, struct bus_request *request, const void 
 	if (fs->catching_up ||
 		(!action_queue_full(&fs->action_queue) && !fs->behind.first))
 		return false;
-	wait_in(&fs->behind, request, message, fn);
+	fswatch_wait_in(&fs->behind, request, message, fn);
 	return true;
 }
 
@@ -113,175 +110,8 @@ void fswatch_caught_up(struct fswatch *fs)
 {
 	fs->catching_up = true;
 	while (fs->behind.first && !action_queue_full(&fs->action_queue))
-		serve_first(fs, &fs->behind);
+		fswatch_serve_first(fs, &fs->behind);
 	fs->catching_up = false;
-}
-
-/* ---- opening ---- */
-
-/* Reads a file for a window. False: the request was answered with why not. */
-static bool read_for(struct fswatch *fs, struct bus_request *request, const char *key)
-{
-	int error = read_file(&fs->project, key, &fs->content);
-
-	if (error)
-		fswatch_refuse(request, str_of(key), error);
-	return !error;
-}
-
-/* What is too big once its characters are escaped. Takes `json` when it refuses. */
-static bool too_big(struct bus_request *request, const char *key, struct buf *json)
-{
-	if (json->len <= READ_MAX_BYTES - ENVELOPE_BYTES)
-		return false;
-	buf_free(json);
-	fswatch_refuse(request, str_of(key), FAULT_TOO_BIG);
-	return true;
-}
-
-static int64_t content_chars(const struct fswatch *fs)
-{
-	return (int64_t)utf8_utf16_len(fs->content.text);
-}
-
-/* Adds the file that was read to the open files. */
-static bool add_open(struct fswatch *fs, struct bus_request *request, const char *key)
-{
-	struct str path = str_of(key);
-	struct buffer *buffer = buffers_find(&fs->buffers, path);
-
-	if (open_files_find(&fs->open_files, path)) {
-		open_files_version(&fs->open_files, path, fs->content.version);
-		return true;
-	}
-	if (!open_files_add(&fs->open_files, path, content_chars(fs))) {
-		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
-			path_context(request, path),
-			"%d files are open already; close some", OPEN_FILES_MAX);
-		return false;
-	}
-	open_files_version(&fs->open_files, path, fs->content.version);
-	/* Unsaved edits of a file that was closed meanwhile are counted anew (P4.7). */
-	if (buffer) {
-		buffer_log_opened(&buffer->log, content_chars(fs));
-		buffers_changed(&fs->buffers, buffer);
-	}
-	return true;
-}
-
-static const char *content_language(const struct fswatch *fs, const char *key)
-{
-	return fs->content.binary ? LANGUAGE_BINARY : language_of(str_of(key));
-}
-
-static void serve_open(void *arg, struct bus_request *request, const void *message)
-{
-	struct fswatch *fs = arg;
-	const struct file_open *in = message;
-	char key[PATH_KEY_SIZE];
-	struct buf json = {.data = NULL};
-
-	if (!fswatch_key(fs, request, in->path, key) ||
-		fswatch_behind(fs, request, message, serve_open) ||
-		fswatch_saving(fs, key, request, message, serve_open) ||
-		!read_for(fs, request, key))
-		return;
-
-	const struct fs_content reply = {
-		.path = str_of(key),
-		.content = fs->content.text,
-		.language = str_of(content_language(fs, key)),
-		.line_count = (int64_t)fs->content.line_count,
-		.has_line_count = true,
-		.version = str_of(fs->content.version),
-		.binary = true,
-		.has_binary = fs->content.binary,
-	};
-
-	buf_reserve(&json, fs->content.text.len + fs->content.text.len / 16 + 256);
-	proto_encode(fs_content_type(), &reply, &json);
-	if (too_big(request, key, &json))
-		return;
-	if (!add_open(fs, request, key)) {
-		buf_free(&json);
-		return;
-	}
-	action_queue_add(&fs->action_queue, request->key, ACTION_FILE_OPEN,
-		&(struct path_data){.path = str_of(key)});
-	commit_answer(fs, request, &json);
-}
-
-/* Shows a file to every window, logs the call of the tool if there is one, and answers. */
-static void show(struct fswatch *fs, struct bus_request *request, const char *key,
-	const struct tool_request *tool)
-{
-	struct buf json = {.data = NULL};
-
-	if (!read_for(fs, request, key))
-		return;
-
-	const struct editor_open_file shown_file = {
-		.path = str_of(key),
-		.content = fs->content.text,
-		.language = str_of(content_language(fs, key)),
-		.line_count = (int64_t)fs->content.line_count,
-		.has_line_count = true,
-	};
-
-	proto_encode(editor_open_file_type(), &shown_file, &json);
-	if (too_big(request, key, &json))
-		return;
-	if (!add_open(fs, request, key)) {
-		buf_free(&json);
-		return;
-	}
-	if (tool)
-		action_queue_add(&fs->action_queue, request->key, ACTION_MCP_TOOL_CALL,
-			&(struct mcp_tool_call_data){
-				.tool_name = str_of(mcp_tool_of(request->method)->name),
-				.session_id = tool->session_id});
-	turn_publish(fs, "ui/editor:open_file", &json);
-	commit_answer_message(fs, request,
-		&(struct tool_open_file_output){
-			.success = true, .has_success = true, .path = str_of(key)});
-}
-
-/* The arguments of paige_open_file. NULL: they were refused. */
-static const struct tool_open_file_input *arguments_of(
-	struct bus_request *request, const struct tool_request *tool)
-{
-	struct proto_error error;
-	const void *input =
-		mcp_tool_input(request->method, tool, &request->arena, &error);
-
-	if (!input)
-		bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
-			(struct str){NULL, 0}, "%s", error.text);
-	return input;
-}
-
-static void serve_show(void *arg, struct bus_request *request, const void *message)
-{
-	struct fswatch *fs = arg;
-	const struct tool_request *tool = message;
-	const struct tool_open_file_input *in = arguments_of(request, tool);
-	char key[PATH_KEY_SIZE];
-
-	if (in && fswatch_key(fs, request, in->path, key) &&
-		!fswatch_behind(fs, request, message, serve_show) &&
-		!fswatch_saving(fs, key, request, message, serve_show))
-		show(fs, request, key, tool);
-}
-
-static void serve_show_again(void *arg, struct bus_request *request, const void *message)
-{
-	struct fswatch *fs = arg;
-	const struct tool_open_file_input *in = message;
-	char key[PATH_KEY_SIZE];
-
-	if (fswatch_key(fs, request, in->path, key) &&
-		!fswatch_saving(fs, key, request, message, serve_show_again))
-		show(fs, request, key, NULL);
 }
 
 /* ---- closing ---- */
@@ -294,7 +124,8 @@ static void serve_close(void *arg, struct bus_request *request, const void *mess
 
 	if (!fswatch_key(fs, request, in->path, key) ||
 		fswatch_behind(fs, request, message, serve_close) ||
-		fswatch_saving(fs, key, request, message, serve_close))
+		fswatch_saving(fs, key, request, message, serve_close) ||
+		fswatch_opening(fs, key, request, message, serve_close))
 		return;
 
 	struct str path = str_of(key);
@@ -353,7 +184,7 @@ bool fswatch_saving(struct fswatch *fs, const char *key, struct bus_request *req
 
 	if (!job)
 		return false;
-	wait_in(&job->after, request, message, fn);
+	fswatch_wait_in(&job->after, request, message, fn);
 	return true;
 }
 
@@ -422,7 +253,7 @@ static void answer_saved(struct save_job *job)
 static void answer_conflict(struct save_job *job)
 {
 	struct bus_request *request = job->request;
-	struct str context = path_context(request, str_of(job->key));
+	struct str context = fswatch_path_context(request, str_of(job->key));
 
 	if (job->save.version[0])
 		context = arena_printf(&request->arena, "%.*s,\"version\":\"%s\"}",
@@ -454,7 +285,7 @@ static void done_save(struct job *arg)
 	else
 		fswatch_refuse(job->request, str_of(job->key), job->error);
 	while (job->after.first)
-		serve_first(fs, &job->after);
+		fswatch_serve_first(fs, &job->after);
 	free(job);
 }
 
@@ -465,11 +296,12 @@ static void serve_save(void *arg, struct bus_request *request, const void *messa
 	char key[PATH_KEY_SIZE];
 
 	if (!fswatch_key(fs, request, in->path, key) ||
-		fswatch_behind(fs, request, message, serve_save))
+		fswatch_behind(fs, request, message, serve_save) ||
+		fswatch_opening(fs, key, request, message, serve_save))
 		return;
 	if (fs->save_count >= MAX_SAVES) {
 		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,
-			path_context(request, str_of(key)),
+			fswatch_path_context(request, str_of(key)),
 			"%s was not saved: the disk is behind; try again", key);
 		return;
 	}
@@ -508,9 +340,6 @@ static void serve_open_files(void *arg, struct bus_request *request, const void 
 
 void serve_files_init(struct fswatch *fs)
 {
-	bus_serve(fs->bus, METHOD_FS_OPEN, serve_open, fs);
-	bus_serve(fs->bus, METHOD_FS_SHOW, serve_show, fs);
-	bus_serve(fs->bus, METHOD_FS_SHOW_AGAIN, serve_show_again, fs);
 	bus_serve(fs->bus, METHOD_FS_SAVE, serve_save, fs);
 	bus_serve(fs->bus, METHOD_FS_CLOSE, serve_close, fs);
 	bus_serve(fs->bus, METHOD_FS_OPEN_FILES, serve_open_files, fs);
