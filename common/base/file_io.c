@@ -2,6 +2,7 @@
 #include "common/base/file_io.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,11 @@ int file_open_regular(int dir_fd, const char *name, int flags)
 	if (error)
 		close(fd);
 	return error ? error : fd;
+}
+
+const char *file_error_text(int error)
+{
+	return error == -ENOTSUP ? "Not a regular file" : strerror(-error);
 }
 
 void file_fill_standard(void)

@@ -16,6 +16,8 @@
  */
 int file_open_regular(int dir_fd, const char *name, int flags)
 	__attribute__((warn_unused_result));
+/* What is wrong, in words: as strerror, but -ENOTSUP means what it does above. */
+const char *file_error_text(int error);
 /* Appends what is left of the file. 0, -EFBIG when it is more than `max` bytes (what was
  * read is in *out), or -errno. */
 int file_read_all(int fd, size_t max, struct buf *out)

@@ -173,7 +173,7 @@ scenario('the key of the MCP sessions cannot be read: /health tells, and all is 
   const daemon = await t.daemon({ dataDir });
   await becomes(daemon, 'degraded');
   const status = JSON.parse((await daemon.ctl('status', '--json')).stdout);
-  assert.match(status.workers.find((w) => w.name === 'gateway').reason, /mcp-sessions: Is a directory/);
+  assert.match(status.workers.find((w) => w.name === 'gateway').reason, /mcp-sessions: Not a regular file/);
   assert.ok(daemon.everythingWritten().match(/key of the MCP sessions was not given/g).length <= 2, 'it is said once');
   fs.rmdirSync(path.join(dataDir, 'mcp-sessions'));
   await becomes(daemon, 'ok');

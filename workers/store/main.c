@@ -2,6 +2,7 @@
  * main.c - paige-store, the worker that owns the databases: its methods, its start and
  * its end.
  */
+#include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
@@ -127,12 +128,12 @@ static int init(struct worker *w)
 	result = open_calls_load(&store.open_calls, w->settings->data_dir);
 	if (result < 0)
 		log_warn("calls to Claude that never ended are not known any more",
-			"error", "%s", strerror(-result), NULL);
+			"error", "%s", file_error_text(result), NULL);
 	result = paid_works_load(&store.paid_works, w->settings->data_dir);
 	if (result < 0)
 		log_warn("what Claude has answered to works that were cut off is not "
 			 "known any more",
-			"error", "%s", strerror(-result), NULL);
+			"error", "%s", file_error_text(result), NULL);
 	/* SQLite opens /dev/urandom once, which it may not do any more when confined. */
 	sqlite3_randomness(sizeof(seed), &seed);
 	serve_open(&store, &beside);

@@ -106,7 +106,7 @@ static void shorten(const struct store *store, const struct mcp_sessions_kept *k
 	result = replace(store, buf_str(&text));
 	if (result < 0)
 		log_warn("the list of ended MCP sessions was not shortened", "error",
-			"%s", strerror(-result), NULL);
+			"%s", file_error_text(result), NULL);
 	buf_free(&text);
 }
 
@@ -134,7 +134,7 @@ int mcp_sessions(struct store *store, struct call *call)
 	if (result < 0)
 		return call_refuse(call, ERROR_INTERNAL_ERROR,
 			"The key of the MCP sessions cannot be kept in %s: %s", path,
-			strerror(-result));
+			file_error_text(result));
 	return 0;
 }
 
@@ -149,8 +149,8 @@ int mcp_session_end(struct store *store, struct call *call)
 	fd = file_open_regular(AT_FDCWD, path, O_WRONLY | O_APPEND);
 	if (fd < 0 || write(fd, line, (size_t)n) != n)
 		log_warn("an ended MCP session will not stay ended after a restart",
-			"path", "%s", path, "error", "%s", strerror(fd < 0 ? -fd : errno),
-			NULL);
+			"path", "%s", path, "error", "%s",
+			file_error_text(fd < 0 ? fd : -errno), NULL);
 	if (fd >= 0)
 		close(fd);
 	call_answer_text(call, STR_LIT("{}"));

@@ -63,7 +63,7 @@ static void empty_file(const struct open_calls *calls)
 		close(fd);
 	else if (fd != -ENOENT)
 		log_warn("the list of open calls was not emptied", "path", "%s",
-			calls->path, "error", "%s", strerror(-fd), NULL);
+			calls->path, "error", "%s", file_error_text(fd), NULL);
 }
 
 static void read_lines(struct open_calls *calls, struct str text)
