@@ -187,7 +187,11 @@ static void begin(struct worker *w)
 
 static void on_flows_ended(void *arg)
 {
-	worker_stopped(arg);
+	struct worker *w = arg;
+	struct llm *llm = w->state;
+
+	paid_stop(llm->paid);
+	worker_stopped(w);
 }
 
 static void stop(struct worker *w)

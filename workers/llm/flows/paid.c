@@ -40,6 +40,7 @@ struct paid {
 	struct mailbox *mailbox;
 	TAILQ_HEAD(works, work) works;
 	size_t count;
+	LIST_HEAD(, delivery) deliveries;
 	char owner[UUID_SIZE]; /* this process, to the store */
 };
 
@@ -132,35 +133,51 @@ static void forget(struct paid *paid, const char *id)
 	tell_store(paid, METHOD_PAID_DROP, &(struct paid_drop){.id = str_of(id)});
 }
 
+/* An answer on its way: until it has certainly arrived the store keeps the work. */
 struct delivery {
+	LIST_ENTRY(delivery) link;
 	struct paid *paid;
+	struct event *timer;
 	char id[UUID_SIZE];
 };
 
-static void on_delivered(evutil_socket_t fd, short what, void *arg)
+static void delivered(struct delivery *d)
 {
-	struct delivery *d = arg;
 	const struct work *work;
 	bool lost = false;
 
-	(void)fd;
-	(void)what;
 	TAILQ_FOREACH(work, &d->paid->works, link)
 	lost = lost || (!work->request && work->lost && strcmp(work->ids.id, d->id) == 0);
 	if (!lost)
 		forget(d->paid, d->id);
+	LIST_REMOVE(d, link);
+	event_free(d->timer);
 	free(d);
 }
 
-/* The answer is on its way: until it has certainly arrived the store keeps the work. */
+static void on_delivered(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	delivered(arg);
+}
+
 static void forget_soon(struct paid *paid, const char *id)
 {
 	struct delivery *d = xmalloc(sizeof(*d));
 
 	d->paid = paid;
 	snprintf(d->id, sizeof(d->id), "%s", id);
-	if (event_once_ms(paid->worker->base, on_delivered, d, DELIVERY_MS) < 0)
+	d->timer = evtimer_new(paid->worker->base, on_delivered, d);
+	if (!d->timer || event_add_ms(d->timer, DELIVERY_MS) < 0)
 		abort();
+	LIST_INSERT_HEAD(&paid->deliveries, d, link);
+}
+
+void paid_stop(struct paid *paid)
+{
+	while (!LIST_EMPTY(&paid->deliveries))
+		delivered(LIST_FIRST(&paid->deliveries));
 }
 
 /* ---- telling ---- */
@@ -282,6 +299,7 @@ struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mai
 
 	*paid = (struct paid){.worker = w, .flows = flows, .mailbox = mailbox};
 	TAILQ_INIT(&paid->works);
+	LIST_INIT(&paid->deliveries);
 	uuid4(paid->owner);
 	flows_on_end(flows, on_end, paid);
 	return paid;

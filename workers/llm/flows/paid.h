@@ -41,6 +41,9 @@ void paid_cancel(struct paid *paid, struct str call);
 void paid_lost(struct paid *paid, struct str call);
 /* Another session: results of the one before are of no use. */
 void paid_forget(struct paid *paid);
+/* At an orderly stop, when every flow has ended: the answers given leave before the process
+ * does, so that the next worker does not give them again. */
+void paid_stop(struct paid *paid);
 
 /* From the flow's thread: `step` steps of `total` are done, `message` says what is done
  * now. Told to who called, and to every window. */
