@@ -150,8 +150,10 @@ static void done_read(struct job *job)
 
 	batch->reading = false;
 	batch->running = true;
-	/* The caller is another process by now, whose calls may have been done. */
-	if (!batch->peer && batch->head.seq != 0)
+	/* The caller has given up, or is another process by now, whose calls may have been
+	 * done. */
+	if ((!batch->peer && batch->head.seq != 0) ||
+		p->request->deadline.us <= clock_mono().us)
 		bus_answer_late(p->request);
 	else
 		hand_over(p->request);

@@ -1,0 +1,200 @@
+/*
+ * Calls with large bodies, which the owner parses on a thread beside its loop: order,
+ * errors, deadlines and the stop of the owner are as for small ones.
+ */
+#include "tests/bus/bus_rig.h"
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#define READ_BATCH METHOD_SESSION_ACTIVE
+#define READ_ALONE METHOD_SESSION_RESTORED
+#define KEYED_BATCH METHOD_ACTIVITY_IDLE_END
+#define CHECKED METHOD_HINTS_LEVEL_CHANGE
+
+#define LARGE_BYTES (2 * BUS_READ_AT_ONCE_BYTES)
+#define LONG_BYTES (12 * 1024 * 1024)
+
+static struct rig rig;
+static pid_t store;
+static char *large, *very_long; /* texts to be put into a body */
+
+static char *text_of(size_t bytes)
+{
+	char *text = malloc(bytes + 1);
+
+	ck_assert_ptr_nonnull(text);
+	memset(text, 'x', bytes);
+	text[bytes] = '\0';
+	return text;
+}
+
+static void set_up(void)
+{
+	large = text_of(LARGE_BYTES);
+	very_long = text_of(LONG_BYTES);
+	rig_init(&rig);
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+}
+
+static void tear_down(void)
+{
+	rig_kill(&store);
+	rig_fini(&rig);
+	free(large);
+	free(very_long);
+}
+
+static bool in_ledger(int64_t n)
+{
+	size_t count;
+	int64_t *ledger = rig_ledger(&rig, &count);
+	bool found = false;
+
+	for (size_t i = 0; i < count; i++)
+		found = found || ledger[i] == n;
+	free(ledger);
+	return found;
+}
+
+/* With reads nothing dedups: the ledger shows the order of handling. */
+START_TEST(small_calls_do_not_overtake_large_ones)
+{
+	enum { CALLS = 60 };
+	int64_t *ledger;
+	size_t count;
+
+	for (int i = 0; i < CALLS; i++)
+		rig_call(&rig, READ_BATCH, 0, "{\"pad\":\"%s\",\"n\":%d}",
+			i % 3 ? "" : large, i);
+	ck_assert(rig_wait(&rig, 5000));
+	rig_check_all_ok(&rig);
+	ledger = rig_ledger(&rig, &count);
+	ck_assert_uint_eq(count, CALLS);
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_int_eq(ledger[i], i);
+		ck_assert_uint_eq(rig.calls[i].order, i + 1);
+		ck_assert_int_eq(rig_number(&rig.calls[i], "n"), i);
+	}
+	free(ledger);
+}
+END_TEST
+
+/* Before and after a text. */
+static const struct {
+	const char *before, *after;
+} wrong[] = {
+	{"{\"from\":7,\"pad\":\"", "\"}"},
+	{"[\"", "\"]"},
+};
+
+START_TEST(errors_are_those_of_small_calls)
+{
+	struct rig_call *small, *big, *good;
+
+	small = rig_call(&rig, CHECKED, 0, "%s%s", wrong[_i].before, wrong[_i].after);
+	big = rig_call(
+		&rig, CHECKED, 0, "%s%s%s", wrong[_i].before, large, wrong[_i].after);
+	good = rig_call(&rig, READ_BATCH, 0, "{\"n\":1}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(big->status, BUS_ERROR);
+	ck_assert(str_is(buf_str(&big->code), "INVALID_MESSAGE"));
+	ck_assert_int_eq(small->status, big->status);
+	ck_assert_uint_gt(small->message.len, 0);
+	buf_add_char(&small->message, '\0');
+	buf_add_char(&big->message, '\0');
+	ck_assert_str_eq(small->message.data, big->message.data);
+	ck_assert_int_eq(good->status, BUS_OK);
+}
+END_TEST
+
+START_TEST(a_large_text_that_is_no_json_is_refused)
+{
+	struct rig_call *call, *good;
+
+	call = rig_call(&rig, READ_BATCH, 0, "{\"n\":1,\"pad\":\"%s\"", large);
+	good = rig_call(&rig, READ_BATCH, 0, "{\"n\":2}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(call->status, BUS_ERROR);
+	ck_assert(str_is(buf_str(&call->code), "INVALID_MESSAGE"));
+	ck_assert_int_eq(good->status, BUS_OK);
+	ck_assert(!in_ledger(1));
+}
+END_TEST
+
+/*
+ * The loop is busy when the thread has read the call, until its caller has given up. When
+ * that meets it just while it is read depends on the machine: so at several moments.
+ */
+START_TEST(what_came_too_late_while_it_was_read_is_not_done)
+{
+	for (int i = 0; i < 12; i++) {
+		struct rig_call *call = rig_call(
+			&rig, READ_ALONE, 100, "{\"n\":%d,\"pad\":\"%s\"}", i, very_long);
+
+		rig_turn(&rig, 3 * i);
+		rig_call(&rig, READ_ALONE, 0, "{\"busy\":150}");
+		ck_assert(rig_wait(&rig, 2000));
+		rig_turn(&rig, 50);
+		ck_assert(call->status == BUS_OK || call->status == BUS_TIMEOUT);
+		ck_assert_msg(in_ledger(i) == (call->status == BUS_OK),
+			"call %d, status %d", i, call->status);
+	}
+	rig_call(&rig, READ_BATCH, 0, "{\"n\":99}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(in_ledger(99));
+}
+END_TEST
+
+START_TEST(an_owner_that_stops_while_it_reads_loses_nothing)
+{
+	enum { CALLS = 12 };
+	bool seen[CALLS] = {false};
+	int64_t *ledger;
+	size_t count;
+
+	for (int round = 0; round < 4; round++) {
+		for (int i = 0; i < CALLS / 4; i++)
+			rig_call(&rig, KEYED_BATCH, 0, "{\"n\":%d,\"pad\":\"%s\"}",
+				round * CALLS / 4 + i, very_long + LONG_BYTES * 2 / 3);
+		rig_turn(&rig, 4 * round);
+		kill(store, SIGTERM);
+		for (int i = 0; i < 20 && rig.answered < rig.count; i++)
+			rig_turn(&rig, 10);
+		ck_assert_int_eq(rig_stop(&store), 0);
+		store = rig_peer(&rig, "store", NULL);
+		ck_assert(rig_wait(&rig, 5000));
+	}
+	rig_check_all_ok(&rig);
+	ledger = rig_ledger(&rig, &count);
+	ck_assert_uint_eq(count, CALLS);
+	for (size_t i = 0; i < count; i++) {
+		ck_assert(!seen[ledger[i]]);
+		seen[ledger[i]] = true;
+	}
+	free(ledger);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("bus large");
+	TCase *tc = tcase_create("large");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, small_calls_do_not_overtake_large_ones);
+	tcase_add_loop_test(tc, errors_are_those_of_small_calls, 0,
+		(int)(sizeof(wrong) / sizeof(wrong[0])));
+	tcase_add_test(tc, a_large_text_that_is_no_json_is_refused);
+	tcase_add_test(tc, what_came_too_late_while_it_was_read_is_not_done);
+	tcase_add_test(tc, an_owner_that_stops_while_it_reads_loses_nothing);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? 0 : 1;
+}
