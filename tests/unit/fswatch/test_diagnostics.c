@@ -237,7 +237,7 @@ START_TEST(long_texts_are_cut_at_a_character)
 	char text[2 * DIAGNOSTICS_MAX_TEXT + 1] = "x";
 	struct state_diagnostics out;
 
-	for (size_t i = 1; i + 1 < sizeof(text); i += 2)
+	for (size_t i = 1; i + 2 < sizeof(text); i += 2)
 		memcpy(text + i, "\xC3\xA9", 3);
 	items[0] = at(DIAGNOSTIC_ERROR, 1, 1, text);
 	items[0].source = str_of(text);
