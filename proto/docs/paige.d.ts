@@ -30,7 +30,7 @@ export type MessageType = "info" | "hint" | "success" | "warning" | "error";
 /** What the Observer saw (story 10). */
 export type NudgeSignal = "wrong_file" | "scope_drift" | "idle" | "phase_complete" | "edit_loop" | "no_nudge";
 
-/** How grave it is, the worst first. */
+/** How severe it is, the worst first. */
 export type DiagnosticSeverity = "error" | "warning" | "information" | "hint";
 
 /** Which of the four policy machines. */
@@ -230,23 +230,23 @@ export interface EditorSelection {
 	selectedText?: string;
 }
 
-/** What a compiler or a linter says of a piece of a file. */
+/** What a compiler or a linter reports about a piece of a file. */
 export interface EditorDiagnostic {
 	/** The piece. Lines and columns are counted from 1, as everywhere here; those of LSP from 0. */
 	range: TextRange;
-	/** How grave it is. */
+	/** How severe it is. */
 	severity: DiagnosticSeverity;
-	/** What it says; of a long one the first 1000 bytes are kept. */
+	/** The text; of a long one the first 1000 bytes are kept. */
 	message: string;
-	/** Who says it: typescript, eslint. */
+	/** Which program reports it: typescript, eslint. */
 	source?: string;
 }
 
-/** All that compilers and linters say of a file now. It replaces what was sent of the file before; an empty list removes that. Forgotten when the file is closed or deleted, and with the file worker. */
+/** All that compilers and linters report about a file now. It replaces what was sent for the file before; an empty list removes that. Forgotten when the file is closed or deleted, and with the file worker. */
 export interface EditorDiagnostics {
 	/** Project-relative or absolute path. */
 	path: string;
-	/** In any order. The 100 gravest are kept, and it is known how many there were. */
+	/** In any order. The 100 most severe are kept, the others are counted. */
 	diagnostics: EditorDiagnostic[];
 }
 
@@ -1089,7 +1089,7 @@ export interface ToolGetDiffOutput {
 
 /** Which parts of the state. */
 export interface ToolGetSessionStateInput {
-	/** Only these. Without it, or when it is empty: open_files to dreyfus, which is what a conversation begins with. Ask for active_tab and selection to learn what the learner looks at, for phase_text before you speak of what the phase asks for, for recent_actions to learn what the learner just did, for diagnostics to learn what compilers and linters say in the editor. */
+	/** Only these. Without it, or when it is empty: open_files to dreyfus, which is what a conversation begins with. Ask for active_tab and selection to learn what the learner looks at, for phase_text before you speak of what the phase asks for, for recent_actions to learn what the learner just did, for diagnostics to learn what compilers and linters report in the editor. */
 	include?: StateItem[];
 }
 
@@ -1113,25 +1113,25 @@ export interface StateBuffer {
 	lastUpdated?: string;
 }
 
-/** What a compiler or a linter says of a piece of a file. */
+/** What a compiler or a linter reports about a piece of a file. */
 export interface StateDiagnostic {
 	/** Project-relative path. */
 	path: string;
 	/** The piece, as the learner sees it. */
 	range: TextRange;
-	/** How grave it is. */
+	/** How severe it is. */
 	severity: DiagnosticSeverity;
-	/** What it says. */
+	/** The text. */
 	message: string;
-	/** Who says it. */
+	/** Which program reports it. */
 	source?: string;
 }
 
-/** diagnostics: what compilers and linters say in the editor, errors first. */
+/** diagnostics: what compilers and linters report in the editor, errors first. */
 export interface StateDiagnostics {
 	/** By severity, then path, then line. */
 	items: StateDiagnostic[];
-	/** How many more there are that are not told. */
+	/** How many more there are. */
 	leftOut?: number;
 }
 
@@ -1309,7 +1309,7 @@ export interface SessionState {
 	phase_text?: PhaseInfo | null;
 	/** What just happened. */
 	recent_actions?: StateAction[];
-	/** What compilers and linters say. */
+	/** What compilers and linters report. */
 	diagnostics?: StateDiagnostics;
 }
 
@@ -1905,7 +1905,7 @@ export interface McpTools {
 	paige_highlight_lines: { input: ToolHighlightLinesInput; output: ToolSuccess };
 	/** Removes highlighted lines, in one file or in all. The files themselves stay as they are. */
 	paige_clear_highlights: { input: ToolClearHighlightsInput; output: ToolSuccess };
-	/** Returns the state of the active coaching session: open files, unsaved buffers (long ones without their text) and their diffs, the current phase and the plan, progress, hints, the session with the hint level, and the learner's skills; with include also the active tab, the selection, the text of the phase, recent actions and what compilers and linters say. Call it at the start of a conversation. */
+	/** Returns the state of the active coaching session: open files, unsaved buffers (long ones without their text) and their diffs, the current phase and the plan, progress, hints, the session with the hint level, and the learner's skills; with include also the active tab, the selection, the text of the phase, recent actions and what compilers and linters report. Call it at the start of a conversation. */
 	paige_get_session_state: { input: ToolGetSessionStateInput; output: unknown };
 	/** Makes files light up in the learner's file explorer: hints with a style for each file, or paths with one style for all. They add up until paige_clear_hints. */
 	paige_hint_files: { input: ToolHintFilesInput; output: ToolSuccess };

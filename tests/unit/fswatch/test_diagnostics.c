@@ -136,7 +136,7 @@ START_TEST(files_that_are_gone_are_forgotten)
 }
 END_TEST
 
-START_TEST(of_one_file_the_gravest_are_kept_and_the_others_counted)
+START_TEST(of_one_file_the_most_severe_are_kept_and_the_others_counted)
 {
 	struct state_diagnostics out;
 
@@ -262,7 +262,7 @@ int main(void)
 	tcase_add_test(tc, a_message_replaces_all_of_its_file);
 	tcase_add_test(tc, a_directory_goes_with_what_is_in_it);
 	tcase_add_test(tc, files_that_are_gone_are_forgotten);
-	tcase_add_test(tc, of_one_file_the_gravest_are_kept_and_the_others_counted);
+	tcase_add_test(tc, of_one_file_the_most_severe_are_kept_and_the_others_counted);
 	tcase_add_test(tc, no_more_files_than_are_allowed);
 	tcase_add_test(tc, no_more_bytes_than_are_allowed);
 	tcase_add_test(tc, a_refused_message_leaves_nothing_of_its_file);

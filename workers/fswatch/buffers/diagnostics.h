@@ -1,10 +1,10 @@
 /*
- * diagnostics.h - what the compilers and linters of the editor say of files: kept by
- * path, told to a model with the errors first.
+ * diagnostics.h - what the compilers and linters of the editor report about files: kept by
+ * path, shown to a model with the errors first.
  *
  * Pure: it reads no file and asks nobody. A message of a window replaces all that was kept
- * of its file. Everything is bounded; what does not fit is counted, and whoever reads
- * the rest is told of it. Texts are data: nothing in them is looked at.
+ * of its file. Everything is bounded; what does not fit is refused, or left out
+ * and counted. Texts are data: nothing in them is looked at.
  *
  * It lives as long as the process. Windows send diagnostics again whenever they change,
  * so none are written to the disk.
