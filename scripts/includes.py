@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""includes.py [--graph] DIR - checks the folders of the C sources below DIR by what their files include.
+"""includes.py [--graph] DIR - checks the folders of the C sources below DIR: what their files include, their size, their README.
 
 - An include names its file from the top of the tree: #include "common/bus/bus.h".
 - No file includes one of a layer above its own (LAYERS, from the ground up).
 - No program includes a file of another program; what two of them need is a library.
 - The folders do not include each other in a circle.
 - A folder holds at most LIMIT sources.
+- A folder has a README.md of at most README_LINES lines. Those below tests may leave it to a folder above them.
 
 Looks at the sources below the folders of LAYERS. Prints "FILE:LINE: what is wrong" for each fault and exits with 1 when there is any.
 --graph prints the folders with their number of sources, and which folders they include.
@@ -15,6 +16,7 @@ import re
 import sys
 
 LIMIT = 25
+README_LINES = 40
 
 # Tests stand on top: they may include everything, and nothing includes them.
 LAYERS = (
@@ -142,12 +144,32 @@ def in_circle(arrows, group):
             for path, target in arrows[folder].get(to, ())]
 
 
+def readme(top, folder):
+    """The README that describes a folder; None when there is none."""
+    path = os.path.join(folder, "README.md")
+    if os.path.exists(os.path.join(top, path)):
+        return path
+    return readme(top, os.path.dirname(folder)) if folder.startswith("tests/") else None
+
+
+def readme_fault(top, folder):
+    """What is wrong with the README of a folder; None when it is right."""
+    path = readme(top, folder)
+    if path is None:
+        return f"{folder}: README.md is not there; it says what the folder owns, who calls it, its files, its invariants"
+    with open(os.path.join(top, path), encoding="utf-8") as file:
+        lines = len(file.readlines())
+    return f"{path}: {lines} lines, {README_LINES} are allowed" if lines > README_LINES else None
+
+
 def main(arguments):
     graph = arguments[:1] == ["--graph"]
     if len(arguments) != 1 + graph:
         sys.exit("usage: includes.py [--graph] DIR")
-    counts, arrows, faults = read(arguments[-1])
+    top = arguments[-1]
+    counts, arrows, faults = read(top)
     faults += [f"{folder}: {count} sources, {LIMIT} are allowed" for folder, count in counts.items() if count > LIMIT]
+    faults += dict.fromkeys(filter(None, (readme_fault(top, folder) for folder in counts)))
     for group in circles(arrows):
         faults += [f"circle of {', '.join(group)}:"] + in_circle(arrows, group)
     if graph:

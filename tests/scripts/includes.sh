@@ -6,11 +6,12 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/paige-includes.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0
 
-# put FILE INCLUDE...   makes a source that includes these
+# put FILE INCLUDE...   makes a source that includes these, in a folder with a README
 put() {
 	local file=$dir/tree/$1 target
 	shift
 	mkdir -p "$(dirname "$file")"
+	echo '# A folder' >"$(dirname "$file")/README.md"
 	for target; do
 		printf '#include "%s"\n' "$target"
 	done >"$file"
@@ -66,4 +67,17 @@ done
 expect 0 ''
 put workers/store/many/more.h
 expect 1 'workers/store/many: 26 sources, 25 are allowed'
+good
+rm "$dir/tree/workers/store/README.md"
+expect 1 'workers/store: README.md is not there'
+good
+mv "$dir/tree/tests/unit/README.md" "$dir/tree/tests"
+expect 0 ''
+rm "$dir/tree/tests/README.md"
+expect 1 'tests/unit: README.md is not there'
+good
+seq 40 >"$dir/tree/common/bus/README.md"
+expect 0 ''
+echo 41 >>"$dir/tree/common/bus/README.md"
+expect 1 'common/bus/README.md: 41 lines, 40 are allowed'
 exit "$failed"
