@@ -249,3 +249,29 @@ scenario('of more than a window can be given, the rest comes without texts; a fi
     process.kill(worker.pid, 'SIGCONT');
   }
 });
+
+scenario('the state says which unsaved texts are in conflict with their files', async (t) => {
+  const { daemon, editor, mcp, file } = await begin(t);
+  const { payload } = await editor.ask('session:start', {}, 'session:started');
+  const names = ['README.md', 'src/changed.ts', 'src/same.ts'];
+  fs.mkdirSync(file('src'), { recursive: true });
+  for (const name of names) fs.writeFileSync(file(name), 'as it was');
+  for (const name of names) {
+    await open(editor, name);
+    type(editor, name, 'unsaved');
+    await holds(mcp, name, 'unsaved');
+  }
+  const conflicts = (buffers) => Object.fromEntries(buffers.map(({ path: name, conflict }) => [name, conflict]));
+  const told = async () => conflicts((await mcp.ok('paige_get_session_state', { include: ['buffers'] })).buffers);
+  assert.deepEqual(await told(), { 'README.md': undefined, 'src/changed.ts': undefined, 'src/same.ts': undefined });
+  fs.rmSync(file('README.md'));
+  fs.writeFileSync(file('src/changed.ts'), 'by another program');
+  const expected = { 'README.md': true, 'src/changed.ts': true, 'src/same.ts': undefined };
+  assert.deepEqual(await told(), expected);
+  assert.deepEqual(await told(), expected, 'also when the files were looked at before');
+  const late = await t.editor(daemon);
+  late.send('session:resume', { sessionId: payload.sessionId });
+  assert.deepEqual(conflicts((await late.next('session:resumed')).payload.restoredState.buffers), expected);
+  fs.writeFileSync(file('src/changed.ts'), 'as it was');
+  assert.equal((await told())['src/changed.ts'], undefined, 'it is the file again that the edits began with');
+});

@@ -46,12 +46,17 @@ struct buffer *fswatch_current(struct fswatch *fs, struct buffer *buffer)
 	return NULL;
 }
 
+bool fswatch_may_conflict(const struct fswatch *fs, const struct buffer *buffer)
+{
+	return buffer->dirty && buffer->based &&
+	       !fswatch_save_under_way(fs, buffer->path.ptr);
+}
+
 bool fswatch_conflict(struct fswatch *fs, struct buffer *buffer)
 {
 	bool read;
 
-	if (!buffer->dirty || !buffer->based ||
-		fswatch_save_under_way(fs, buffer->path.ptr))
+	if (!fswatch_may_conflict(fs, buffer))
 		return false;
 	/* What cannot be read now is not known to have changed. */
 	if (disk_look(&fs->project, buffer->path.ptr, &buffer->disk, &fs->content, &read))

@@ -154,6 +154,8 @@ struct buffer *fswatch_current(struct fswatch *fs, struct buffer *buffer);
 /* True when the file is no longer the one that the unsaved edits of a buffer began with.
  */
 bool fswatch_conflict(struct fswatch *fs, struct buffer *buffer);
+/* False when it is not, whatever is on disk: then nobody need look there. */
+bool fswatch_may_conflict(const struct fswatch *fs, const struct buffer *buffer);
 /* Unsaved edits begin: notes which version of the file they are based on. */
 void fswatch_edit_begins(struct fswatch *fs, struct buffer *buffer);
 

@@ -28,6 +28,9 @@
 struct sliced {
 	struct state_buffer state;
 	struct brief_facts facts;
+	bool looks;	  /* for a conflict: whether the file is no longer `base` */
+	struct disk disk; /* of the buffer; brought up to date */
+	char base[HASH_VERSION_SIZE];
 };
 
 struct state_job {
@@ -69,11 +72,25 @@ static void add_diff(
 	buf_free(&text);
 }
 
-static void add_buffer(struct state_job *job, const struct sliced *s)
+/* As fswatch_conflict. */
+static bool conflicts(
+	const struct state_job *job, struct sliced *s, struct file_content *file)
+{
+	bool read;
+
+	return s->looks &&
+	       disk_look(&job->fs->project, s->state.path.ptr, &s->disk, file, &read) ==
+		       0 &&
+	       strcmp(s->disk.version, s->base) != 0;
+}
+
+static void add_buffer(struct state_job *job, struct sliced *s, struct file_content *file)
 {
 	struct arena *arena = &job->request->arena;
 	struct state_buffer state = s->state;
 
+	state.conflict = true;
+	state.has_conflict = conflicts(job, s, file);
 	if (job->brief)
 		brief_state_buffer(&state, &s->facts, arena, &job->buffers_left);
 	state.content = arena_str(arena, state.content);
@@ -88,12 +105,12 @@ static void run(struct job *arg)
 	bool full;
 
 	for (size_t i = 0; i < job->slice_count; i++) {
-		const struct sliced *s = &job->slice[i];
+		struct sliced *s = &job->slice[i];
 
 		if (job->diffs && s->state.dirty && clock_mono().us < job->diffs_end.us)
 			add_diff(job, s, &file);
 		if (job->buffers)
-			add_buffer(job, s);
+			add_buffer(job, s, &file);
 	}
 	read_content_fini(&file);
 	full = !job->brief && job->bytes >= ANSWER_BYTES;
@@ -109,8 +126,9 @@ static void run(struct job *arg)
 static void add_to_slice(struct state_job *job, struct buffer *buffer)
 {
 	struct str content = {buffer->content ? buffer->content : "", buffer->len};
+	struct sliced *s = &job->slice[job->slice_count++];
 
-	job->slice[job->slice_count++] = (struct sliced){
+	*s = (struct sliced){
 		.state =
 			{
 				.path = job->paths[job->at],
@@ -122,12 +140,12 @@ static void add_to_slice(struct state_job *job, struct buffer *buffer)
 				.has_cursor_position = true,
 				.dirty = buffer->dirty,
 				.has_dirty = true,
-				.conflict = true,
-				.has_conflict =
-					job->buffers && fswatch_conflict(job->fs, buffer),
 			},
 		.facts = {buffer->updated, buffer->chars},
+		.looks = job->buffers && fswatch_may_conflict(job->fs, buffer),
+		.disk = buffer->disk,
 	};
+	memcpy(s->base, buffer->base, sizeof(s->base));
 }
 
 static void begin_slice(struct state_job *job)
@@ -152,12 +170,25 @@ static void begin_slice(struct state_job *job)
 	jobs_add(fs->diff_jobs, &job->job);
 }
 
+/* What the thread has found out of files need not be read again. */
+static void end_slice(struct state_job *job)
+{
+	for (size_t i = 0; i < job->slice_count; i++) {
+		const struct sliced *s = &job->slice[i];
+		struct buffer *buffer = buffers_find(&job->fs->buffers, s->state.path);
+
+		if (buffer && s->looks)
+			buffer->disk = s->disk;
+	}
+	arena_free(&job->arena);
+}
+
 static void done(struct job *arg)
 {
 	struct state_job *job = (struct state_job *)arg;
 	struct bus_request *request = job->request;
 
-	arena_free(&job->arena);
+	end_slice(job);
 	if (job->body.len > 0) {
 		commit_answer(job->fs, request, &job->body);
 	} else if (job->fs->stopping) {
