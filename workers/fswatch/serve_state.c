@@ -42,6 +42,7 @@ struct state_job {
 	size_t count, at;
 	size_t buffers_left, diffs_left; /* as brief.h counts */
 	struct mono diffs_end;
+	bool late;    /* and said so */
 	size_t bytes; /* in the answer */
 	struct fs_state answer;
 	struct arena arena; /* of the slice */
@@ -98,6 +99,18 @@ static void add_buffer(struct state_job *job, struct sliced *s, struct file_cont
 	job->answer.buffers.items[job->answer.buffers.count++] = state;
 }
 
+/* False when there was time for the diffs of the first edits only. */
+static bool has_time(struct state_job *job)
+{
+	if (clock_mono().us < job->diffs_end.us)
+		return true;
+	if (!job->late)
+		log_warn("only the first unsaved edits were compared", "diffs", "%zu",
+			job->answer.diffs.count, "buffers", "%zu", job->count, NULL);
+	job->late = true;
+	return false;
+}
+
 static void run(struct job *arg)
 {
 	struct state_job *job = (struct state_job *)arg;
@@ -107,7 +120,7 @@ static void run(struct job *arg)
 	for (size_t i = 0; i < job->slice_count; i++) {
 		struct sliced *s = &job->slice[i];
 
-		if (job->diffs && s->state.dirty && clock_mono().us < job->diffs_end.us)
+		if (job->diffs && s->state.dirty && has_time(job))
 			add_diff(job, s, &file);
 		if (job->buffers)
 			add_buffer(job, s, &file);

@@ -122,12 +122,15 @@ static void take_part(struct restoring *r, struct str body)
 	buf_add_str(&r->out, part);
 	if (r->out.len > RESTORED_MAX_BYTES)
 		r->brief = true;
-	if (!read_next(r, body))
+	if (!read_next(r, body)) {
 		next_item(r, true);
-	else if (clock_mono().us < r->end.us)
+	} else if (clock_mono().us < r->end.us) {
 		ask(r);
-	else
+	} else {
+		log_warn("a window is not told all, the file worker takes too long",
+			"item", "%s", name_of(r->item), "bytes", "%zu", r->out.len, NULL);
 		next_item(r, false);
+	}
 }
 
 static void on_part(void *arg, const struct bus_reply *reply)

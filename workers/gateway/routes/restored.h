@@ -13,17 +13,17 @@
 struct gateway;
 struct payload;
 
+/* Texts beyond it are left out, their sizes told. */
+#define RESTORED_MAX_BYTES (20u * 1024 * 1024)
+
 /* `payload` is borrowed. */
 typedef void restored_fn(void *arg, struct payload *payload);
 
 /*
  * `answer`: of the store, a session_resumed; copied. Calls `fn` later, exactly once. When
- * the file worker does not answer, its items are what came until then; texts beyond
- * RESTORED_MAX_BYTES are left out.
+ * the file worker does not answer, its items are what came until then.
  */
 void restored_complete(
 	struct gateway *gateway, struct str answer, restored_fn *fn, void *arg);
-
-#define RESTORED_MAX_BYTES (20u * 1024 * 1024)
 
 #endif
