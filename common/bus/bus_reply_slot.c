@@ -1,15 +1,15 @@
 /*
  * bus_reply_slot.c - where requests arrive and replies leave: one nng context each, some of
  * them always waiting for a request. Called by bus_serve.c and bus_answer.c, which hold a
- * place from the request to the reply.
+ * slot from the request to the reply.
  */
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
 #include <stdlib.h>
 
-/* Places that wait for a request at any time, and the most there may be. */
+/* Slots that wait for a request at any time, and the most there may be. */
 #define REPLY_SLOTS_LISTENING 8
-#define PLACES_MAX 1024
+#define REPLY_SLOTS_MAX 1024
 
 static void on_received(struct bus_note *note);
 
@@ -56,7 +56,7 @@ static struct bus_reception *reply_slot_get(struct bus *bus)
 			s->answered_last = NULL;
 		return free_one;
 	}
-	if (s->receptions >= PLACES_MAX)
+	if (s->receptions >= REPLY_SLOTS_MAX)
 		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p || bus_reception_init(

@@ -2,7 +2,7 @@
  * codec.h - one codec over tables of fields.
  *
  * Every message that crosses a process or reaches a client is a table (`struct type`),
- * written once in a .def file of this folder (see define.h). From the table come the C
+ * written once in a .def file of proto/catalogue (see define.h). From the table come the C
  * struct, decoding with exact errors, encoding, JSON Schema, TypeScript and the reference
  * pages.
  *

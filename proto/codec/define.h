@@ -1,5 +1,5 @@
 /*
- * define.h - how a .def file of this folder is read.
+ * define.h - how a .def file of proto/catalogue is read.
  *
  * A .def file lists enumerations and types:
  *

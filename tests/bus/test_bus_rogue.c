@@ -120,7 +120,7 @@ START_TEST(a_message_holds_so_many_calls_and_no_more)
 }
 END_TEST
 
-/* There are 1024 places where requests arrive, for all callers together. */
+/* There are 1024 reply slots, for all callers together. */
 START_TEST(others_are_served_while_one_asks_for_everything)
 {
 	struct buf out = {0};

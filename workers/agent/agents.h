@@ -23,7 +23,7 @@
 #define AGENTS_MAX_SESSIONS 32
 #define AGENTS_MAX_CLIENTS 512
 /* Messages to a client are published when this much waits, or at the end of the turn. */
-#define CLIENT_PARCEL_BYTES (256u * 1024)
+#define CLIENT_OUTGOING_BYTES (256u * 1024)
 /* A program that ends by itself within this time failed to start. */
 #define AGENTS_EARLY_MS 2000
 
@@ -57,7 +57,8 @@ struct agent_client {
 	struct agents *agents;
 	char id[UUID_SIZE];	       /* connectionId */
 	struct agent_session *session; /* NULL: in the lobby */
-	struct buf parcel; /* messages to publish: an array without its closing bracket */
+	struct buf
+		outgoing; /* messages to publish: an array without its closing bracket */
 };
 
 LIST_HEAD(agent_clients, agent_client);

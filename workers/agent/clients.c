@@ -35,7 +35,7 @@ void client_free(struct agent_client *client)
 	session_leave(client);
 	LIST_REMOVE(client, link);
 	client->agents->client_count--;
-	buf_free(&client->parcel);
+	buf_free(&client->outgoing);
 	free(client);
 }
 
@@ -43,12 +43,12 @@ static void publish(struct agent_client *client)
 {
 	char topic[sizeof("agent/") + UUID_SIZE];
 
-	if (client->parcel.len == 0)
+	if (client->outgoing.len == 0)
 		return;
 	snprintf(topic, sizeof(topic), "agent/%s", client->id);
-	buf_add_char(&client->parcel, ']');
-	bus_publish(client->agents->worker->bus, topic, buf_str(&client->parcel));
-	buf_empty(&client->parcel, CLIENT_PARCEL_BYTES * 2);
+	buf_add_char(&client->outgoing, ']');
+	bus_publish(client->agents->worker->bus, topic, buf_str(&client->outgoing));
+	buf_empty(&client->outgoing, CLIENT_OUTGOING_BYTES * 2);
 }
 
 void clients_flush(struct agents *a)
@@ -61,10 +61,10 @@ void clients_flush(struct agents *a)
 
 void client_send(struct agent_client *client, struct str message)
 {
-	if (client->parcel.len + message.len > CLIENT_PARCEL_BYTES)
+	if (client->outgoing.len + message.len > CLIENT_OUTGOING_BYTES)
 		publish(client);
-	buf_add_char(&client->parcel, client->parcel.len ? ',' : '[');
-	buf_add_str(&client->parcel, message);
+	buf_add_char(&client->outgoing, client->outgoing.len ? ',' : '[');
+	buf_add_str(&client->outgoing, message);
 	event_active(client->agents->flush, EV_TIMEOUT, 0);
 }
 

@@ -2,7 +2,7 @@
  * processes.h - all workers together: started at once, stopped by stages, described to
  * the gateway.
  *
- * Called by daemon.c, reload.c, status.c and control.c; all on the one loop.
+ * Called by daemon.c, reload.c, status.c and ctl.c; all on the one loop.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESSES_H
 #define PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESSES_H

@@ -3,7 +3,7 @@
  *
  * Between JSON and the machines: decodes events, takes steps, writes rows, effects and
  * decisions, and folds stored rows back into a state. Pure, like the machines; called by
- * the engine, by paigectl's replay and by the golden tests. Whoever calls it keeps the
+ * the engine, by the golden tests. Whoever calls it keeps the
  * rows safe before anybody sees the effects.
  */
 #ifndef PAIGE_GUARD_ENGINE_STREAM_STREAM_H
