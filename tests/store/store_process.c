@@ -144,7 +144,7 @@ void store_process_start(struct store_process *p)
 	event_add(p->control_event, NULL);
 }
 
-static void let_go(struct store_process *p)
+static void close_control(struct store_process *p)
 {
 	event_free(p->control_event);
 	close(p->control);
@@ -185,7 +185,7 @@ void store_process_kill(struct store_process *p)
 {
 	kill(p->pid, SIGKILL);
 	waitpid(p->pid, NULL, 0);
-	let_go(p);
+	close_control(p);
 }
 
 int store_process_wait_end(struct store_process *p)
@@ -195,7 +195,7 @@ int store_process_wait_end(struct store_process *p)
 
 	for (int i = 0; i < 1000; i++) {
 		if (waitpid(p->pid, &status, WNOHANG) == p->pid) {
-			let_go(p);
+			close_control(p);
 			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 		}
 		store_process_turn(p, &never, 10);

@@ -57,8 +57,8 @@ struct agent_client {
 	struct agents *agents;
 	char id[UUID_SIZE];	       /* connectionId */
 	struct agent_session *session; /* NULL: in the lobby */
-	struct buf
-		outgoing; /* messages to publish: an array without its closing bracket */
+	/* Messages to publish: an array without its closing bracket. */
+	struct buf outgoing;
 };
 
 LIST_HEAD(agent_clients, agent_client);
