@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -312,6 +313,7 @@ static int start(struct worker *w)
 
 	if (code != 0)
 		return code;
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* as it was: the guard is next */
 	if (turns >= 0)
 		bus_serve(w->bus, (enum method)turns, serve_turns, w);
 	if (!serves_all(w))
@@ -351,6 +353,9 @@ int worker_main(const struct worker_spec *spec, int argc, char **argv)
 		return usage(name, WORKER_EXIT_OK);
 	if (argc != 1 || worker_control_check() < 0)
 		return usage(name, WORKER_EXIT_USAGE);
+	/* Until there is a guard (worker_control_guard) an init that hangs in a system call
+	 * would outlive the supervisor. Nothing is acknowledged so far. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	worker_signals_init();
 	log_init(name, LOG_LEVEL_INFO);
 	w = (struct worker){.spec = spec, .private_ = &private_};

@@ -412,6 +412,44 @@ START_TEST(even_when_its_loop_is_stuck)
 }
 END_TEST
 
+/* A descriptor of the worker, whose supervisor is the process `middle`. */
+static int start_below(pid_t *middle)
+{
+	pid_t pid = 0;
+	int told[2], pidfd;
+
+	ck_assert_int_eq(pipe(told), 0);
+	*middle = fork();
+	ck_assert_int_ge(*middle, 0);
+	if (*middle == 0) {
+		start_probe("blocked");
+		while (!logged("init blocks"))
+			usleep(10000);
+		if (write(told[1], &child.pid, sizeof(pid)) != sizeof(pid))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(told[1]);
+	ck_assert_int_eq(read(told[0], &pid, sizeof(pid)), sizeof(pid));
+	close(told[0]);
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	ck_assert_int_ge(pidfd, 0);
+	return pidfd;
+}
+
+START_TEST(even_when_its_init_is_stuck)
+{
+	pid_t middle;
+	struct pollfd worker = {.fd = start_below(&middle), .events = POLLIN};
+
+	kill(middle, SIGKILL);
+	waitpid(middle, NULL, 0);
+	ck_assert_int_eq(poll(&worker, 1, WORKER_ORPHAN_MS), 1);
+	close(worker.fd);
+}
+END_TEST
+
 /* ---- signals ---- */
 
 START_TEST(usr2_shows_where_the_loop_is)
@@ -500,6 +538,7 @@ int main(void)
 	tcase_add_test(tc, term_is_like_stop);
 	tcase_add_test(tc, without_a_supervisor_it_leaves);
 	tcase_add_test(tc, even_when_its_loop_is_stuck);
+	tcase_add_test(tc, even_when_its_init_is_stuck);
 	tcase_add_test(tc, usr2_shows_where_the_loop_is);
 	tcase_add_test(tc, a_crash_leaves_a_backtrace);
 	tcase_add_test(tc, signals_do_not_leak_in);

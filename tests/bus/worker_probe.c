@@ -5,7 +5,7 @@
  *
  * It may write in DATA_DIR and start nothing. PROBE=exit78 ends init with that code,
  * PROBE=later is ready half a second after init, PROBE=stuck never returns from RELOAD,
- * PROBE=deaf has no handler for its method.
+ * PROBE=deaf has no handler for its method, PROBE=blocked never returns from init.
  */
 #include "common/base/log.h"
 #include "common/worker/worker.h"
@@ -83,6 +83,11 @@ static int init(struct worker *w)
 	if (probe && strcmp(probe, "exit78") == 0) {
 		log_error("the probe was told so", NULL);
 		return WORKER_EXIT_CONFIG;
+	}
+	if (probe && strcmp(probe, "blocked") == 0) {
+		log_info("init blocks", NULL);
+		for (;;)
+			pause();
 	}
 	if (!probe || strcmp(probe, "deaf") != 0)
 		bus_serve(w->bus, METHOD_OBSERVER_MUTE, serve, w);
