@@ -54,8 +54,10 @@ static void serve_paid(void *arg, struct bus_request *request, const void *messa
 	struct llm *llm = arg;
 
 	for (size_t i = 0; i < sizeof(paid_for) / sizeof(paid_for[0]); i++)
-		if (paid_for[i].method == request->method)
+		if (paid_for[i].method == request->method) {
 			paid_serve(llm->paid, paid_for[i].flow, request, message);
+			return; /* it may be answered already */
+		}
 }
 
 /* A window shows the state that came last, so states come in the order of the questions.
