@@ -30,7 +30,7 @@
 #include <stdlib.h>
 
 /* How long HTTP waits for the store and for events. */
-#define WAIT_MS 300
+#define WAIT_MS 1000
 
 /*
  * A message and its parsed form take some hundred kilobytes; below this size malloc takes

@@ -60,8 +60,8 @@ static void serve_paid(void *arg, struct bus_request *request, const void *messa
 		}
 }
 
-/* A window shows the state that came last, so states come in the order of the questions.
- */
+/* A window shows the state that came last, so states come in the order in which the
+ * questions are served. */
 static void serve_dashboard(void *arg, struct bus_request *request, const void *message)
 {
 	struct llm *llm = arg;
