@@ -3,6 +3,7 @@
 #ifndef PAIGE_PROTO_TABLES_ACTIONS_H
 #define PAIGE_PROTO_TABLES_ACTIONS_H
 
+#include "common/base/clock.h"
 #include "proto/codec/codec.h"
 
 enum action {
@@ -29,5 +30,11 @@ extern const struct action_info action_infos[ACTION_COUNT];
 
 /* The action of a name, or -1. */
 int action_by_name(struct str name);
+
+/* A row for action.append about what happened at `at`. `data` is a message of the action's
+ * type. Borrows `id`; the rest is in the arena. */
+struct action_row;
+void action_row_make(struct arena *arena, enum action action, struct str id,
+	struct wall at, const void *data, struct action_row *out);
 
 #endif

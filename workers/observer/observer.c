@@ -81,22 +81,18 @@ static void on_logged(void *arg, const struct bus_reply *reply)
 static void log_action(
 	struct observer *o, enum action action, const void *data, bool patient)
 {
-	char id[UUID_SIZE], now[WALL_ISO_SIZE];
-	struct buf json = {0};
+	char id[UUID_SIZE];
+	struct wall now = clock_wall();
+	struct arena arena = {0};
 	struct action_row row;
 	struct action_append append = {
 		.actions = {&row, 1}, .patient = patient, .has_patient = true};
 
-	uuid7(clock_wall(), id);
-	wall_iso(clock_wall(), now);
-	proto_encode(action_infos[action].data(), data, &json);
-	row = (struct action_row){.id = str_of(id),
-		.type = str_of(action_infos[action].name),
-		.data = {.raw = buf_str(&json)},
-		.created_at = str_of(now)};
+	uuid7(now, id);
+	action_row_make(&arena, action, str_of(id), now, data, &row);
 	bus_call_message(o->worker->bus, METHOD_ACTION_APPEND, str_of(id), &append, 0,
 		on_logged, o);
-	buf_free(&json);
+	arena_free(&arena);
 }
 
 static void log_held_back(struct observer *o, const char *reason)

@@ -53,25 +53,17 @@ bool action_queue_full(const struct action_queue *o)
 void action_queue_add(
 	struct action_queue *o, struct str id, enum action action, const void *data)
 {
-	char new_id[UUID_SIZE], created_at[WALL_ISO_SIZE];
+	char new_id[UUID_SIZE];
 	struct wall now = clock_wall();
+	struct action_row row;
 
 	if (!id.ptr) {
 		uuid7(now, new_id);
 		id = str_of(new_id);
 	}
-	wall_iso(now, created_at);
-	buf_clear(&o->data);
+	arena_reset(&o->arena);
 	buf_clear(&o->row);
-	proto_encode(action_infos[action].data(), data, &o->data);
-
-	const struct action_row row = {
-		.id = id,
-		.type = str_of(action_infos[action].name),
-		.data = {.raw = buf_str(&o->data)},
-		.created_at = str_of(created_at),
-	};
-
+	action_row_make(&o->arena, action, id, now, data, &row);
 	proto_encode(action_row_type(), &row, &o->row);
 	append(o, buf_str(&o->row));
 	journal_add(o->journal, JOURNAL_ROW, buf_str(&o->row), nothing);
@@ -212,6 +204,6 @@ void action_queue_fini(struct action_queue *o)
 {
 	event_free(o->retry);
 	drop(o, o->count);
-	buf_free(&o->data);
+	arena_free(&o->arena);
 	buf_free(&o->row);
 }

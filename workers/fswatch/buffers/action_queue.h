@@ -34,8 +34,9 @@ struct action_queue {
 	size_t most;	/* rows that the next call may have; 0: as many as fit */
 	size_t sending; /* rows of the call under way; 0: none */
 	int64_t pause_ms;
-	struct mono sent_at;  /* the last call */
-	struct buf data, row; /* scratch */
+	struct mono sent_at; /* the last call */
+	struct buf row;	     /* scratch, as is the arena */
+	struct arena arena;
 	void (*on_sent)(void *arg);
 	void *arg;
 };

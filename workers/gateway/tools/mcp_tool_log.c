@@ -83,19 +83,13 @@ void mcp_tool_log(struct gateway *g, const char *id, struct wall at, const char 
 	struct buf *rows = &pending_log.rows;
 	const struct mcp_tool_call_data data = {
 		.tool_name = str_of(tool), .session_id = session_id};
-	char created_at[WALL_ISO_SIZE];
-	struct buf json = {0};
+	struct arena arena = {0};
+	struct action_row row;
 
-	wall_iso(at, created_at);
-	proto_encode(mcp_tool_call_data_type(), &data, &json);
+	action_row_make(&arena, ACTION_MCP_TOOL_CALL, str_of(id), at, &data, &row);
 	if (rows->len > 0)
 		buf_add_char(rows, ',');
-	proto_encode(action_row_type(),
-		&(struct action_row){.id = str_of(id),
-			.type = str_of(action_infos[ACTION_MCP_TOOL_CALL].name),
-			.data = {.raw = buf_str(&json)},
-			.created_at = str_of(created_at)},
-		rows);
-	buf_free(&json);
+	proto_encode(action_row_type(), &row, rows);
+	arena_free(&arena);
 	want_flush(g);
 }

@@ -52,22 +52,6 @@ void fail_with(struct flow *flow, const struct bus_reply *reply)
 		STR_ARG(reply->message));
 }
 
-/* A row about now, in the arena. */
-static void make_row(struct arena *arena, struct str id, enum action action,
-	const void *data, struct action_row *row)
-{
-	char *now = arena_alloc(arena, WALL_ISO_SIZE);
-	struct buf json = {0};
-
-	wall_iso(clock_wall(), now);
-	proto_encode(action_infos[action].data(), data, &json);
-	*row = (struct action_row){.id = id,
-		.type = str_of(action_infos[action].name),
-		.data = {.raw = arena_str(arena, buf_str(&json))},
-		.created_at = str_of(now)};
-	buf_free(&json);
-}
-
 void log_action(struct flow *flow, enum action action, const void *data)
 {
 	char id[UUID_SIZE];
@@ -76,7 +60,7 @@ void log_action(struct flow *flow, enum action action, const void *data)
 	struct bus_reply reply;
 
 	uuid4(id);
-	make_row(&flow->arena, str_of(id), action, data, &row);
+	action_row_make(&flow->arena, action, str_of(id), clock_wall(), data, &row);
 	if (tell(flow, METHOD_ACTION_APPEND, &append, NULL, &reply) < 0)
 		log_error("action not logged", "type", "%s", action_infos[action].name,
 			"error", "%.*s", STR_ARG(reply.message), NULL);
@@ -85,7 +69,7 @@ void log_action(struct flow *flow, enum action action, const void *data)
 void row_of_tool(struct arena *arena, enum method method, const struct tool_request *tool,
 	struct action_row *row)
 {
-	make_row(arena, tool->call, ACTION_MCP_TOOL_CALL,
+	action_row_make(arena, ACTION_MCP_TOOL_CALL, tool->call, clock_wall(),
 		&(struct mcp_tool_call_data){
 			.tool_name = str_of(mcp_tool_of(method)->name),
 			.session_id = tool->session_id},
