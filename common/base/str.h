@@ -37,6 +37,15 @@ static inline bool str_eq(struct str a, struct str b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Below, at or above 0, as the bytes of `a` come before those of `b`. */
+static inline int str_order(struct str a, struct str b)
+{
+	size_t shorter = a.len < b.len ? a.len : b.len;
+	int order = shorter ? memcmp(a.ptr, b.ptr, shorter) : 0;
+
+	return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 static inline bool str_is(struct str a, const char *b)
 {
 	return str_eq(a, str_of(b));

@@ -218,16 +218,9 @@ static void done(struct job *arg)
 	free(job);
 }
 
-static int compare(struct str a, struct str b)
-{
-	int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-
-	return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_path(const void *a, const void *b)
 {
-	return compare(*(const struct str *)a, *(const struct str *)b);
+	return str_order(*(const struct str *)a, *(const struct str *)b);
 }
 
 /* Those behind `after`, all when that is absent. */
@@ -240,7 +233,7 @@ static void list_paths(struct state_job *job, struct str after)
 	job->paths = arena_array(arena, buffers->by_path.count + 1, sizeof(struct str));
 	for (const struct buffer *b = buffers->first; b; b = b->next) {
 		dirty += b->dirty;
-		if (!after.ptr || compare(b->path, after) > 0)
+		if (!after.ptr || str_order(b->path, after) > 0)
 			job->paths[job->count++] = arena_str(arena, b->path);
 	}
 	qsort(job->paths, job->count, sizeof(struct str), by_path);

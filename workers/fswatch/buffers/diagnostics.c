@@ -2,6 +2,7 @@
 #include "workers/fswatch/buffers/diagnostics.h"
 #include "common/base/alloc.h"
 #include "common/base/utf8.h"
+#include "workers/fswatch/disk/paths.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -116,13 +117,6 @@ static struct diagnostics_file *file_of(
 
 /* ---- all files ---- */
 
-static int path_order(struct str a, struct str b)
-{
-	int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-
-	return order ? order : compare((int64_t)a.len, (int64_t)b.len);
-}
-
 static void take_out(struct diagnostics *d, struct diagnostics_file **at)
 {
 	struct diagnostics_file *file = *at;
@@ -139,7 +133,7 @@ int diagnostics_set(
 	struct diagnostics_file *file = file_of(path, in), **at = &d->first;
 	int result = 0;
 
-	while (*at && path_order((*at)->path, path) < 0)
+	while (*at && str_order((*at)->path, path) < 0)
 		at = &(*at)->next;
 	if (*at && str_eq((*at)->path, path))
 		take_out(d, at);
@@ -158,19 +152,12 @@ int diagnostics_set(
 	return 0;
 }
 
-static bool is_or_below(struct str path, struct str directory)
-{
-	return path.len >= directory.len &&
-	       memcmp(path.ptr, directory.ptr, directory.len) == 0 &&
-	       (path.len == directory.len || path.ptr[directory.len] == '/');
-}
-
 void diagnostics_forget(struct diagnostics *d, struct str path)
 {
 	struct diagnostics_file **at = &d->first;
 
 	while (*at)
-		if (is_or_below((*at)->path, path))
+		if (paths_within((*at)->path, path))
 			take_out(d, at);
 		else
 			at = &(*at)->next;
