@@ -82,11 +82,9 @@ static struct mono deadline_of(
 static struct bus_request *request_new(
 	struct bus_batch *batch, enum method method, const struct bus_call_record *record)
 {
-	struct bus_request *request = calloc(1, sizeof(*request));
-	struct bus_request_private *p = calloc(1, sizeof(*p));
+	struct bus_request *request = xcalloc(1, sizeof(*request));
+	struct bus_request_private *p = xcalloc(1, sizeof(*p));
 
-	if (!request || !p)
-		abort();
 	p->request = request;
 	p->batch = batch;
 	p->index = bus_answer_expect(batch, record->id);

@@ -274,10 +274,8 @@ static void on_end(evutil_socket_t fd, short what, void *arg)
 
 void commit_work(struct fswatch *fs)
 {
-	const struct timeval at_once = {0, 0};
-
 	if (fs->turn.bytes > LONG_BYTES)
-		event_add(fs->turn.end, &at_once);
+		event_add_ms(fs->turn.end, 0);
 	else
 		event_active(fs->turn.end, EV_TIMEOUT, 0);
 }
@@ -304,7 +302,7 @@ void commit_answer(struct fswatch *fs, struct bus_request *request, struct buf *
 	tell(fs, request, NULL, body);
 }
 
-void turn_publish(struct fswatch *fs, const char *topic, struct buf *body)
+void commit_publish(struct fswatch *fs, const char *topic, struct buf *body)
 {
 	tell(fs, NULL, topic, body);
 }

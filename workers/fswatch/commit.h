@@ -45,7 +45,7 @@ void commit_answer_message(
 	struct fswatch *fs, struct bus_request *request, const void *reply);
 /* Publishes at the end of the turn, before the answers that are given later. `topic`
  * lives for ever. Takes the memory of `body`. */
-void turn_publish(struct fswatch *fs, const char *topic, struct buf *body);
+void commit_publish(struct fswatch *fs, const char *topic, struct buf *body);
 /* Much memory was in use: what is free is given back when things have calmed down. */
 void commit_tidy(struct fswatch *fs);
 /* Ends the turn now. */

@@ -4,6 +4,7 @@
  * A long file is read and written as JSON on a thread beside the loop; what is asked of it
  * meanwhile waits.
  */
+#include "common/base/alloc.h"
 #include "common/base/utf8.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
@@ -135,7 +136,7 @@ static void answer_shown(struct opening *o)
 			&(struct mcp_tool_call_data){
 				.tool_name = str_of(mcp_tool_of(request->method)->name),
 				.session_id = o->tool->session_id});
-	turn_publish(o->fs, "ui/editor:open_file", &o->json);
+	commit_publish(o->fs, "ui/editor:open_file", &o->json);
 	commit_answer_message(o->fs, request,
 		&(struct tool_open_file_output){
 			.success = true, .has_success = true, .path = str_of(o->key)});
@@ -183,10 +184,8 @@ static bool is_long(const struct fswatch *fs, const char *key)
 static void begin(struct fswatch *fs, struct bus_request *request, const char *key,
 	bool shown, const struct tool_request *tool)
 {
-	struct opening *o = calloc(1, sizeof(*o));
+	struct opening *o = xcalloc(1, sizeof(*o));
 
-	if (!o)
-		abort();
 	o->job = (struct job){run, done, NULL};
 	o->fs = fs;
 	o->request = request;

@@ -1,5 +1,6 @@
 /* serve_tree.c - the tree for windows, and what the watcher sees. */
 #include "common/base/log.h"
+#include "common/loop/timer.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
 #include "workers/fswatch/fswatch.h"
@@ -57,7 +58,6 @@ static void hand_out(struct fswatch *fs, struct buf *json)
 
 static void on_write(evutil_socket_t fd, short what, void *arg)
 {
-	const struct timeval at_once = {0, 0};
 	struct fswatch *fs = arg;
 
 	(void)fd;
@@ -70,7 +70,7 @@ static void on_write(evutil_socket_t fd, short what, void *arg)
 		hand_out(fs, &fs->tree_writer.out);
 		tree_write_fini(&fs->tree_writer);
 	} else {
-		event_add(fs->tree_timer, &at_once);
+		event_add_ms(fs->tree_timer, 0);
 	}
 }
 

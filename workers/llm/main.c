@@ -157,7 +157,7 @@ static int init(struct worker *w)
 	llm->worker = w;
 	llm->github = gh_installed();
 	pthread_mutex_init(&llm->wrap_up, NULL);
-	turns_init(&llm->dashboards);
+	flow_turns_init(&llm->dashboards);
 	call_client_init(&llm->client);
 	llm->memory = memory_new(w->settings);
 	llm->mailbox = mailbox_new(w->base);

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/bus/rules/bus_folder.h"
+#include "common/loop/timer.h"
 #include "supervisor/paiged/process/broker_connect.h"
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -25,7 +26,7 @@
 
 /* Interrupts a connect that blocks; means nothing to anybody else. */
 #define DEADLINE_SIGNAL SIGRTMIN
-#define REFUSALS_PAUSE_S 1
+#define REFUSALS_PAUSE_MS 1000
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -291,7 +292,6 @@ static void on_deadline(int signal)
 static bool prepare(struct broker *b, struct event_base *base)
 {
 	const struct sigaction deadline = {.sa_handler = on_deadline};
-	const struct timeval pause = {REFUSALS_PAUSE_S, 0};
 	struct epoll_event wake = {.events = EPOLLIN};
 
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &b->sizes) != 0)
@@ -302,8 +302,8 @@ static bool prepare(struct broker *b, struct event_base *base)
 	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	b->telling = event_new(base, -1, EV_PERSIST, on_telling, b);
 	return b->call && b->reply && b->wake_fd >= 0 && b->epoll_fd >= 0 && b->telling &&
-	       event_add(b->telling, &pause) == 0 && kernel_has_listeners() &&
-	       may_look_into_children(b->wake_fd) &&
+	       event_add_ms(b->telling, REFUSALS_PAUSE_MS) == 0 &&
+	       kernel_has_listeners() && may_look_into_children(b->wake_fd) &&
 	       epoll_ctl(b->epoll_fd, EPOLL_CTL_ADD, b->wake_fd, &wake) == 0 &&
 	       sigaction(DEADLINE_SIGNAL, &deadline, NULL) == 0;
 }

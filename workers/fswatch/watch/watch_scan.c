@@ -1,5 +1,6 @@
 /* watch_scan.c - lists directories of the project and puts watches on them. */
 #include "common/base/log.h"
+#include "common/loop/timer.h"
 #include "workers/fswatch/watch/watch_private.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -282,7 +283,6 @@ static void finish(struct watch *w)
 
 void watch_scan(struct watch *w)
 {
-	const struct timeval at_once = {0, 0};
 	struct mono start = clock_mono();
 
 	while (w->first_queued) {
@@ -290,7 +290,7 @@ void watch_scan(struct watch *w)
 
 		if (clock_mono().us - start.us >= WATCH_SLICE_US) {
 			/* An active event would still be of this turn. */
-			event_add(w->scan, &at_once);
+			event_add_ms(w->scan, 0);
 			return;
 		}
 		unqueue(w, dir);

@@ -215,10 +215,10 @@ static bool show_state(struct flow *flow, const struct dashboard_call *call)
 	bool known =
 		ask(flow, METHOD_DASHBOARD_STATE, call->request, &state, &reply) == 0;
 
-	turns_wait(turns, call->turn);
+	flow_turns_wait(turns, call->turn);
 	if (known)
 		flow_publish(flow, "ui/dashboard:state", dashboard_state_type(), &state);
-	turns_pass(turns);
+	flow_turns_pass(turns);
 	if (!known)
 		fail_with(flow, &reply);
 	return known;

@@ -5,8 +5,8 @@
 #define PAIGE_LLM_FLOWS_LLM_H
 
 #include "workers/llm/claude/claude_call.h"
+#include "workers/llm/flows/flow_turns.h"
 #include "workers/llm/flows/paid.h"
-#include "workers/llm/flows/turns.h"
 #include "workers/llm/memory/memory.h"
 #include <pthread.h>
 

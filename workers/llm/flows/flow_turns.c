@@ -1,14 +1,14 @@
-/* turns.c - see turns.h. */
-#include "workers/llm/flows/turns.h"
+/* flow_turns.c - see flow_turns.h. */
+#include "workers/llm/flows/flow_turns.h"
 
-void turns_init(struct flow_turns *turns)
+void flow_turns_init(struct flow_turns *turns)
 {
 	*turns = (struct flow_turns){0};
 	pthread_mutex_init(&turns->lock, NULL);
 	pthread_cond_init(&turns->passed, NULL);
 }
 
-void turns_wait(struct flow_turns *turns, uint64_t turn)
+void flow_turns_wait(struct flow_turns *turns, uint64_t turn)
 {
 	pthread_mutex_lock(&turns->lock);
 	while (turns->now != turn)
@@ -16,7 +16,7 @@ void turns_wait(struct flow_turns *turns, uint64_t turn)
 	pthread_mutex_unlock(&turns->lock);
 }
 
-void turns_pass(struct flow_turns *turns)
+void flow_turns_pass(struct flow_turns *turns)
 {
 	pthread_mutex_lock(&turns->lock);
 	turns->now++;

@@ -1,5 +1,5 @@
-/* Tests of workers/llm/flows/turns.h. */
-#include "workers/llm/flows/turns.h"
+/* Tests of workers/llm/flows/flow_turns.h. */
+#include "workers/llm/flows/flow_turns.h"
 #include <check.h>
 #include <stdlib.h>
 
@@ -12,9 +12,9 @@ static void *say(void *arg)
 {
 	uint64_t turn = (uint64_t)(intptr_t)arg;
 
-	turns_wait(&turns, turn);
+	flow_turns_wait(&turns, turn);
 	order[count++] = (int)turn; /* nobody else's turn */
-	turns_pass(&turns);
+	flow_turns_pass(&turns);
 	return NULL;
 }
 
@@ -22,7 +22,7 @@ START_TEST(turns_come_in_order)
 {
 	pthread_t threads[THREADS];
 
-	turns_init(&turns);
+	flow_turns_init(&turns);
 	for (int i = 0; i < THREADS; i++) /* the last one begins first */
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, say,
 					 (void *)(intptr_t)(THREADS - 1 - i)),

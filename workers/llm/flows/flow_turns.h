@@ -1,13 +1,13 @@
 /*
- * turns.h - flows that run beside each other, and whose first words must come in the
+ * flow_turns.h - flows that run beside each other, and whose first words must come in the
  * order in which they were asked for.
  *
  * A turn is taken on the loop; on its own thread the flow waits until all before it have
  * passed. Flows begin in the order in which they are asked for, so that who is waited for
  * has begun.
  */
-#ifndef PAIGE_LLM_FLOWS_TURNS_H
-#define PAIGE_LLM_FLOWS_TURNS_H
+#ifndef PAIGE_LLM_FLOWS_FLOW_TURNS_H
+#define PAIGE_LLM_FLOWS_FLOW_TURNS_H
 
 #include <pthread.h>
 #include <stdint.h>
@@ -19,10 +19,10 @@ struct flow_turns {
 	uint64_t now;	/* whose turn it is */
 };
 
-void turns_init(struct flow_turns *turns);
+void flow_turns_init(struct flow_turns *turns);
 /* Returns when all turns before `turn` have passed. */
-void turns_wait(struct flow_turns *turns, uint64_t turn);
-/* Lets the next one go on. Each turn passes once, after turns_wait. */
-void turns_pass(struct flow_turns *turns);
+void flow_turns_wait(struct flow_turns *turns, uint64_t turn);
+/* Lets the next one go on. Each turn passes once, after flow_turns_wait. */
+void flow_turns_pass(struct flow_turns *turns);
 
 #endif
