@@ -108,7 +108,7 @@ scenario('a window that asks for the dashboard again and again gets a state for 
   const periods = Array.from({ length: 40 }, (_, i) => ['7d', '30d', 'all'][i % 3]);
   for (const statsPeriod of periods) editor.send('dashboard:request', { statsPeriod });
   await until('all states', () => editor.of('dashboard:state').length === periods.length);
-  // The order is that in which the questions come to llm (unit test `turns`); the bus may swap neighbours on the way.
+  // The order is that in which the questions come to llm (unit test `flow_turns`); the bus may swap neighbours on the way.
   assert.deepEqual(editor.of('dashboard:state').map(({ payload }) => payload.stats.period).sort(), periods.sort());
 });
 
