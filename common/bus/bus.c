@@ -85,7 +85,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	bus_publish_tick(bus);
 	bus_subscribe_tick(bus, now);
 	for (int i = 0; i < WORKER_COUNT; i++)
-		bus_path_tick(&bus->paths[i], now);
+		bus_peer_tick(&bus->peers[i], now);
 	bus_canary_tick(bus);
 	bus_near_tick(bus);
 	if (bus_nng_threads_watch())
@@ -114,7 +114,7 @@ static int open_parts(struct bus *bus)
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		bus->feeds[i].bus = bus;
 		bus->feeds[i].from = (enum worker_id)i;
-		r = bus_path_init(&bus->paths[i], bus, (enum worker_id)i);
+		r = bus_peer_init(&bus->peers[i], bus, (enum worker_id)i);
 		if (r < 0)
 			return r;
 	}
@@ -231,7 +231,7 @@ void bus_drain(struct bus *bus, void (*done)(void *arg), void *arg)
 
 bool bus_congested(const struct bus *bus, enum worker_id owner)
 {
-	return bus->paths[owner].congested;
+	return bus->peers[owner].congested;
 }
 
 void bus_on_relief(

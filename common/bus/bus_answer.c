@@ -114,37 +114,37 @@ void bus_batch_repeat(struct bus_batch *batch)
 	send_part(batch);
 }
 
-static void flush_next(struct bus_peer *peer)
+static void flush_next(struct bus_caller *caller)
 {
-	struct bus_batch *next = peer->batches[peer->order.reply_next % BUS_WINDOW];
+	struct bus_batch *next = caller->batches[caller->order.reply_next % BUS_WINDOW];
 
-	if (next && next->head.seq == peer->order.reply_next)
+	if (next && next->head.seq == caller->order.reply_next)
 		bus_batch_flush(next);
 }
 
 void bus_batch_flush(struct bus_batch *batch)
 {
-	struct bus_peer *peer = batch->peer;
+	struct bus_caller *caller = batch->caller;
 
 	if (batch->running || batch->yielded || batch->pending > 0 || batch->finished)
 		return;
-	if (!peer && batch->head.seq != 0) {
+	if (!caller && batch->head.seq != 0) {
 		bus_batch_free(batch); /* nobody waits for it */
 		return;
 	}
-	if (!batch->reply_slot || (peer && batch->head.seq != peer->order.reply_next))
+	if (!batch->reply_slot || (caller && batch->head.seq != caller->order.reply_next))
 		return;
 	cut_part(batch);
 	send_part(batch);
 	if (!batch->finished)
 		return;
-	if (!peer) {
+	if (!caller) {
 		bus_batch_free(batch);
 		return;
 	}
 	bus_batch_drop_message(batch);
-	bus_order_replied(&peer->order);
-	flush_next(peer);
+	bus_order_replied(&caller->order);
+	flush_next(caller);
 }
 
 /* ---- answering ---- */
@@ -181,7 +181,7 @@ static void keep(struct bus_request *request, bool ok, struct str body, struct b
 	struct bus_answer *a = &batch->answers[request->private_->index];
 
 	bus_tap_answer(request, ok, body);
-	if (!batch->peer && batch->head.seq != 0)
+	if (!batch->caller && batch->head.seq != 0)
 		return; /* nobody waits for it */
 	a->answered = true;
 	a->ok = ok;

@@ -55,11 +55,11 @@ static struct bus_call *call_new(enum method method, struct str key, struct str 
 }
 
 static enum bus_status refusal(
-	const struct bus_path *path, enum method method, struct str key, struct str body)
+	const struct bus_peer *peer, enum method method, struct str key, struct str body)
 {
 	if (body.len > BUS_BODY_MAX)
 		return BUS_TOO_BIG;
-	if (path->calls >= BUS_MAX_CALLS || path->bytes + body.len > BUS_MAX_BYTES)
+	if (peer->calls >= BUS_MAX_CALLS || peer->bytes + body.len > BUS_MAX_BYTES)
 		return BUS_REFUSED;
 	if (key.ptr && !bus_key_valid(key)) {
 		log_error("call with a bad key", "method", "%s",
@@ -88,30 +88,30 @@ void bus_call_ask_turn(struct bus *bus)
 static void start_call(struct bus *bus, struct bus_call *call, enum bus_status status,
 	int64_t deadline_ms)
 {
-	struct bus_path *path = &bus->paths[method_infos[call->method].owner];
+	struct bus_peer *peer = &bus->peers[method_infos[call->method].owner];
 
 	if (deadline_ms <= 0)
 		deadline_ms = method_infos[call->method].deadline_ms;
 	call->deadline = mono_add_ms(clock_mono(), deadline_ms);
 	call->failed = status;
-	path->calls++;
-	path->bytes += call->body.len;
+	peer->calls++;
+	peer->bytes += call->body.len;
 	bus->stats.calls++;
 	bus->stats.in_flight++;
-	if (path->calls > BUS_CONGESTED_CALLS || path->bytes > BUS_CONGESTED_BYTES)
-		path->congested = true;
+	if (peer->calls > BUS_CONGESTED_CALLS || peer->bytes > BUS_CONGESTED_BYTES)
+		peer->congested = true;
 	if (status != BUS_OK)
 		bus_calls_append(&bus->failed, call);
 	else
-		bus_path_add(path, call);
+		bus_peer_add(peer, call);
 	bus_call_ask_flush(bus);
 }
 
 void bus_call(struct bus *bus, enum method method, struct str key, struct str body,
 	int64_t deadline_ms, bus_reply_fn *on_reply, void *arg)
 {
-	struct bus_path *path = &bus->paths[method_infos[method].owner];
-	enum bus_status status = refusal(path, method, key, body);
+	struct bus_peer *peer = &bus->peers[method_infos[method].owner];
+	enum bus_status status = refusal(peer, method, key, body);
 	struct bus_call *call;
 
 	if (status != BUS_OK)
@@ -126,8 +126,8 @@ void bus_call(struct bus *bus, enum method method, struct str key, struct str bo
 void bus_call_taking(struct bus *bus, enum method method, struct str key, struct str body,
 	struct buf *owner, bus_reply_fn *on_reply, void *arg)
 {
-	struct bus_path *path = &bus->paths[method_infos[method].owner];
-	enum bus_status status = refusal(path, method, key, body);
+	struct bus_peer *peer = &bus->peers[method_infos[method].owner];
+	enum bus_status status = refusal(peer, method, key, body);
 	struct bus_call *call =
 		call_new(method, status == BUS_OK ? key : STR_LIT(""), STR_LIT(""));
 
@@ -158,37 +158,37 @@ void bus_call_message(struct bus *bus, enum method method, struct str key,
 /* ---- delivering ---- */
 
 /* Off the account, with the word that there is room again. */
-static void call_done(struct bus_path *path, struct bus_call *call)
+static void call_done(struct bus_peer *peer, struct bus_call *call)
 {
-	struct bus *bus = path->bus;
+	struct bus *bus = peer->bus;
 
-	path->calls--;
-	path->bytes -= call->body.len;
+	peer->calls--;
+	peer->bytes -= call->body.len;
 	bus->stats.in_flight--;
 	buf_free(&call->owner);
 	free(call);
-	if (path->congested && path->calls <= BUS_CONGESTED_CALLS / 2 &&
-		path->bytes <= BUS_CONGESTED_BYTES / 2) {
-		path->congested = false;
+	if (peer->congested && peer->calls <= BUS_CONGESTED_CALLS / 2 &&
+		peer->bytes <= BUS_CONGESTED_BYTES / 2) {
+		peer->congested = false;
 		if (bus->on_relief)
-			bus->on_relief(bus->on_relief_arg, path->owner);
+			bus->on_relief(bus->on_relief_arg, peer->owner);
 	}
 }
 
-void bus_call_fail(struct bus_path *path, struct bus_call *call, enum bus_status status)
+void bus_call_fail(struct bus_peer *peer, struct bus_call *call, enum bus_status status)
 {
 	char text[BUS_FAILURE_SIZE];
 	struct bus_reply reply = {.status = status};
 
 	if (status == BUS_TIMEOUT)
-		path->bus->stats.timeouts++;
-	bus_tap_failure(path->bus, call, status);
+		peer->bus->stats.timeouts++;
+	bus_tap_failure(peer->bus, call, status);
 	bus_failure_text(status, call->method, text);
 	reply.code = str_of(bus_failure_code(status));
 	reply.message = str_of(text);
 	if (call->on_reply)
 		call->on_reply(call->arg, &reply);
-	call_done(path, call);
+	call_done(peer, call);
 }
 
 static struct str member(yyjson_val *object, const char *name, const char *fallback)
@@ -223,10 +223,10 @@ static void deliver_error(struct bus_call *call, struct str body)
 	yyjson_doc_free(document);
 }
 
-void bus_call_deliver(struct bus_path *path, struct bus_call *call,
+void bus_call_deliver(struct bus_peer *peer, struct bus_call *call,
 	const struct bus_reply_record *record)
 {
-	path->bus->stats.replies++;
+	peer->bus->stats.replies++;
 	if (call->on_reply && !record->ok) {
 		deliver_error(call, record->body);
 	} else if (call->on_reply) {
@@ -234,7 +234,7 @@ void bus_call_deliver(struct bus_path *path, struct bus_call *call,
 
 		call->on_reply(call->arg, &reply);
 	}
-	call_done(path, call);
+	call_done(peer, call);
 }
 
 void bus_call_flush(struct bus *bus)
@@ -245,10 +245,10 @@ void bus_call_flush(struct bus *bus)
 	bus->flush_asked = false;
 	bus->failed = (struct bus_calls){0};
 	while ((call = bus_calls_take(&failed)))
-		bus_call_fail(&bus->paths[method_infos[call->method].owner], call,
+		bus_call_fail(&bus->peers[method_infos[call->method].owner], call,
 			call->failed);
 	for (int i = 0; i < WORKER_COUNT; i++)
-		bus_path_send(&bus->paths[i]);
+		bus_peer_send(&bus->peers[i]);
 }
 
 /* ---- reading replies ---- */

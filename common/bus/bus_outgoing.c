@@ -1,7 +1,7 @@
 /*
  * bus_outgoing.c - one message under way to an owner: written, sent, and what its reply or
- * its loss means for the calls in it. Called by bus_path.c; owns the nng contexts of a
- * path, which are used again and never freed.
+ * its loss means for the calls in it. Called by bus_peer.c; owns the nng contexts of a
+ * peer, which are used again and never freed.
  */
 #include "common/base/alloc.h"
 #include "common/base/log.h"
@@ -11,18 +11,18 @@
 
 static void on_replied(struct bus_note *note);
 
-struct bus_outgoing *bus_outgoing_get(struct bus_path *path, unsigned count)
+struct bus_outgoing *bus_outgoing_get(struct bus_peer *peer, unsigned count)
 {
-	struct bus_outgoing *p = path->idle;
+	struct bus_outgoing *p = peer->idle;
 
 	if (p) {
-		path->idle = p->next;
+		peer->idle = p->next;
 	} else {
 		p = calloc(1, sizeof(*p));
-		if (!p || bus_exchange_init(&p->exchange, &path->dialer, &path->bus->post,
+		if (!p || bus_exchange_init(&p->exchange, &peer->dialer, &peer->bus->post,
 				  on_replied) < 0)
 			abort();
-		p->path = path;
+		p->peer = peer;
 	}
 	if (p->room < count) {
 		free(p->calls);
@@ -39,8 +39,8 @@ struct bus_outgoing *bus_outgoing_get(struct bus_path *path, unsigned count)
 void bus_outgoing_put(struct bus_outgoing *outgoing)
 {
 	outgoing->state = BUS_OUTGOING_IDLE;
-	outgoing->next = outgoing->path->idle;
-	outgoing->path->idle = outgoing;
+	outgoing->next = outgoing->peer->idle;
+	outgoing->peer->idle = outgoing;
 }
 
 /* ---- writing ---- */
@@ -72,12 +72,12 @@ static size_t put_call(
 
 void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now)
 {
-	struct bus_path *path = outgoing->path;
-	struct bus_head head = {.epoch = path->bus->epoch,
-		.caller = path->bus->self,
-		.key = path->bus->keys.to[path->owner],
-		.incarnation = path->bus->incarnation,
-		.base = path->base,
+	struct bus_peer *peer = outgoing->peer;
+	struct bus_head head = {.epoch = peer->bus->epoch,
+		.caller = peer->bus->self,
+		.key = peer->bus->keys.to[peer->owner],
+		.incarnation = peer->bus->incarnation,
+		.base = peer->base,
 		.seq = outgoing->seq,
 		.part = outgoing->part,
 		.sent_us = now.us};
@@ -97,8 +97,8 @@ void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now)
 				outgoing->first_id + i, now);
 	bus_message_shorten(message, most - len);
 	outgoing->state = BUS_OUTGOING_SENT;
-	path->bus->sent_at = now;
-	bus_near_note(path->bus, path->owner, len);
+	peer->bus->sent_at = now;
+	bus_near_note(peer->bus, peer->owner, len);
 	bus_exchange_start(&outgoing->exchange, message);
 }
 
@@ -107,27 +107,27 @@ void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now)
 /* The outgoing batch is over: whatever is left in it got no answer. */
 static void finish(struct bus_outgoing *outgoing, enum bus_status status)
 {
-	struct bus_path *path = outgoing->path;
+	struct bus_peer *peer = outgoing->peer;
 
 	for (unsigned i = 0; i < outgoing->count; i++) {
 		struct bus_call *call = outgoing->calls[i];
 
 		outgoing->calls[i] = NULL;
 		if (call)
-			bus_call_fail(path, call, status);
+			bus_call_fail(peer, call, status);
 	}
 	if (outgoing->seq) {
-		path->window[outgoing->seq % BUS_WINDOW] = NULL;
-		while (path->base < path->next_seq &&
-			!path->window[path->base % BUS_WINDOW])
-			path->base++;
+		peer->window[outgoing->seq % BUS_WINDOW] = NULL;
+		while (peer->base < peer->next_seq &&
+			!peer->window[peer->base % BUS_WINDOW])
+			peer->base++;
 	} else {
-		struct bus_outgoing **at = &path->alone;
+		struct bus_outgoing **at = &peer->alone;
 
 		while (*at != outgoing)
 			at = &(*at)->next;
 		*at = outgoing->next;
-		path->alone_count--;
+		peer->alone_count--;
 	}
 	bus_outgoing_put(outgoing);
 }
@@ -135,10 +135,10 @@ static void finish(struct bus_outgoing *outgoing, enum bus_status status)
 /* The connection is gone: keep what may be repeated. */
 static void broken(struct bus_outgoing *outgoing)
 {
-	struct bus_path *path = outgoing->path;
+	struct bus_peer *peer = outgoing->peer;
 	struct mono now = clock_mono();
 
-	path->bus->stats.resets++;
+	peer->bus->stats.resets++;
 	for (unsigned i = 0; i < outgoing->count; i++) {
 		struct bus_call *call = outgoing->calls[i];
 		enum bus_fate fate;
@@ -152,16 +152,16 @@ static void broken(struct bus_outgoing *outgoing)
 		outgoing->calls[i] = NULL;
 		outgoing->left--;
 		bus_call_fail(
-			path, call, fate == BUS_FATE_RESET ? BUS_RESET : BUS_TIMEOUT);
+			peer, call, fate == BUS_FATE_RESET ? BUS_RESET : BUS_TIMEOUT);
 	}
-	if (now.us >= path->resume.us) {
-		path->failures++;
-		path->resume = mono_add_ms(now, bus_pause_ms(path->failures));
+	if (now.us >= peer->resume.us) {
+		peer->failures++;
+		peer->resume = mono_add_ms(now, bus_pause_ms(peer->failures));
 	}
 	/* Even an empty batch is sent again while a later one is under way: the owner
 	 * handles them in order and would wait for it. */
 	if (outgoing->left == 0 &&
-		(!outgoing->seq || outgoing->seq + 1 == path->next_seq))
+		(!outgoing->seq || outgoing->seq + 1 == peer->next_seq))
 		finish(outgoing, BUS_RESET);
 	else
 		outgoing->state = BUS_OUTGOING_BROKEN;
@@ -187,7 +187,7 @@ static int deliver(
 		call = outgoing->calls[i];
 		outgoing->calls[i] = NULL;
 		outgoing->left--;
-		bus_call_deliver(outgoing->path, call, &record);
+		bus_call_deliver(outgoing->peer, call, &record);
 	}
 	*kind = head.kind;
 	return r;
@@ -195,11 +195,11 @@ static int deliver(
 
 static void replied(struct bus_outgoing *outgoing, enum bus_reply_kind kind)
 {
-	outgoing->path->failures = 0;
+	outgoing->peer->failures = 0;
 	switch (kind) {
 	case BUS_REPLY_WHOLE:
 		if (outgoing->seq)
-			bus_gather_replied(&outgoing->path->gather, outgoing->count);
+			bus_gather_replied(&outgoing->peer->gather, outgoing->count);
 		/* The owner answers all but what came too late. */
 		finish(outgoing, BUS_TIMEOUT);
 		break;
@@ -217,7 +217,7 @@ static void on_replied(struct bus_note *note)
 {
 	struct bus_outgoing *outgoing =
 		CONTAINER_OF(note, struct bus_outgoing, exchange.replied);
-	struct bus_path *path = outgoing->path;
+	struct bus_peer *peer = outgoing->peer;
 	enum bus_reply_kind kind = BUS_REPLY_WHOLE;
 	struct nng_msg *reply = NULL;
 	int r = bus_exchange_take(&outgoing->exchange, &reply);
@@ -227,11 +227,11 @@ static void on_replied(struct bus_note *note)
 		bus_message_free(reply);
 		if (r < 0)
 			log_error("reply that cannot be read", "worker", "%s",
-				worker_infos[path->owner].name, NULL);
+				worker_infos[peer->owner].name, NULL);
 	}
 	if (r < 0)
 		broken(outgoing);
 	else
 		replied(outgoing, kind);
-	bus_call_ask_flush(path->bus);
+	bus_call_ask_flush(peer->bus);
 }

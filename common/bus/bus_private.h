@@ -3,7 +3,7 @@
  *
  *   bus.c            open, start, drain, the tick, statistics
  *   bus_call.c       calls: made, refused, delivered
- *   bus_path.c       one owner: what waits and is under way, repeats, deadlines
+ *   bus_peer.c       the connection to one owner, its queue, repeats and deadlines
  *   bus_outgoing.c   one message under way to an owner, and its reply
  *   bus_wait.c       calls from other threads
  *   bus_reply_slot.c where requests arrive and replies leave
@@ -64,7 +64,7 @@ struct bus_calls {
 /* One message under way to an owner: a batch, or a call that travels alone. */
 struct bus_outgoing {
 	struct bus_exchange exchange;
-	struct bus_path *path;
+	struct bus_peer *peer;
 	enum { BUS_OUTGOING_IDLE, BUS_OUTGOING_SENT, BUS_OUTGOING_BROKEN } state;
 	uint64_t seq; /* 0: alone */
 	uint32_t part;
@@ -74,8 +74,8 @@ struct bus_outgoing {
 	struct bus_outgoing *next; /* in alone or idle */
 };
 
-/* The way to one owner. */
-struct bus_path {
+/* The connection to one owner and the queue of calls to it. */
+struct bus_peer {
 	struct bus *bus;
 	enum worker_id owner;
 	bool opened;
@@ -109,7 +109,7 @@ struct bus_answer {
 
 struct bus_batch {
 	struct bus *bus;
-	struct bus_peer *peer; /* NULL: alone, or the caller is not interested any more */
+	struct bus_caller *caller; /* NULL: alone, or the caller has given up */
 	struct bus_head head;
 	struct nng_msg *message;
 	struct str rest;		  /* records not begun */
@@ -130,8 +130,8 @@ struct bus_batch {
 	bool finished;		     /* the last part was sent */
 };
 
-/* What is known of one caller. */
-struct bus_peer {
+/* What this owner knows of one caller. */
+struct bus_caller {
 	struct bus_order order;
 	/* Of all that it asked for and that is not over, also by an earlier process. */
 	size_t bytes;
@@ -162,7 +162,7 @@ struct bus_server {
 		*answered_last; /* nng may still have the answer */
 	unsigned receptions, listening;
 	struct bus_method methods[METHOD_COUNT];
-	struct bus_peer peers[WORKER_COUNT];
+	struct bus_caller callers[WORKER_COUNT];
 	unsigned open_requests;
 	struct bus_batch *yielded, *yielded_last;
 	struct event *go_on;
@@ -231,7 +231,7 @@ struct bus {
 	bool flush_asked;
 	struct bus_calls failed;
 	struct mono sent_at; /* the last message handed to nng */
-	struct bus_path paths[WORKER_COUNT];
+	struct bus_peer peers[WORKER_COUNT];
 	struct bus_server server;
 	struct bus_publisher publisher;
 	struct bus_feed feeds[WORKER_COUNT];
@@ -272,8 +272,8 @@ bool bus_may_complain(struct bus *bus, unsigned *more);
 /* bus_call.c */
 void bus_call_flush(struct bus *bus);
 /* Ends the call with a status that the bus made, or with a reply. Frees it. */
-void bus_call_fail(struct bus_path *path, struct bus_call *call, enum bus_status status);
-void bus_call_deliver(struct bus_path *path, struct bus_call *call,
+void bus_call_fail(struct bus_peer *peer, struct bus_call *call, enum bus_status status);
+void bus_call_deliver(struct bus_peer *peer, struct bus_call *call,
 	const struct bus_reply_record *record);
 void bus_calls_append(struct bus_calls *list, struct bus_call *call);
 struct bus_call *bus_calls_take(struct bus_calls *list);
@@ -281,15 +281,15 @@ struct bus_call *bus_calls_take(struct bus_calls *list);
 void bus_call_ask_flush(struct bus *bus);
 void bus_call_ask_turn(struct bus *bus);
 
-/* bus_path.c */
-int bus_path_init(struct bus_path *path, struct bus *bus, enum worker_id owner);
-void bus_path_add(struct bus_path *path, struct bus_call *call);
-void bus_path_send(struct bus_path *path);
-void bus_path_tick(struct bus_path *path, struct mono now);
+/* bus_peer.c */
+int bus_peer_init(struct bus_peer *peer, struct bus *bus, enum worker_id owner);
+void bus_peer_add(struct bus_peer *peer, struct bus_call *call);
+void bus_peer_send(struct bus_peer *peer);
+void bus_peer_tick(struct bus_peer *peer, struct mono now);
 
 /* bus_outgoing.c */
 /* An idle one, with room for `count` calls. */
-struct bus_outgoing *bus_outgoing_get(struct bus_path *path, unsigned count);
+struct bus_outgoing *bus_outgoing_get(struct bus_peer *peer, unsigned count);
 void bus_outgoing_put(struct bus_outgoing *outgoing);
 void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now);
 

@@ -1,5 +1,5 @@
 /*
- * bus_retry.h - what becomes of a call whose owner went away. Pure; used by bus_path.c.
+ * bus_retry.h - what becomes of a call whose owner went away. Pure; used by bus_peer.c.
  */
 #ifndef PAIGE_COMMON_BUS_BUS_RETRY_H
 #define PAIGE_COMMON_BUS_BUS_RETRY_H

@@ -35,15 +35,15 @@ static void complain(struct bus *bus, const char *what, const struct bus_head *h
 
 /* ---- what a caller has asked for ---- */
 
-static struct bus_peer *caller_of(const struct bus_batch *batch)
+static struct bus_caller *caller_of(const struct bus_batch *batch)
 {
-	return &batch->bus->server.peers[batch->head.caller];
+	return &batch->bus->server.callers[batch->head.caller];
 }
 
 /* One that was taken over must not be able to fill our memory, or to take every reply slot
  * where requests arrive. */
 static bool has_share(
-	const struct bus_peer *caller, const struct bus_head *head, size_t bytes)
+	const struct bus_caller *caller, const struct bus_head *head, size_t bytes)
 {
 	return caller->bytes + bytes <= (size_t)SHARE * BUS_MAX_BYTES &&
 	       caller->calls < SHARE * BUS_MAX_CALLS &&
@@ -150,7 +150,7 @@ static void done_read(struct job *job)
 	batch->running = true;
 	/* The caller has given up, or is another process by now, whose calls may have been
 	 * done. */
-	if ((!batch->peer && batch->head.seq != 0) ||
+	if ((!batch->caller && batch->head.seq != 0) ||
 		p->request->deadline.us <= clock_mono().us)
 		bus_answer_late(p->request);
 	else
@@ -216,11 +216,11 @@ void bus_batch_free(struct bus_batch *batch)
 	free(batch);
 }
 
-static void run_next(struct bus_peer *peer)
+static void run_next(struct bus_caller *caller)
 {
-	struct bus_batch *next = peer->batches[peer->order.next % BUS_WINDOW];
+	struct bus_batch *next = caller->batches[caller->order.next % BUS_WINDOW];
 
-	if (next && next->held && next->head.seq == peer->order.next)
+	if (next && next->held && next->head.seq == caller->order.next)
 		bus_batch_run(next);
 }
 
@@ -269,7 +269,7 @@ static void begin_calls(struct bus_batch *batch)
 
 void bus_batch_run(struct bus_batch *batch)
 {
-	struct bus_peer *peer = batch->peer;
+	struct bus_caller *caller = batch->caller;
 	bool was_begun = batch->begun;
 
 	if (batch->yielded || batch->reading)
@@ -278,13 +278,13 @@ void bus_batch_run(struct bus_batch *batch)
 	batch->running = true;
 	begin_calls(batch);
 	batch->running = false;
-	if (peer && batch->begun && !was_begun)
-		bus_order_begun(&peer->order);
+	if (caller && batch->begun && !was_begun)
+		bus_order_begun(&caller->order);
 	else
-		peer = NULL;
+		caller = NULL;
 	bus_batch_flush(batch);
-	if (peer)
-		run_next(peer);
+	if (caller)
+		run_next(caller);
 }
 
 /* One batch per turn of the loop. */
@@ -317,7 +317,7 @@ static void drop_batch(struct bus_batch **slot)
 		return;
 	bus_serve_drop_reply_slot(batch->bus, batch->reply_slot);
 	batch->reply_slot = NULL;
-	batch->peer = NULL;
+	batch->caller = NULL;
 	batch->begun = true;
 	if (batch->pending == 0 && !batch->yielded)
 		bus_batch_free(batch);
@@ -335,8 +335,8 @@ static void on_hold(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	for (int i = 0; i < WORKER_COUNT * BUS_WINDOW; i++) {
-		struct bus_peer *peer = &bus->server.peers[i / BUS_WINDOW];
-		struct bus_batch **slot = &peer->batches[i % BUS_WINDOW];
+		struct bus_caller *caller = &bus->server.callers[i / BUS_WINDOW];
+		struct bus_batch **slot = &caller->batches[i % BUS_WINDOW];
 
 		if (!*slot || !(*slot)->held)
 			continue;
@@ -387,25 +387,26 @@ static void again(struct bus_batch *batch, const struct bus_head *head,
 	}
 }
 
-static void forget_answered(struct bus_peer *peer)
+static void forget_answered(struct bus_caller *caller)
 {
 	for (int i = 0; i < BUS_WINDOW; i++)
-		if (peer->batches[i] && peer->batches[i]->head.seq < peer->order.base)
-			drop_batch(&peer->batches[i]);
+		if (caller->batches[i] &&
+			caller->batches[i]->head.seq < caller->order.base)
+			drop_batch(&caller->batches[i]);
 }
 
 static void take_batch(struct bus *bus, const struct bus_head *head,
 	struct nng_msg *message, struct str rest, struct bus_reception *reply_slot)
 {
-	struct bus_peer *peer = &bus->server.peers[head->caller];
-	struct bus_batch **slot = &peer->batches[head->seq % BUS_WINDOW];
+	struct bus_caller *caller = &bus->server.callers[head->caller];
+	struct bus_batch **slot = &caller->batches[head->seq % BUS_WINDOW];
 	enum bus_order_verdict verdict;
 
-	if (bus_order_reset(&peer->order, head->incarnation, head->base))
+	if (bus_order_reset(&caller->order, head->incarnation, head->base))
 		for (int i = 0; i < BUS_WINDOW; i++)
-			drop_batch(&peer->batches[i]);
-	verdict = bus_order_take(&peer->order, head->base, head->seq);
-	forget_answered(peer);
+			drop_batch(&caller->batches[i]);
+	verdict = bus_order_take(&caller->order, head->base, head->seq);
+	forget_answered(caller);
 	if (verdict != BUS_ORDER_REFUSE && *slot && (*slot)->head.seq == head->seq) {
 		bus_message_free(message);
 		if (verdict == BUS_ORDER_HOLD) {
@@ -423,13 +424,13 @@ static void take_batch(struct bus *bus, const struct bus_head *head,
 	}
 	drop_batch(slot);
 	*slot = batch_new(bus, head, message, rest, reply_slot);
-	(*slot)->peer = peer;
+	(*slot)->caller = caller;
 	if (verdict == BUS_ORDER_RUN)
 		bus_batch_run(*slot);
 	else
 		hold(*slot);
 	/* With a newer base, one that was held may be the next. */
-	run_next(peer);
+	run_next(caller);
 }
 
 /* ---- requests ---- */
@@ -454,7 +455,7 @@ void bus_serve_take(
 			&head);
 		goto drop;
 	}
-	if (!has_share(&bus->server.peers[head.caller], &head, text.len)) {
+	if (!has_share(&bus->server.callers[head.caller], &head, text.len)) {
 		complain(bus, "more requests than a caller may have under way", &head);
 		goto drop;
 	}

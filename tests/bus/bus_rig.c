@@ -53,7 +53,7 @@ pid_t rig_peer(const struct rig *rig, const char *worker, const char *subscribe_
 	union {
 		const char *constant[6];
 		char *argv[6];
-	} args = {.constant = {BUS_PEER, rig->directory, worker}};
+	} args = {.constant = {BUS_RIG_WORKER, rig->directory, worker}};
 	posix_spawn_file_actions_t actions;
 	int ready[2];
 	char byte;
@@ -67,7 +67,7 @@ pid_t rig_peer(const struct rig *rig, const char *worker, const char *subscribe_
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ready[1], STDOUT_FILENO);
 	ck_assert_int_eq(
-		posix_spawn(&pid, BUS_PEER, &actions, NULL, args.argv, environ), 0);
+		posix_spawn(&pid, BUS_RIG_WORKER, &actions, NULL, args.argv, environ), 0);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ready[1]);
 	ck_assert_msg(read(ready[0], &byte, 1) == 1, "the %s peer did not start", worker);

@@ -1,5 +1,5 @@
 /*
- * bus_rig.h - what the bus tests stand on: this process plays the gateway, bus_peer
+ * bus_rig.h - what the bus tests stand on: this process plays the gateway, bus_rig_worker
  * programs play the others, all in one temporary directory. A failure of the machinery
  * ends the test.
  */
@@ -36,7 +36,7 @@ void rig_init(struct rig *rig);
 void rig_start(struct rig *rig);
 void rig_fini(struct rig *rig);
 
-/* Starts bus_peer and waits until it serves. Made before or after the bus. */
+/* Starts bus_rig_worker and waits until it serves. Made before or after the bus. */
 pid_t rig_peer(const struct rig *rig, const char *worker, const char *subscribe_to);
 void rig_kill(pid_t *peer);
 /* TERM; its exit status, or -1 when it took more than two seconds. */

@@ -1,5 +1,5 @@
 /*
- * bus_gather.h - how long calls wait for others to travel with. Pure; used by bus_path.c.
+ * bus_gather.h - how long calls wait for others to travel with. Pure; used by bus_peer.c.
  *
  * Two workers that are near share a processor (bus_near.c): while a message goes between
  * them neither does anything else, and it costs as much as two calls or three. So a call

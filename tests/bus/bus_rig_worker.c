@@ -1,7 +1,7 @@
 /*
- * bus_peer.c - a worker that the bus tests start, kill and start anew.
+ * bus_rig_worker.c - a worker that the bus tests start, kill and start anew.
  *
- *   bus_peer DIRECTORY WORKER [subscribe PUBLISHER]
+ *   bus_rig_worker DIRECTORY WORKER [subscribe PUBLISHER]
  *
  * It serves every method of its worker. What it does is said by the body of the call:
  *
@@ -29,7 +29,7 @@
 
 #define LEDGER_MAX 20000
 
-struct peer {
+struct rig_worker {
 	struct event_base *base;
 	struct bus *bus;
 	const char *directory;
@@ -42,7 +42,7 @@ struct peer {
 
 /* ---- the ledger: one line "<key> <n>" for each effect ---- */
 
-static void ledger_open(struct peer *p)
+static void ledger_open(struct rig_worker *p)
 {
 	char path[128], line[128];
 	FILE *f;
@@ -59,7 +59,7 @@ static void ledger_open(struct peer *p)
 	fclose(f);
 }
 
-static bool ledger_has(const struct peer *p, const char *key)
+static bool ledger_has(const struct rig_worker *p, const char *key)
 {
 	for (size_t i = 0; i < p->key_count; i++)
 		if (strcmp(p->keys[i], key) == 0)
@@ -67,7 +67,7 @@ static bool ledger_has(const struct peer *p, const char *key)
 	return false;
 }
 
-static void ledger_add(struct peer *p, struct str key, int64_t n)
+static void ledger_add(struct rig_worker *p, struct str key, int64_t n)
 {
 	char text[64], line[128];
 	int len;
@@ -85,7 +85,7 @@ static void ledger_add(struct peer *p, struct str key, int64_t n)
 
 /* ---- dying ---- */
 
-static bool die_asked(const struct peer *p, yyjson_val *body, const char *step)
+static bool die_asked(const struct rig_worker *p, yyjson_val *body, const char *step)
 {
 	const char *asked = yyjson_get_str(yyjson_obj_get(body, "die"));
 	char path[128];
@@ -107,12 +107,12 @@ static void die(void)
 /* ---- calls ---- */
 
 struct later {
-	struct peer *peer;
+	struct rig_worker *peer;
 	struct bus_request *request;
 	struct event *event;
 };
 
-static void answer(struct peer *p, struct bus_request *request)
+static void answer(struct rig_worker *p, struct bus_request *request)
 {
 	int64_t bytes = yyjson_get_sint(yyjson_obj_get(request->json, "answer_bytes"));
 	bool dies = die_asked(p, request->json, "answered");
@@ -153,7 +153,7 @@ static void on_later(evutil_socket_t fd, short what, void *arg)
 	free(l);
 }
 
-static void publish(struct peer *p, int64_t count)
+static void publish(struct rig_worker *p, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++) {
 		char body[64];
@@ -166,7 +166,7 @@ static void publish(struct peer *p, int64_t count)
 
 static void on_call(void *arg, struct bus_request *request, const void *message)
 {
-	struct peer *p = arg;
+	struct rig_worker *p = arg;
 	yyjson_val *n = yyjson_obj_get(request->json, "n");
 	int64_t delay = yyjson_get_sint(yyjson_obj_get(request->json, "delay"));
 
@@ -199,7 +199,7 @@ static void on_call(void *arg, struct bus_request *request, const void *message)
 
 static void on_event(void *arg, const struct bus_event *event)
 {
-	struct peer *p = arg;
+	struct rig_worker *p = arg;
 	yyjson_doc *d = yyjson_read(event->body.ptr, event->body.len, 0);
 
 	p->received++;
@@ -209,7 +209,7 @@ static void on_event(void *arg, const struct bus_event *event)
 
 static void on_gap(void *arg, enum worker_id from, uint64_t missed)
 {
-	struct peer *p = arg;
+	struct rig_worker *p = arg;
 
 	(void)from;
 	p->told++;
@@ -226,7 +226,7 @@ static void on_drained(void *arg)
 
 static void on_term(evutil_socket_t fd, short what, void *arg)
 {
-	struct peer *p = arg;
+	struct rig_worker *p = arg;
 
 	(void)fd;
 	(void)what;
@@ -235,7 +235,7 @@ static void on_term(evutil_socket_t fd, short what, void *arg)
 
 int main(int argc, char **argv)
 {
-	struct peer p = {0};
+	struct rig_worker p = {0};
 	sigset_t all, term;
 	int self;
 

@@ -1,0 +1,260 @@
+/*
+ * bus_peer.c - the connection to one owner and the queue of its calls: which calls wait,
+ * which are under way, when they are repeated and when they time out. Called by bus_call.c
+ * and the tick; bus_outgoing.c sends and receives.
+ */
+#include "common/base/log.h"
+#include "common/bus/bus_private.h"
+#include "common/bus/bus_retry.h"
+#include "common/loop/timer.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A batch holds at most this many bytes unless one call is larger. */
+#define BATCH_BYTES (1024 * 1024)
+/* Without a connection for this long while the owner's socket exists: dial anew. */
+#define REDIAL_MS 1000
+
+/* ---- time ---- */
+
+static void arm(struct bus_peer *peer, struct mono now)
+{
+	int64_t at = peer->next_deadline.us;
+	if (peer->resume.us > now.us && peer->resume.us < at && peer->calls > 0)
+		at = peer->resume.us;
+	if (peer->gather.end.us > now.us && peer->gather.end.us < at &&
+		peer->waiting.first)
+		at = peer->gather.end.us;
+	if (at == INT64_MAX) {
+		event_del(peer->timer);
+		return;
+	}
+	/* Rounded up, so that the timer is not early. */
+	event_add_ms(peer->timer, at > now.us ? (at - now.us) / 1000 + 1 : 0);
+}
+
+static void expire_list(struct bus_peer *peer, struct bus_calls *list, struct mono now,
+	struct bus_calls *expired)
+{
+	struct bus_calls keep = {0};
+	struct bus_call *call;
+
+	while ((call = bus_calls_take(list))) {
+		if (call->deadline.us <= now.us) {
+			bus_calls_append(expired, call);
+			continue;
+		}
+		if (call->deadline.us < peer->next_deadline.us)
+			peer->next_deadline = call->deadline;
+		bus_calls_append(&keep, call);
+	}
+	*list = keep;
+}
+
+static void expire_outgoing(struct bus_peer *peer, struct bus_outgoing *outgoing,
+	struct mono now, struct bus_calls *expired)
+{
+	for (unsigned i = 0; outgoing && i < outgoing->count; i++) {
+		struct bus_call *call = outgoing->calls[i];
+
+		if (!call)
+			continue;
+		if (call->deadline.us <= now.us) {
+			outgoing->calls[i] = NULL;
+			outgoing->left--;
+			bus_calls_append(expired, call);
+		} else if (call->deadline.us < peer->next_deadline.us) {
+			peer->next_deadline = call->deadline;
+		}
+	}
+}
+
+static void expire(struct bus_peer *peer, struct mono now)
+{
+	struct bus_calls expired = {0};
+	struct bus_call *call;
+
+	if (now.us < peer->next_deadline.us)
+		return;
+	peer->next_deadline.us = INT64_MAX;
+	expire_list(peer, &peer->waiting, now, &expired);
+	expire_list(peer, &peer->waiting_alone, now, &expired);
+	for (int i = 0; i < BUS_WINDOW; i++)
+		expire_outgoing(peer, peer->window[i], now, &expired);
+	for (struct bus_outgoing *p = peer->alone; p; p = p->next)
+		expire_outgoing(peer, p, now, &expired);
+	while ((call = bus_calls_take(&expired)))
+		bus_call_fail(peer, call, BUS_TIMEOUT);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus_peer *peer = arg;
+
+	(void)fd;
+	(void)what;
+	expire(peer, clock_mono());
+	bus_peer_send(peer);
+}
+
+/* ---- the connection ---- */
+
+static void on_changed(struct bus_note *note)
+{
+	struct bus_peer *peer = CONTAINER_OF(note, struct bus_peer, dialer.changed);
+	uint32_t pipe = atomic_load(&peer->dialer.pipe);
+
+	if (pipe == peer->pipe)
+		return;
+	log_debug(pipe ? "connected" : "disconnected", "worker", "%s",
+		worker_infos[peer->owner].name, NULL);
+	peer->pipe = pipe;
+	peer->down_since = clock_mono();
+	if (pipe)
+		bus_peer_send(peer);
+}
+
+static void open_peer(struct bus_peer *peer)
+{
+	char file[108];
+	int r;
+
+	bus_socket_path(peer->bus, peer->owner, "rep", file);
+	peer->down_since = clock_mono();
+	peer->opened = true;
+	r = bus_dialer_open(
+		&peer->dialer, BUS_DIAL_REQ, file, &peer->bus->post, on_changed);
+	if (r < 0) {
+		log_error("cannot dial a worker", "worker", "%s",
+			worker_infos[peer->owner].name, "error", "%s", strerror(-r),
+			NULL);
+		abort();
+	}
+}
+
+void bus_peer_tick(struct bus_peer *peer, struct mono now)
+{
+	char file[108];
+	int r;
+
+	if (!peer->opened || peer->pipe ||
+		mono_diff_ms(now, peer->down_since) < REDIAL_MS)
+		return;
+	bus_socket_path(peer->bus, peer->owner, "rep", file);
+	if (access(file, F_OK) < 0)
+		return;
+	peer->down_since = now;
+	r = bus_dialer_redial(&peer->dialer);
+	if (r < 0)
+		log_warn("cannot redial a worker", "worker", "%s",
+			worker_infos[peer->owner].name, "error", "%s", strerror(-r),
+			NULL);
+}
+
+/* ---- sending ---- */
+
+static void resend(struct bus_outgoing *outgoing, struct mono now)
+{
+	if (!outgoing || outgoing->state != BUS_OUTGOING_BROKEN)
+		return;
+	outgoing->peer->bus->stats.repeats += outgoing->left;
+	bus_outgoing_send(outgoing, now);
+}
+
+static bool send_batch(struct bus_peer *peer, struct mono now)
+{
+	struct bus_outgoing *outgoing;
+	unsigned count = 0;
+	size_t bytes = 0;
+
+	if (!peer->waiting.first || peer->next_seq - peer->base >= BUS_WINDOW)
+		return false;
+	for (struct bus_call *c = peer->waiting.first; c && count < BUS_BATCH_CALLS;
+		c = c->next) {
+		if (count > 0 && bytes + c->body.len > BATCH_BYTES)
+			break;
+		bytes += c->body.len;
+		count++;
+	}
+	outgoing = bus_outgoing_get(peer, count);
+	outgoing->seq = peer->next_seq++;
+	outgoing->first_id = peer->next_id;
+	peer->next_id += count;
+	while (outgoing->count < count)
+		outgoing->calls[outgoing->count++] = bus_calls_take(&peer->waiting);
+	outgoing->left = count;
+	peer->window[outgoing->seq % BUS_WINDOW] = outgoing;
+	bus_gather_sent(&peer->gather, now);
+	bus_outgoing_send(outgoing, now);
+	return true;
+}
+
+/* What waits is to wait for more. */
+static bool gathers(struct bus_peer *peer, struct mono now)
+{
+	enum bus_gather_verdict verdict;
+
+	if (!bus_near_to(peer->bus, peer->owner))
+		return false;
+	verdict = bus_gather_judge(
+		&peer->gather, peer->waiting.count, peer->next_seq != peer->base, now);
+	if (verdict == BUS_GATHER_TURN)
+		bus_call_ask_turn(peer->bus);
+	return verdict != BUS_GATHER_SEND;
+}
+
+static void send_alone(struct bus_peer *peer, struct mono now)
+{
+	struct bus_outgoing *outgoing = bus_outgoing_get(peer, 1);
+
+	outgoing->calls[0] = bus_calls_take(&peer->waiting_alone);
+	outgoing->count = outgoing->left = 1;
+	outgoing->first_id = peer->next_id++;
+	outgoing->next = peer->alone;
+	peer->alone = outgoing;
+	peer->alone_count++;
+	bus_outgoing_send(outgoing, now);
+}
+
+void bus_peer_send(struct bus_peer *peer)
+{
+	struct mono now;
+
+	if (!peer->bus->started || peer->calls == 0)
+		return;
+	now = clock_mono();
+	if (!peer->opened)
+		open_peer(peer);
+	if (peer->pipe && now.us >= peer->resume.us) {
+		for (uint64_t seq = peer->base; seq < peer->next_seq; seq++)
+			resend(peer->window[seq % BUS_WINDOW], now);
+		for (struct bus_outgoing *p = peer->alone; p; p = p->next)
+			resend(p, now);
+		while (!gathers(peer, now) && send_batch(peer, now))
+			;
+		while (peer->waiting_alone.first && peer->alone_count < BUS_ALONE_MAX)
+			send_alone(peer, now);
+	}
+	arm(peer, now);
+}
+
+void bus_peer_add(struct bus_peer *peer, struct bus_call *call)
+{
+	if (method_infos[call->method].flags & METHOD_BATCH)
+		bus_calls_append(&peer->waiting, call);
+	else
+		bus_calls_append(&peer->waiting_alone, call);
+	if (call->deadline.us < peer->next_deadline.us)
+		peer->next_deadline = call->deadline;
+}
+
+int bus_peer_init(struct bus_peer *peer, struct bus *bus, enum worker_id owner)
+{
+	peer->bus = bus;
+	peer->owner = owner;
+	peer->base = peer->next_seq = 1;
+	peer->next_id = 1;
+	peer->next_deadline.us = INT64_MAX;
+	peer->timer = evtimer_new(bus->base, on_timer, peer);
+	return peer->timer ? 0 : -ENOMEM;
+}
