@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""includes.py [--graph] DIR - checks the folders of the C sources below DIR: what their files include, their size, their README.
+"""includes.py [--graph] [DIR] - checks the folders of the C sources below DIR: what their files include, their size, their README.
 
 - An include names its file from the top of the tree: #include "common/bus/bus.h".
 - No file includes one of a layer above its own (LAYERS, from the ground up).
@@ -8,13 +8,15 @@
 - A folder holds at most LIMIT sources.
 - A folder has a README.md of at most README_LINES lines. Those below tests may leave it to a folder above them.
 
-Looks at the sources below the folders of LAYERS. Prints "FILE:LINE: what is wrong" for each fault and exits with 1 when there is any.
+Looks at the sources below the folders of LAYERS; without DIR, at those of this repository. Prints "FILE:LINE: what is wrong" for
+each fault and exits with 1 when there is any.
 --graph prints the folders with their number of sources, and which folders they include.
 """
 import os
 import re
 import sys
 
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMIT = 25
 README_LINES = 40
 
@@ -164,9 +166,10 @@ def readme_fault(top, folder):
 
 def main(arguments):
     graph = arguments[:1] == ["--graph"]
-    if len(arguments) != 1 + graph:
-        sys.exit("usage: includes.py [--graph] DIR")
-    top = arguments[-1]
+    directories = arguments[graph:]
+    if len(directories) > 1:
+        sys.exit("usage: includes.py [--graph] [DIR]")
+    top = directories[0] if directories else REPOSITORY
     counts, arrows, faults = read(top)
     faults += [f"{folder}: {count} sources, {LIMIT} are allowed" for folder, count in counts.items() if count > LIMIT]
     faults += dict.fromkeys(filter(None, (readme_fault(top, folder) for folder in counts)))

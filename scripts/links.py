@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""links.py DIR - checks that what the Markdown files below DIR refer to is there.
+"""links.py [DIR] - checks that what the Markdown files below DIR (this repository unless given) refer to is there.
 
 Looked at are links to files and headings, and paths in `code` that begin with a folder of DIR. Addresses of the web are not asked.
 Prints "FILE:LINE: what is missing" for each, and exits 1 when there is any.
@@ -68,4 +68,4 @@ def main(top):
     sys.exit(bool(found))
 
 
-main(os.path.abspath(sys.argv[1]))
+main(os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))

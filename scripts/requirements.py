@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""requirements.py DIR - checks docs/requirements.md and docs/decisions.md against the files below DIR.
+"""requirements.py [DIR] - checks docs/requirements.md and docs/decisions.md against the files below DIR (this repository unless given).
 
   - Every id that code, tests or documents cite stands in the first column of a table of one of the two.
   - No id stands there twice.
@@ -106,4 +106,4 @@ def main(top):
     sys.exit(bool(problems))
 
 
-main(os.path.abspath(sys.argv[1]))
+main(os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
