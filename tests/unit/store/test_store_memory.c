@@ -48,6 +48,48 @@ START_TEST(several_in_one_call_are_numbered_in_order)
 }
 END_TEST
 
+/* How often the highest index of a session was looked for since the last question. */
+static int looked_for_index(void)
+{
+	return sqlite3_stmt_status(fixture_memory.db.statements[MEMORY_NEXT_INDEX],
+		SQLITE_STMTSTATUS_RUN, 1);
+}
+
+START_TEST(the_highest_index_is_looked_for_once_a_call)
+{
+	static const struct {
+		const char *id, *session;
+	} all[] = {
+		{"", "a"}, {"", "a"}, {"mem_a_7", "a"}, {"", "a"}, {"", "b"}, {"", "a"}};
+	struct buf body = {0};
+
+	add("first", "a");
+	looked_for_index();
+	buf_printf(&body, "{\"embedder\":\"%s\",\"memories\":[", embedder_name(embedder));
+	for (int i = 0; i < 50; i++) {
+		if (i)
+			buf_add_char(&body, ',');
+		add_record(&body, "", "one of many", "many", "/p", "");
+	}
+	buf_add_str(&body, STR_LIT("]}"));
+	must_call(METHOD_MEMORY_ADD, NULL, arena_cstr(&fixture_arena, buf_str(&body)));
+	ck_assert_int_eq(looked_for_index(), 1);
+	buf_clear(&body);
+	buf_printf(&body, "{\"embedder\":\"%s\",\"memories\":[", embedder_name(embedder));
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (i)
+			buf_add_char(&body, ',');
+		add_record(&body, all[i].id, "mixed", all[i].session, "/p", "");
+	}
+	buf_add_str(&body, STR_LIT("]}"));
+	must_call(METHOD_MEMORY_ADD, NULL, arena_cstr(&fixture_arena, buf_str(&body)));
+	ck_assert_str_eq(memory_rows("SELECT id FROM memories WHERE content = 'mixed' "
+				     "ORDER BY number"),
+		"mem_a_1\nmem_a_2\nmem_a_7\nmem_a_8\nmem_b_0\nmem_a_9");
+	buf_free(&body);
+}
+END_TEST
+
 START_TEST(a_repeated_call_keeps_nothing_twice)
 {
 	const char *key = new_key();
@@ -304,6 +346,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, p8_2_ids_continue_within_their_session);
 	tcase_add_test(tc, several_in_one_call_are_numbered_in_order);
+	tcase_add_test(tc, the_highest_index_is_looked_for_once_a_call);
 	tcase_add_test(tc, a_repeated_call_keeps_nothing_twice);
 	tcase_add_test(tc, nothing_to_keep_is_no_rows);
 	tcase_add_test(tc, a_bad_vector_is_refused_and_nothing_kept);

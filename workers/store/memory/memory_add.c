@@ -17,23 +17,44 @@ static int kept_by_call(struct memory *m, struct str key)
 	return found == 1 ? sqlite3_column_int(query, 0) : found;
 }
 
-/* mem_<session>_<index>, the index one past the highest of the session (P8.2). 0 or
- * -errno. */
-static int make_id(struct memory *m, struct call *call,
-	const struct memory_record *record, struct str *id)
+/* The index that the next memory of a session gets; what the rows say is asked for once
+ * a call, since it takes as long as the session has memories. */
+struct next_index {
+	struct str session;
+	int64_t index; /* -1: not known */
+};
+
+/* One past the highest of the session (P8.2). 0 or -errno. */
+static int find_index(struct memory *m, struct str prefix, struct next_index *next)
 {
 	AUTO_QUERY *query = memory_query(m, MEMORY_NEXT_INDEX);
-	struct str prefix =
-		arena_printf(call->arena, "mem_%.*s_", STR_ARG(record->session_id));
 	int found;
 
-	query_text(query, 1, record->session_id);
+	query_text(query, 1, next->session);
 	query_text(query, 2, prefix);
 	found = query_step(&m->db, query);
 	if (found != 1)
 		return found < 0 ? found : -EIO;
-	*id = arena_printf(call->arena, "%.*s%lld", STR_ARG(prefix),
-		(long long)sqlite3_column_int64(query, 0));
+	next->index = sqlite3_column_int64(query, 0);
+	return 0;
+}
+
+/* mem_<session>_<index>. 0 or -errno. */
+static int make_id(struct memory *m, struct call *call,
+	const struct memory_record *record, struct next_index *next, struct str *id)
+{
+	struct str prefix =
+		arena_printf(call->arena, "mem_%.*s_", STR_ARG(record->session_id));
+	int result = 0;
+
+	if (next->index < 0 || !str_eq(next->session, record->session_id)) {
+		next->session = record->session_id;
+		result = find_index(m, prefix, next);
+	}
+	if (result < 0)
+		return result;
+	*id = arena_printf(
+		call->arena, "%.*s%lld", STR_ARG(prefix), (long long)next->index++);
 	return 0;
 }
 
@@ -86,13 +107,17 @@ static int insert_words(
 
 /* 1 kept, 0 there already, or -errno. */
 static int keep(struct memory *m, struct call *call, const struct memory_record *record,
-	const struct memory_vector *vector)
+	const struct memory_vector *vector, struct next_index *next)
 {
 	const struct memory_add *request = call->message;
 	struct str id = record->id;
 	int64_t number = 0;
-	int result = id.len > 0 ? 0 : make_id(m, call, record, &id);
+	int result = 0;
 
+	if (id.len > 0)
+		next->index = -1; /* it may be the highest of a session */
+	else
+		result = make_id(m, call, record, next, &id);
 	if (result == 0)
 		result = insert_memory(m, call, record, id, &number);
 	if (result != 1)
@@ -108,13 +133,14 @@ static int keep_all(
 	struct memory *m, struct call *call, const struct memory_vector *vectors)
 {
 	const struct memory_add *request = call->message;
+	struct next_index next = {.index = -1};
 	int result = database_execute(&m->db, STATEMENT_BEGIN_WRITE);
 	int kept = result < 0 ? result : kept_by_call(m, call->key);
 	/* Otherwise this very call was done before and its answer got lost. */
 	bool first = kept == 0;
 
 	for (size_t i = 0; first && result >= 0 && i < request->memories.count; i++) {
-		result = keep(m, call, &request->memories.items[i], &vectors[i]);
+		result = keep(m, call, &request->memories.items[i], &vectors[i], &next);
 		kept += result;
 	}
 	if (kept >= 0 && result >= 0)
