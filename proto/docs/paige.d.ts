@@ -81,6 +81,12 @@ export type InterviewSubstate = "SECTION_INTRO" | "SECTION_QUESTION_ACTIVE" | "S
 /** Why a section ended (IV-3.3). */
 export type InterviewExit = "time_expired" | "coverage_satisfied" | "candidate_done" | "system_error";
 
+/** What made the Observer look. */
+export type ObserverTrigger = "file_open" | "file_save" | "phase" | "edits" | "idle";
+
+/** What the Observer decided. cooldown and flow_state: without asking the model. contradiction: the model wanted to nudge without a signal. failed: the model could not be asked. */
+export type ObserverVerdict = "nudged" | "cooldown" | "flow_state" | "low_confidence" | "no_nudge" | "contradiction" | "failed";
+
 /** No fields. */
 export type Empty = Record<string, never>;
 
@@ -1443,6 +1449,58 @@ export interface ToolEndSessionOutput {
 	sessionStatus: string;
 }
 
+/** A row of the action log, as it is published. */
+export interface ActionEvent {
+	/** Its number. The next row that is written has the next one. */
+	n: number;
+	/** Id of the row. */
+	id: string;
+	/** The coaching session. */
+	sessionId: string;
+	/** One of actions.def. */
+	type: string;
+	/** As actions.def says for the type. */
+	data: unknown | null;
+	/** When it happened, ISO 8601 with milliseconds. */
+	createdAt: string;
+}
+
+/** Which part of a stream. */
+export interface GuardEventsQuery {
+	/** Which of the four. */
+	kind: GuardKind;
+	/** Which instance. */
+	id: string;
+	/** Events with a higher number only. */
+	since?: number;
+}
+
+/** One event of a stream. */
+export interface GuardStreamEvent {
+	/** Its number. */
+	seq: number;
+	/** When, Unix milliseconds. */
+	at: number;
+	/** Who caused it. */
+	actor: string;
+	/** What happened. */
+	type: string;
+	/** As the type has it. */
+	payload: unknown;
+}
+
+/** Events of a stream, in order. */
+export interface GuardEvents {
+	/** The events. */
+	events: GuardStreamEvent[];
+}
+
+/** Which machines. */
+export interface GuardListQuery {
+	/** Which of the four. */
+	kind: GuardKind;
+}
+
 /** Constants of a session guard; those that are left out come from the settings. */
 export interface SessionGuardConfig {
 	/** Length of the background phase. */
@@ -1715,6 +1773,106 @@ export interface IdleView {
 	ended: string | null;
 }
 
+/** A guard machine in a list. */
+export interface GuardInfo {
+	/** Its id. */
+	id: string;
+	/** Number of its last event. */
+	cursor: number;
+	/** When it was made, Unix milliseconds. */
+	createdAt: number;
+	/** Time of its last event. */
+	changedAt: number;
+	/** When its next timer is due. */
+	nextDeadline: number | null;
+}
+
+/** The guard machines of a kind. */
+export interface GuardList {
+	/** Which of the four. */
+	kind: GuardKind;
+	/** In the order in which they were made. */
+	instances: GuardInfo[];
+}
+
+/** A stream taken through its rules once more. */
+export interface GuardReplay {
+	/** Every row came out as it is stored, and the checksums agree. */
+	ok: boolean;
+	/** Rows that were looked at. */
+	rows: number;
+	/** Events among them. */
+	steps: number;
+	/** What does not agree, and where. */
+	problem?: string;
+}
+
+/** Turns a stream of messages to this window on or off. It is off in a new connection. */
+export interface Follow {
+	/** True for on. */
+	follow: boolean;
+}
+
+/** A page of the action log, the newest row first. */
+export interface LogQuery {
+	/** Rows with a lower number only: `next` of the page before. The newest without it. */
+	before?: number;
+	/** How many at most; 100 without it. */
+	limit?: number;
+	/** Rows of these types only; of every type without it. */
+	types?: string[];
+	/** Rows whose type or data contains this text, ASCII letters in either case. */
+	text?: string;
+	/** Rows of this session only. */
+	sessionId?: string;
+}
+
+/** A page of the action log. It may hold fewer rows than asked for, or none, and still have a `next`: a page takes a bounded time, however rare the rows are. */
+export interface LogRows {
+	/** The newest first. Data of more than 65536 bytes is left out (null). */
+	rows: ActionEvent[];
+	/** `before` of the next page; absent at the end of the log. */
+	next?: number;
+}
+
+/** Why the Observer spoke, or stayed silent. */
+export interface ObserverDecision {
+	/** Its number; later decisions have higher ones. */
+	n: number;
+	/** When, ISO 8601 with milliseconds. */
+	at: string;
+	/** The coaching session. */
+	sessionId: string;
+	/** What made it look. */
+	trigger: ObserverTrigger;
+	/** What it decided. */
+	verdict: ObserverVerdict;
+	/** What the model saw; null when it did not answer. */
+	signal: NudgeSignal | null;
+	/** How sure the model was; null when it did not answer. */
+	confidence: number | null;
+	/** OBSERVER_MIN_CONFIDENCE: how sure it must be. */
+	threshold: number;
+	/** Why, in the words of the model, or why it could not be asked; its beginning. */
+	reasoning?: string;
+}
+
+/** A page of the Observer's decisions, the newest first. */
+export interface ObserverDecisionsQuery {
+	/** Decisions with a lower number only: `next` of the page before. The newest without it. */
+	before?: number;
+	/** How many at most; 100 without it. */
+	limit?: number;
+}
+
+/** A page of the Observer's decisions. It remembers the last 256 since the worker was started; nudge_sent and nudge_suppressed stay in the action log. */
+export interface ObserverDecisions {
+	/** The newest first. */
+	decisions: ObserverDecision[];
+	/** `before` of the next page; absent at the end. */
+	next?: number;
+}
+
 /** Payloads of the messages of an editor. */
 export interface ClientPayloads {
 	/** First message; answered by connection:init. */
@@ -1769,6 +1927,20 @@ export interface ClientPayloads {
 	"practice:submit_solution": PracticeSubmitSolution;
 	/** Answered by observer:status to all; ignored without a session (EC-70). */
 	"observer:mute": ObserverMute;
+	/** Answered by log:rows to the sender. */
+	"log:page": LogQuery;
+	/** While it is on, log:row for each new row. Not answered. */
+	"log:follow": Follow;
+	/** Answered by observer:decisions to the sender. */
+	"observer:history": ObserverDecisionsQuery;
+	/** Answered by guard:machines to the sender. */
+	"guard:list": GuardListQuery;
+	/** While it is on, guard:state and guard:effect of every machine. Not answered. */
+	"guard:follow": Follow;
+	/** Answered by guard:stream to the sender: a page of the stream of a machine, in order. The next page is that since the last seq; one without events is the end. */
+	"guard:events": GuardEventsQuery;
+	/** Answered by guard:replayed to the sender. */
+	"guard:replay": GuardRef;
 	/** Answered by guard:state to the sender, at once and after every change. */
 	"guard:subscribe": GuardRef;
 	/** Answered by guard:result to the sender. */
@@ -1843,9 +2015,23 @@ export interface ServerPayloads {
 	"dashboard:materials": DashboardMaterials;
 	/** Answers dashboard:request. */
 	"dashboard:materials_error": DashboardError;
-	/** Answers guard:subscribe, and after every change. */
+	/** Answers log:page. */
+	"log:rows": LogRows;
+	/** A new row of the action log, to windows that follow it. Where `n` leaps, rows were missed: log:page has them. */
+	"log:row": ActionEvent;
+	/** Answers observer:history. */
+	"observer:decisions": ObserverDecisions;
+	/** When the Observer has decided whether to speak. */
+	"observer:decision": ObserverDecision;
+	/** Answers guard:list. */
+	"guard:machines": GuardList;
+	/** Answers guard:events. */
+	"guard:stream": GuardEvents;
+	/** Answers guard:replay. */
+	"guard:replayed": GuardReplay;
+	/** Answers guard:subscribe, and after every change; for guard:follow after every change. */
 	"guard:state": GuardState;
-	/** To those subscribed, for each effect. */
+	/** To those subscribed or following, for each effect. */
 	"guard:effect": GuardEffect;
 	/** Answers guard:event, with its id. */
 	"guard:result": GuardResult;

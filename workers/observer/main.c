@@ -133,6 +133,15 @@ static void serve_mute(void *arg, struct bus_request *request, const void *messa
 	ask_for_session(arg, on_session_to_mute, call);
 }
 
+static void serve_decisions(void *arg, struct bus_request *request, const void *message)
+{
+	const struct observer *o = arg;
+	struct observer_decisions page;
+
+	decisions_page(&o->decisions, message, &request->arena, &page);
+	bus_answer_message(request, &page);
+}
+
 static int init(struct worker *w)
 {
 	struct observer *o = xcalloc(1, sizeof(*o));
@@ -140,6 +149,7 @@ static int init(struct worker *w)
 	w->state = o;
 	observer_init(o, w);
 	bus_serve(w->bus, METHOD_OBSERVER_MUTE, serve_mute, o);
+	bus_serve(w->bus, METHOD_OBSERVER_DECISIONS, serve_decisions, o);
 	bus_subscribe(w->bus, WORKER_STORE, "session/", on_session, o);
 	bus_subscribe(w->bus, WORKER_STORE, "action/", on_action, o);
 	bus_subscribe(w->bus, WORKER_FSWATCH, "buffer/", on_buffer, o);

@@ -102,6 +102,36 @@ static void log_held_back(struct observer *o, const char *reason)
 	log_action(o, ACTION_NUDGE_SUPPRESSED, &data, true);
 }
 
+/* Remembers a decision and tells the windows. `r` is the model's answer, or NULL. */
+static void decide(struct observer *o, enum observer_trigger trigger,
+	enum observer_verdict verdict, const struct observer_triage_response *r,
+	struct str reasoning)
+{
+	struct observer_decision decision = {
+		.session_id = str_of(o->session_id),
+		.trigger = trigger,
+		.has_trigger = true,
+		.verdict = verdict,
+		.has_verdict = true,
+		.threshold = o->policy.config.min_confidence,
+		.has_threshold = true,
+		.reasoning = r ? r->reasoning : reasoning,
+	};
+
+	if (r) {
+		decision.signal = r->signal;
+		decision.confidence = r->confidence;
+		decision.has_signal = decision.has_confidence = true;
+	}
+	publish(o, "ui/observer:decision", observer_decision_type(),
+		decisions_add(&o->decisions, &decision, clock_wall()));
+}
+
+static void decide_failed(struct observer *o, struct str why)
+{
+	decide(o, o->trigger, OBSERVER_FAILED, NULL, why);
+}
+
 /* ---- the model's answer ---- */
 
 static void nudge(struct observer *o, const struct observer_triage_response *r)
@@ -134,10 +164,18 @@ static void hold_back_unsure(struct observer *o, const struct observer_triage_re
 
 static void take_answer(struct observer *o, const struct observer_triage_response *r)
 {
+	static const enum observer_verdict verdicts[] = {
+		[POLICY_NO_NUDGE] = OBSERVER_NO_NUDGE,
+		[POLICY_NUDGE] = OBSERVER_NUDGED,
+		[POLICY_LOW_CONFIDENCE] = OBSERVER_LOW_CONFIDENCE,
+		[POLICY_CONTRADICTION] = OBSERVER_CONTRADICTION,
+	};
 	bool none = r->signal == NUDGE_NONE;
+	enum policy_outcome outcome = policy_answered(
+		&o->policy, r->should_nudge, r->confidence, none, now_ms());
 
-	switch (policy_answered(
-		&o->policy, r->should_nudge, r->confidence, none, now_ms())) {
+	decide(o, o->trigger, verdicts[outcome], r, (struct str){NULL, 0});
+	switch (outcome) {
 	case POLICY_NUDGE:
 		nudge(o, r);
 		break;
@@ -166,10 +204,12 @@ static void on_triage(void *arg, const struct bus_reply *reply)
 	} else if (reply->status != BUS_OK) {
 		policy_failed(&o->policy);
 		log_warn("triage failed", "error", "%.*s", STR_ARG(reply->message), NULL);
+		decide_failed(o, reply->message);
 	} else if (bus_reply_decode(METHOD_TRIAGE, reply, &arena, &response, &error) <
 		   0) {
 		policy_failed(&o->policy);
 		log_error("triage not understood", "problem", "%s", error.text, NULL);
+		decide_failed(o, str_of(error.text));
 	} else {
 		take_answer(o, &response);
 	}
@@ -228,6 +268,9 @@ static void on_context(void *arg, const struct bus_reply *reply)
 		log_warn("the moment could not be read", "error", "%.*s",
 			STR_ARG(reply->message), "problem", "%s", error.text, NULL);
 		policy_failed(&o->policy);
+		if (!s->rebuild)
+			decide_failed(o, reply->status == BUS_OK ? str_of(error.text)
+								 : reply->message);
 	} else if (s->rebuild) {
 		replay(o, &context);
 	} else {
@@ -249,19 +292,23 @@ static void ask_store(struct observer *o, bool rebuild)
 
 /* ---- triggers ---- */
 
-static void step(struct observer *o, enum policy_event event)
+static void step(
+	struct observer *o, enum policy_event event, enum observer_trigger trigger)
 {
 	if (!o->active)
 		return;
 	switch (policy_step(&o->policy, event, now_ms())) {
 	case POLICY_ASK:
+		o->trigger = trigger;
 		ask_store(o, false);
 		break;
 	case POLICY_COOLDOWN:
 		log_held_back(o, "cooldown");
+		decide(o, trigger, OBSERVER_COOLDOWN, NULL, (struct str){NULL, 0});
 		break;
 	case POLICY_FLOW:
 		log_held_back(o, "flow_state");
+		decide(o, trigger, OBSERVER_FLOW_STATE, NULL, (struct str){NULL, 0});
 		break;
 	case POLICY_NOTHING:
 		break;
@@ -272,12 +319,12 @@ static void on_idle_check(evutil_socket_t fd, short events, void *arg)
 {
 	(void)fd;
 	(void)events;
-	step(arg, POLICY_IDLE_CHECK);
+	step(arg, POLICY_IDLE_CHECK, OBSERVER_IDLE);
 }
 
 void observer_on_buffer_update(struct observer *o)
 {
-	step(o, POLICY_BUFFER_UPDATE);
+	step(o, POLICY_BUFFER_UPDATE, OBSERVER_EDITS);
 }
 
 void observer_on_action(struct observer *o, struct str session_id, struct str type)
@@ -287,11 +334,14 @@ void observer_on_action(struct observer *o, struct str session_id, struct str ty
 	if (action < 0 || !str_is(session_id, o->session_id))
 		return;
 	if (action == ACTION_FILE_OPEN || action == ACTION_FILE_SAVE)
-		step(o, POLICY_TRIGGER);
+		step(o, POLICY_TRIGGER,
+			action == ACTION_FILE_OPEN ? OBSERVER_FILE_OPEN
+						   : OBSERVER_FILE_SAVE);
 	else if (action == ACTION_PHASE_STARTED || action == ACTION_PHASE_COMPLETED)
-		step(o, POLICY_PHASE);
+		step(o, POLICY_PHASE, OBSERVER_PHASE);
 	else if (action_infos[action].user_activity)
-		step(o, POLICY_ACTIVITY);
+		/* No trigger, whatever stands here. */
+		step(o, POLICY_ACTIVITY, OBSERVER_FILE_OPEN);
 }
 
 void observer_mute(struct observer *o, bool muted)

@@ -2,13 +2,15 @@
  * observer.h - the Observer of the active session: hears what happens, asks the model,
  * nudges.
  *
- * One at a time. It keeps nothing: after a crash it is rebuilt from the action log.
+ * One at a time. It keeps nothing that matters: after a crash it is rebuilt from the action
+ * log, without its decisions.
  * What decides is in policy.c.
  */
 #ifndef PAIGE_OBSERVER_OBSERVER_H
 #define PAIGE_OBSERVER_OBSERVER_H
 
 #include "common/worker/worker.h"
+#include "workers/observer/decisions.h"
 #include "workers/observer/policy.h"
 
 struct observer {
@@ -20,6 +22,8 @@ struct observer {
 				are thrown away */
 	struct policy policy;
 	bool mute_told; /* by the learner: what its log said before does not count */
+	enum observer_trigger trigger; /* of what the model is being asked about */
+	struct decisions decisions;
 	struct event *idle_timer;
 };
 

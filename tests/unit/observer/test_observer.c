@@ -1,4 +1,5 @@
 /* When the Observer looks, when it holds back, and what it tells the model (story 10). */
+#include "workers/observer/decisions.h"
 #include "workers/observer/policy.h"
 #include "workers/observer/snapshot.h"
 #include <check.h>
@@ -255,6 +256,67 @@ START_TEST(the_snapshot_has_the_last_twenty_actions)
 }
 END_TEST
 
+/* "newest..oldest (count) next", numbers counted from the first. */
+static void page_is(const struct decisions *d, int64_t before, int64_t limit,
+	int64_t newest, int64_t oldest, size_t count, int64_t next)
+{
+	const struct observer_decisions_query query = {.before = before,
+		.has_before = before != 0,
+		.limit = limit,
+		.has_limit = limit != 0};
+	struct arena arena = {0};
+	struct observer_decisions page;
+
+	decisions_page(d, &query, &arena, &page);
+	ck_assert_uint_eq(page.decisions.count, count);
+	if (count > 0) {
+		ck_assert_int_eq(page.decisions.items[0].n, newest);
+		ck_assert_int_eq(page.decisions.items[count - 1].n, oldest);
+	}
+	ck_assert_int_eq(page.has_next ? page.next : 0, next);
+	arena_free(&arena);
+}
+
+START_TEST(decisions_are_remembered_up_to_a_number)
+{
+	static struct decisions d;
+	const struct wall now = {START * 1000};
+	struct observer_decision one = {
+		.session_id = STR_LIT("s"), .verdict = OBSERVER_COOLDOWN};
+
+	page_is(&d, 0, 0, 0, 0, 0, 0);
+	for (int i = 0; i < DECISIONS_KEPT + 10; i++)
+		decisions_add(&d, &one, now);
+	page_is(&d, 0, 256, START + 265, START + 10, 256, 0);
+	page_is(&d, 0, 0, START + 265, START + 166, 100, START + 166);
+	page_is(&d, START + 166, 200, START + 165, START + 10, 156, 0);
+	page_is(&d, START + 10, 1, 0, 0, 0, 0);
+	/* A worker that was started anew goes on with higher numbers. */
+	d = (struct decisions){0};
+	ck_assert_int_eq(decisions_add(&d, &one, (struct wall){(START + 5000) * 1000})->n,
+		START + 5000);
+}
+END_TEST
+
+START_TEST(long_reasoning_is_cut_between_characters)
+{
+	static struct decisions d;
+	char text[1024];
+	struct observer_decision one = {
+		.session_id = STR_LIT("s"), .reasoning = {text, sizeof(text)}};
+	const struct observer_decision *kept;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text + DECISION_REASONING_BYTES - 1, "\xc3\xa9", 2);
+	kept = decisions_add(&d, &one, (struct wall){START * 1000});
+	ck_assert_uint_eq(kept->reasoning.len, DECISION_REASONING_BYTES - 1);
+	ck_assert(kept->reasoning.ptr != text);
+	one.reasoning = (struct str){NULL, 0};
+	ck_assert_ptr_null(
+		decisions_add(&d, &one, (struct wall){START * 1000})->reasoning.ptr);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("observer");
@@ -273,6 +335,8 @@ int main(void)
 	tcase_add_test(tcase, answers_are_judged);
 	tcase_add_test(tcase, times_are_short);
 	tcase_add_test(tcase, the_snapshot_has_the_last_twenty_actions);
+	tcase_add_test(tcase, decisions_are_remembered_up_to_a_number);
+	tcase_add_test(tcase, long_reasoning_is_cut_between_characters);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

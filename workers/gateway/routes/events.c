@@ -32,10 +32,23 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 	if (guard_watch_takes(str_of(ws_server_infos[type].name)))
 		guard_watch_tell(g->ws, str_of(ws_server_infos[type].name), payload);
 	else if (str_is(event->topic, UI_PREFIX "coaching:progress"))
-		ws_tell_progress(g->ws, str_of(ws_server_infos[type].name), payload);
+		ws_tell_followers(g->ws, WS_FEED_PROGRESS,
+			str_of(ws_server_infos[type].name), payload);
 	else
 		ws_broadcast(g->ws, str_of(ws_server_infos[type].name), payload, NULL,
 			(struct str){NULL, 0});
+	payload_release(payload);
+}
+
+static void on_log_row(void *arg, const struct bus_event *event)
+{
+	struct gateway *g = arg;
+	struct payload *payload;
+
+	if (!ws_is_followed(g->ws, WS_FEED_LOG))
+		return;
+	payload = payload_new(event->body);
+	ws_tell_followers(g->ws, WS_FEED_LOG, STR_LIT("log:row"), payload);
 	payload_release(payload);
 }
 
@@ -83,6 +96,8 @@ void events_subscribe(struct gateway *g)
 		bus_on_gap(g->bus, topic->publisher, on_gap, g);
 	}
 	bus_subscribe(g->bus, WORKER_STORE, "session/", on_session_event, g);
+	bus_subscribe(g->bus, WORKER_STORE, "action/", on_log_row, g);
+	bus_subscribe(g->bus, WORKER_STORE, "log/", on_log_row, g);
 	bus_call(g->bus, METHOD_SESSION_ACTIVE, (struct str){NULL, 0}, STR_LIT("{}"), 0,
 		on_session, g);
 }

@@ -161,6 +161,7 @@ bool guard_watch_takes(struct str type)
 	return str_is(type, "guard:state") || str_is(type, "guard:effect");
 }
 
+/* Who follows every machine gets it once, though it may watch this one, too. */
 static void tell_watchers(
 	struct str type, struct payload *payload, int kind, struct str id, int64_t cursor)
 {
@@ -169,7 +170,9 @@ static void tell_watchers(
 			continue;
 		if (cursor > watches[i].cursor)
 			watches[i].cursor = cursor;
-		ws_answer(watches[i].client, type, payload, (struct str){NULL, 0});
+		if (!(watches[i].client->follows & 1u << WS_FEED_GUARDS))
+			ws_answer(
+				watches[i].client, type, payload, (struct str){NULL, 0});
 	}
 }
 
@@ -180,7 +183,7 @@ void guard_watch_tell(struct ws_server *server, struct str type, struct payload 
 	yyjson_val *root = yyjson_doc_get_root(doc);
 	yyjson_val *kind = yyjson_obj_get(root, "kind"), *id = yyjson_obj_get(root, "id");
 
-	(void)server;
+	ws_tell_followers(server, WS_FEED_GUARDS, type, payload);
 	if (yyjson_is_str(kind) && yyjson_is_str(id))
 		tell_watchers(type, payload,
 			enumeration_index(guard_kind_enumeration(),

@@ -4,7 +4,8 @@
  * effect.
  *
  * Called by routes.c (a window subscribes), events.c (a machine changed) and the server of
- * windows (one is gone). Others than those who subscribed hear nothing of a machine.
+ * windows (one is gone). Others than those who subscribed, or follow all
+ * machines (follow.h), hear nothing of a machine.
  */
 #ifndef PAIGE_GATEWAY_ROUTES_GUARD_WATCH_H
 #define PAIGE_GATEWAY_ROUTES_GUARD_WATCH_H

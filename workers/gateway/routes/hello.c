@@ -6,6 +6,7 @@
 #include "paige-config.h"
 #include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
+#include "workers/gateway/routes/follow.h"
 #include "workers/gateway/routes/restored.h"
 #include "workers/gateway/routes/tree.h"
 #include "workers/gateway/routes/unseen.h"
@@ -243,7 +244,7 @@ void hello_on_message(const struct ws_message *message)
 
 	g->client = message->client;
 	g->resume = hello->has_resume;
-	g->client->wants_progress = hello->wants_progress;
+	follow_set(g->client, WS_FEED_PROGRESS, hello->wants_progress);
 	snprintf(g->id, sizeof(g->id), "%.*s", STR_ARG(message->id));
 	if (g->resume) {
 		snprintf(

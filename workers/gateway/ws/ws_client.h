@@ -34,6 +34,9 @@ enum ws_client_state {
 	WS_CLIENT_CLOSING, /* our close frame is queued: nothing more is sent */
 };
 
+/* Messages that only those windows get that asked for them. */
+enum ws_feed { WS_FEED_PROGRESS, WS_FEED_LOG, WS_FEED_GUARDS };
+
 struct ws_client {
 	TAILQ_ENTRY(ws_client) link;
 	TAILQ_ENTRY(ws_client) flush_link;
@@ -48,7 +51,7 @@ struct ws_client {
 	bool dead_listed;	/* in the server's list dead */
 	unsigned pauses;	/* of reading: a bit for each reason of ws_client_pause */
 	bool greeted;		/* connection:init was sent */
-	bool wants_progress;	/* as its hello said */
+	unsigned follows;	/* 1 << enum ws_feed, what it asked for */
 	unsigned pending_calls; /* calls that will answer this window */
 	bool gone;		/* the socket is closed; freed when pending_calls is 0 */
 	int cols, rows;		/* terminal size (P5.24) */

@@ -124,12 +124,23 @@ void ws_broadcast(struct ws_server *server, struct str type, struct payload *pay
 	}
 }
 
-void ws_tell_progress(struct ws_server *server, struct str type, struct payload *payload)
+bool ws_is_followed(const struct ws_server *server, enum ws_feed feed)
+{
+	const struct ws_client *client;
+
+	TAILQ_FOREACH(client, &server->clients, link)
+	if (client->follows & 1u << feed)
+		return true;
+	return false;
+}
+
+void ws_tell_followers(struct ws_server *server, enum ws_feed feed, struct str type,
+	struct payload *payload)
 {
 	struct ws_client *client, *next;
 
 	FOREACH_CLIENT(client, next, server)
-	if (client->wants_progress)
+	if (client->follows & 1u << feed)
 		ws_answer(client, type, payload, (struct str){NULL, 0});
 }
 

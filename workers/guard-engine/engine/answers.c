@@ -37,19 +37,6 @@ void answers_event(const struct stream *s, struct str id, const struct stream_re
 	buf_free(&effects);
 }
 
-void answers_created(const struct instance *i, struct bus_request *request)
-{
-	struct buf state = {0};
-	struct guard_created answer = {
-		.id = str_of(i->id), .kind = i->kind, .cursor = i->stream.cursor};
-
-	answers_state(
-		&i->stream, str_of(i->id), i->result.at_ms, &i->result.facts, &state);
-	answer.state.raw = buf_str(&state);
-	bus_answer_message(request, &answer);
-	buf_free(&state);
-}
-
 void answers_look(const struct instance *i, struct bus_request *request)
 {
 	struct buf state = {0};
@@ -80,6 +67,24 @@ static void publish(const struct instance *i, const char *topic, const struct ty
 	proto_encode(type, message, &body);
 	bus_publish(i->engine->bus, topic, buf_str(&body));
 	buf_free(&body);
+}
+
+void answers_created(const struct instance *i, struct bus_request *request)
+{
+	struct buf state = {0};
+	struct guard_created answer = {
+		.id = str_of(i->id), .kind = i->kind, .cursor = i->stream.cursor};
+	struct guard_state told = {
+		.kind = i->kind, .id = str_of(i->id), .cursor = i->stream.cursor};
+
+	answers_state(
+		&i->stream, str_of(i->id), i->result.at_ms, &i->result.facts, &state);
+	answer.state.raw = buf_str(&state);
+	told.state.raw = buf_str(&state);
+	/* To windows that follow every machine: nobody can watch this one yet. */
+	publish(i, "ui/guard:state", guard_state_type(), &told);
+	bus_answer_message(request, &answer);
+	buf_free(&state);
 }
 
 void answers_publish(const struct instance *i, const struct stream_result *r)

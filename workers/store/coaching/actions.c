@@ -12,11 +12,13 @@
 #include <sched.h>
 #include <stdio.h>
 
-static void publish(struct call *call, const struct session_ref *session,
-	const struct action_entry *entry)
+static void publish(const struct store *store, struct call *call,
+	const struct session_ref *session, const struct action_entry *entry)
 {
 	const char *name = action_infos[entry->action].name;
 	const struct action_event event = {
+		.n = sqlite3_last_insert_rowid(store->db.handle),
+		.has_n = true,
 		.id = str_of(entry->id),
 		.session_id = str_of(session->id),
 		.type = str_of(name),
@@ -25,7 +27,8 @@ static void publish(struct call *call, const struct session_ref *session,
 	};
 	char topic[64];
 
-	snprintf(topic, sizeof(topic), "action/%s", name);
+	snprintf(topic, sizeof(topic), "%s/%s",
+		action_infos[entry->action].observer ? "action" : "log", name);
 	call_publish(call, topic, action_event_type(), &event);
 }
 
@@ -41,8 +44,8 @@ int action_write(struct store *store, struct call *call,
 	query_text(query, 4, entry->data);
 	query_text(query, 5, str_of(entry->created_at));
 	written = query_run(&store->db, query);
-	if (written == 1 && action_infos[entry->action].observer)
-		publish(call, session, entry);
+	if (written == 1)
+		publish(store, call, session, entry);
 	return written;
 }
 

@@ -2,7 +2,7 @@
  * actions.h - the action log (story 4): rows in, events out.
  *
  * Rows that the Observer hears of (actions.def, FR-048) are published as action/<type>
- * after the commit (P4.3). Rows are never changed or deleted (P2.18).
+ * after the commit (P4.3), all others as log/<type>. Rows are never changed or deleted (P2.18).
  */
 #ifndef PAIGE_STORE_COACHING_ACTIONS_H
 #define PAIGE_STORE_COACHING_ACTIONS_H
@@ -22,7 +22,7 @@ struct action_entry {
 	const char *created_at;
 };
 
-/* Writes one row for `session` and publishes it if it is for the Observer. 1 written, 0
+/* Writes one row for `session` and publishes it. 1 written, 0
  * it was there already, or -errno. */
 int action_write(struct store *store, struct call *call,
 	const struct session_ref *session, const struct action_entry *entry)

@@ -1,0 +1,157 @@
+// console.test.mjs - what a window can ask that shows what Paige does and why: the action log, the Observer's decisions, guards.
+import { strict as assert } from 'node:assert';
+import { Guard } from './lib/guard.mjs';
+import { scenario } from './lib/scenario.mjs';
+import { until } from './lib/wait.mjs';
+
+const SECOND = 1000;
+
+/** The answer to a request; fails on connection:error. */
+async function ask(editor, type, payload, answer) {
+  const id = `m${editor.messages.length}`;
+  editor.send(type, payload);
+  const message = await editor.next([answer, 'connection:error']);
+  assert.equal(message.type, answer, JSON.stringify(message.payload));
+  assert.equal(message.id, id, 'the answer carries the id of its question');
+  return message.payload;
+}
+
+/** Each [type, payload, text] is refused with INVALID_MESSAGE and that text, to the sender alone. */
+async function refused(editor, cases) {
+  for (const [type, payload, text] of cases) {
+    editor.send(type, payload);
+    const { payload: error } = await editor.next('connection:error');
+    assert.deepEqual([error.code, error.message], ['INVALID_MESSAGE', text], `${type} ${JSON.stringify(payload)}`);
+  }
+}
+
+async function begin(editor) {
+  editor.send('session:start', { issueNumber: 7 });
+  return (await editor.next('session:started')).payload.sessionId;
+}
+
+scenario('the action log comes in pages, and new rows to windows that follow it', async (t) => {
+  const daemon = await t.daemon();
+  const [editor, other] = [await t.editor(daemon), await t.editor(daemon)];
+  assert.deepEqual(await ask(editor, 'log:page', {}, 'log:rows'), { rows: [] });
+  editor.send('log:follow', { follow: true });
+  const sessionId = await begin(editor);
+  for (let i = 0; i < 20; i++) other.send('editor:tab_switch', { toPath: `src/${i}.ts` });
+  await daemon.logged('tab_switch', 20);
+
+  const first = await ask(editor, 'log:page', { limit: 10, types: ['tab_switch'] }, 'log:rows');
+  assert.deepEqual(first.rows.map(({ data }) => data.toPath), [...Array(10).keys()].map((i) => `src/${19 - i}.ts`));
+  const second = await ask(editor, 'log:page', { limit: 15, before: first.next, types: ['tab_switch'] }, 'log:rows');
+  assert.deepEqual(second.rows.map(({ data }) => data.toPath), [...Array(10).keys()].map((i) => `src/${9 - i}.ts`));
+  assert.equal(second.next, undefined, 'the end of the log');
+  assert.deepEqual((await ask(editor, 'log:page', { text: 'SRC/7.ts' }, 'log:rows')).rows.map(({ data }) => data), [{ toPath: 'src/7.ts' }]);
+
+  const { rows } = await ask(editor, 'log:page', { limit: 500 }, 'log:rows');
+  assert.deepEqual(rows.map(({ n }) => n), rows.map((_, i) => rows.length - i), 'numbers have no gaps');
+  assert.ok(rows.every((row) => row.sessionId === sessionId));
+  assert.equal(rows.at(-1).type, 'session_started', 'also what the Observer does not hear of');
+  await until('every row came live', () => editor.of('log:row').length >= rows.length);
+  assert.deepEqual(editor.of('log:row').slice(0, rows.length).map(({ payload }) => payload), [...rows].reverse(), 'the same rows, in order');
+  assert.deepEqual(other.of('log:row'), [], 'nobody else is told');
+
+  editor.send('log:follow', { follow: false });
+  editor.send('editor:tab_switch', { toPath: 'last.ts' });
+  await daemon.logged('tab_switch', 21);
+  await ask(editor, 'log:page', {}, 'log:rows');
+  assert.ok(!editor.of('log:row').some(({ payload }) => payload.data?.toPath === 'last.ts'), 'not followed any more');
+
+  await refused(editor, [
+    ['log:page', { limit: 501 }, 'payload.limit: expected an integer from 1 to 500, got 501'],
+    ['log:page', { limit: 0 }, 'payload.limit: expected an integer from 1 to 500, got 0'],
+    ['log:page', { before: 'x' }, 'payload.before: expected an integer'],
+    ['log:page', { types: 'tab_switch' }, 'payload.types: expected an array of strings'],
+    ['log:page', { types: ['tab_switch', 'nothing'] }, 'payload.types[1]: expected a type of the action log, not "nothing"'],
+    ['log:page', { text: '' }, 'payload.text: must not be empty'],
+    ['log:page', { text: 'x'.repeat(201) }, 'payload.text: expected at most 200 bytes, got 201'],
+    ['log:follow', {}, 'payload.follow: expected a boolean'],
+    ['log:follow', { follow: 1 }, 'payload.follow: expected a boolean'],
+  ]);
+  assert.equal((await ask(editor, 'log:page', { galaxy: 1, limit: 1 }, 'log:rows')).rows.length, 1, 'unknown fields are ignored');
+});
+
+scenario('100,000 rows: no page takes long', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  const sessionId = await begin(editor);
+  await daemon.sql(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+    INSERT INTO action_log SELECT 'id' || i, '${sessionId}', 'selection', '{"path":"src/' || i || '.ts","textLength":1}', '2026-01-01T00:00:00.000Z' FROM n`);
+  let before;
+  let pages = 0;
+  let longest = 0;
+  const seen = [];
+  do {
+    const started = performance.now();
+    const page = await ask(editor, 'log:page', { before, text: '7777', limit: 500 }, 'log:rows');
+    longest = Math.max(longest, performance.now() - started);
+    seen.push(...page.rows);
+    before = page.next;
+  } while (before && ++pages < 100);
+  assert.equal(seen.length, 19, 'every row that fits, once');
+  assert.ok(pages >= 10, `the log was looked at in ${pages + 1} pages`);
+  assert.ok(longest < SECOND, `the longest page took ${longest} ms`);
+});
+
+scenario('the Observer tells what made it look, what it decided and why', async (t) => {
+  const daemon = await t.daemon({ env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', LLM_MAX_RETRIES: '0', LLM_FLOW_RETRY_MS: '50', OBSERVER_FLOW_ACTIONS: '3' } });
+  const editor = await t.editor(daemon);
+  const other = await t.editor(daemon);
+  assert.deepEqual(await ask(editor, 'observer:history', {}, 'observer:decisions'), { decisions: [] });
+  const sessionId = await begin(editor);
+  await editor.next('observer:status', { where: ({ active }) => active });
+  editor.send('file:open', { path: 'README.md' });
+  const { payload: failed } = await editor.next('observer:decision');
+  assert.deepEqual([failed.trigger, failed.verdict, failed.signal, failed.confidence, failed.sessionId], ['file_open', 'failed', null, null, sessionId]);
+  assert.ok(failed.reasoning.length > 0);
+  for (let i = 0; i < 4; i++) editor.send('editor:tab_switch', { toPath: 'README.md' });
+  editor.send('file:save', { path: 'README.md', content: 'new\n' });
+  const { payload: flow } = await editor.next('observer:decision');
+  assert.deepEqual([flow.trigger, flow.verdict], ['file_save', 'flow_state']);
+  await other.next('observer:decision');
+  const { decisions, next } = await ask(editor, 'observer:history', { limit: 1 }, 'observer:decisions');
+  assert.deepEqual([decisions, next], [[flow], flow.n]);
+  assert.deepEqual(await ask(editor, 'observer:history', { before: next }, 'observer:decisions'), { decisions: [failed] });
+  await refused(editor, [
+    ['observer:history', { limit: 257 }, 'payload.limit: expected an integer from 1 to 256, got 257'],
+    ['observer:history', { before: {} }, 'payload.before: expected an integer'],
+  ]);
+});
+
+scenario('a window sees all guard machines, follows them and reads their streams in pages', async (t) => {
+  const daemon = await t.daemon();
+  const [editor, other] = [await t.editor(daemon), await t.editor(daemon)];
+  editor.send('guard:follow', { follow: true });
+  assert.deepEqual(await ask(editor, 'guard:list', { kind: 'session-guard' }, 'guard:machines'), { kind: 'session-guard', instances: [] });
+  const guard = await Guard.create(daemon, 'session-guard', 'one', { timeboxMs: 3600000, codingQuestion: 'Write a cache.' });
+  const { payload: made } = await editor.next('guard:state');
+  assert.deepEqual([made.kind, made.id, made.cursor, made.state], ['session-guard', 'one', 1, (await guard.get()).state], 'a machine that is new');
+  const { instances } = await ask(editor, 'guard:list', { kind: 'session-guard' }, 'guard:machines');
+  assert.deepEqual(instances.map(({ id }) => id), ['one']);
+
+  other.send('guard:subscribe', { kind: 'session-guard', id: 'one' });
+  await other.next('guard:state');
+  editor.send('guard:subscribe', { kind: 'session-guard', id: 'one' });
+  await editor.next('guard:state');
+  const { cursor } = await guard.event({ type: 'question_asked', text: 'Tell me about a project.' });
+  const at = ({ payload }) => payload.cursor === cursor;
+  await editor.next('guard:state', { where: (payload) => payload.cursor === cursor });
+  await other.next('guard:state', { where: (payload) => payload.cursor === cursor });
+  assert.equal(editor.of('guard:state').filter(at).length, 1, 'who follows all and watches one is told once');
+
+  const { events } = await ask(editor, 'guard:events', { kind: 'session-guard', id: 'one' }, 'guard:stream');
+  assert.deepEqual(events.map(({ seq }) => seq), [...Array(cursor).keys()].map((i) => i + 1));
+  assert.deepEqual(await ask(editor, 'guard:events', { kind: 'session-guard', id: 'one', since: 1 }, 'guard:stream'), { events: events.slice(1) });
+  assert.deepEqual(await ask(editor, 'guard:events', { kind: 'session-guard', id: 'one', since: cursor }, 'guard:stream'), { events: [] });
+  const replayed = await ask(editor, 'guard:replay', { kind: 'session-guard', id: 'one' }, 'guard:replayed');
+  assert.deepEqual([replayed.ok, replayed.rows], [true, cursor]);
+  editor.send('guard:events', { kind: 'session-guard', id: 'none' });
+  assert.equal((await editor.next('connection:error')).payload.code, 'NOT_FOUND');
+  await refused(editor, [
+    ['guard:list', { kind: 'galaxy' }, 'payload.kind: expected session-guard, breakloop, interview or idle, got "galaxy"'],
+    ['guard:events', { kind: 'idle', id: 'x', since: -1 }, 'payload.since: expected an integer not below 0, got -1'],
+  ]);
+});
