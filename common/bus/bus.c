@@ -87,7 +87,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < WORKER_COUNT; i++)
 		bus_peer_tick(&bus->peers[i], now);
 	bus_canary_tick(bus);
-	bus_near_tick(bus);
+	bus_affinity_tick(bus);
 	if (bus_nng_threads_watch())
 		log_error(
 			"the task thread of nng stood still; all of them work now", NULL);

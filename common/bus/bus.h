@@ -43,8 +43,8 @@ void bus_set_keys(struct bus *bus, const struct bus_keys *keys);
  * first call into nng: its threads inherit signal mask and confinement. 0 or -errno (-EADDRINUSE while
  * an earlier process has not left yet: try again). */
 int bus_start(struct bus *bus) __attribute__((warn_unused_result));
-/* The calling thread may run on any processor that the process may use. For threads made by the loop's
- * thread, which may be held on one (`near` of workers.def). */
+/* Lets the calling thread run on every processor that the process may use. Threads that the loop's thread
+ * makes need this, because that one may be bound to one processor (`affinity` of workers.def). */
 void bus_thread_roams(void);
 /* Starts to answer calls; before it they wait. After bus_start. */
 void bus_start_serving(struct bus *bus);

@@ -8,7 +8,7 @@
  * workers takes less than half the time, and of the processors, when
  *
  * - the threads of all workers of a daemon share one processor, so that handing on is a
- *   switch and not an interrupt (the loops run where they like, or there: bus_near.c);
+ *   switch and not an interrupt (the loops run where they like, or there: bus_affinity.c);
  * - one task thread works and the others sleep;
  * - that one is a batch thread (SCHED_BATCH): nng wakes it while holding the locks that
  *   it needs, and it only runs into them when it gets the processor at once.

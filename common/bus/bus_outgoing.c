@@ -98,7 +98,7 @@ void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now)
 	bus_message_shorten(message, most - len);
 	outgoing->state = BUS_OUTGOING_SENT;
 	peer->bus->sent_at = now;
-	bus_near_note(peer->bus, peer->owner, len);
+	bus_affinity_request(peer->bus, peer->owner, len);
 	bus_exchange_start(&outgoing->exchange, message);
 }
 
@@ -199,7 +199,7 @@ static void replied(struct bus_outgoing *outgoing, enum bus_reply_kind kind)
 	switch (kind) {
 	case BUS_REPLY_WHOLE:
 		if (outgoing->seq)
-			bus_gather_replied(&outgoing->peer->gather, outgoing->count);
+			bus_batching_replied(&outgoing->peer->batching, outgoing->count);
 		/* The owner answers all but what came too late. */
 		finish(outgoing, BUS_TIMEOUT);
 		break;

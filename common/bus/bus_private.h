@@ -13,10 +13,10 @@
  *   bus_subscribe.c  the events of others
  *   bus_canary.c     whether our listeners still listen
  *   bus_tap.c        copies for whoever wants to look
- *   bus_near.c       on which processor the loop runs
+ *   bus_affinity.c       whether the loop is bound to a processor
  *
  * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), bus_post.c (threads to
- * the loop), and the pure bus_gather.c, bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
+ * the loop), and the pure bus_batching.c, bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
  */
 #ifndef PAIGE_COMMON_BUS_BUS_PRIVATE_H
 #define PAIGE_COMMON_BUS_BUS_PRIVATE_H
@@ -26,7 +26,7 @@
 #include "common/bus/jobs.h"
 #include "common/bus/nng/bus_nng.h"
 #include "common/bus/nng/bus_post.h"
-#include "common/bus/rules/bus_gather.h"
+#include "common/bus/rules/bus_batching.h"
 #include "common/bus/rules/bus_order.h"
 #include "common/bus/rules/bus_seq.h"
 #include "common/bus/rules/bus_wire.h"
@@ -82,8 +82,8 @@ struct bus_peer {
 	struct bus_dialer dialer;
 	uint32_t pipe; /* as last seen */
 	struct mono down_since;
-	struct bus_calls waiting; /* METHOD_BATCH */
-	struct bus_gather gather; /* of those */
+	struct bus_calls waiting;     /* METHOD_BATCH */
+	struct bus_batching batching; /* of those */
 	struct bus_calls waiting_alone;
 	struct bus_outgoing *window[BUS_WINDOW]; /* by seq modulo */
 	struct bus_outgoing *alone, *idle;
@@ -252,9 +252,9 @@ struct bus {
 	void (*on_relief)(void *arg, enum worker_id owner);
 	void *on_relief_arg;
 	struct {
-		bool there;
-		bool large; /* a large request since the last tick */
-	} near;
+		bool pinned; /* the loop runs on the processor of nng's threads */
+		bool large;  /* a large request since the last tick */
+	} affinity;
 	int tap_fd; /* -1: nobody looks */
 	uint64_t tap_dropped;
 	struct bus_stats stats;
@@ -293,12 +293,12 @@ struct bus_outgoing *bus_outgoing_get(struct bus_peer *peer, unsigned count);
 void bus_outgoing_put(struct bus_outgoing *outgoing);
 void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now);
 
-/* bus_near.c */
+/* bus_affinity.c */
 /* For each message with calls: to `with` or from it. */
-void bus_near_note(struct bus *bus, enum worker_id with, size_t request_bytes);
-void bus_near_tick(struct bus *bus);
-/* Both run on the same processor now. */
-bool bus_near_to(const struct bus *bus, enum worker_id other);
+void bus_affinity_request(struct bus *bus, enum worker_id with, size_t request_bytes);
+void bus_affinity_tick(struct bus *bus);
+/* Both loops are bound to the same processor now. */
+bool bus_affinity_shared(const struct bus *bus, enum worker_id other);
 
 /* bus_reply_slot.c */
 void bus_serve_start(struct bus *bus);

@@ -190,7 +190,7 @@ START_TEST(once_is_not_repeated)
 }
 END_TEST
 
-/* The second is near (proto/catalogue/workers.def): calls gather, once a tick has passed. */
+/* The second has `affinity` (proto/catalogue/workers.def): its calls are batched, once a tick has passed. */
 static const struct {
 	const char *owner;
 	enum method method;
