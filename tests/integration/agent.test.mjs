@@ -8,7 +8,7 @@ import { AgentClient } from './lib/agent-client.mjs';
 import { AgentPerson } from './lib/agent-person.mjs';
 import { WORKERS } from './lib/daemon.mjs';
 import { alive, descendants } from './lib/processes.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { scenario, waiting } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
 const FAKE = fileURLToPath(new URL('agent/fake-agent.mjs', import.meta.url));
@@ -235,33 +235,6 @@ scenario('abort interrupts a turn; a program that does not heed it is ended with
   assert.match(log(daemon), /signal=INT[^]*signal=TERM[^]*signal=KILL/);
 });
 
-scenario('prompts behind a turn that is aborted are answered, by this program or by the next', async (context) => {
-  const daemon = await daemonWithAgent(context);
-  const client = await connect(context, daemon);
-  await client.join('one');
-  const results = (from) => client.messages.slice(from).filter((m) => m.event?.type === 'result').map((m) => m.event.result);
-
-  let from = client.messages.length;
-  client.send({ type: 'prompt', text: 'work 60000' });
-  await client.next('stream_event', undefined, from);
-  client.send({ type: 'prompt', text: 'one behind' }).send({ type: 'abort' }).send({ type: 'prompt', text: 'one after' });
-  await until('all three turns have ended', () => results(from).length === 3);
-  assert.deepEqual(results(from), ['interrupted', 'you said one behind', 'you said one after']);
-  await sleep(4500); // longer than a signal would take
-  assert.ok(!client.messages.some((m) => m.type === 'processExit'), 'the program goes on');
-
-  await client.prompt('old');
-  from = client.messages.length;
-  client.send({ type: 'prompt', text: 'work 60000' });
-  await client.next('stream_event', undefined, from);
-  client.send({ type: 'abort' }).send({ type: 'prompt', text: 'hello next' });
-  const exit = await client.next('processExit', undefined, from);
-  assert.equal(exit.keptPrompts, 1);
-  await client.next('result', (m) => m.event.result === 'you said hello next', from);
-  assert.ok(results(from).includes('interrupted'));
-  assert.equal(await client.prompt('hello again'), 'you said hello again');
-});
-
 scenario('a request for a permission and a question are shown to all, and answered by the first', async (context) => {
   const daemon = await daemonWithAgent(context, { AGENT_ANSWER_MS: '2000' });
   const one = await connect(context, daemon);
@@ -420,7 +393,7 @@ scenario('kill -9 of the worker, of a reaper, and of the supervisor leave no pro
   await until('the end of everything below the killed supervisor', () => left(last).length === 0, { ms: 5000 });
 });
 
-scenario('without clients: kept alive in the middle of a turn, granted a grace, then ended', async (context) => {
+waiting('without clients: kept alive in the middle of a turn, granted a grace, then ended', async (context) => {
   const daemon = await daemonWithAgent(context, { IDLE_TIMEOUT_MS: '1500' });
   const idle = await connect(context, daemon);
   await idle.join('two');
@@ -456,4 +429,31 @@ scenario('without clients: kept alive in the middle of a turn, granted a grace, 
   const before = (messages) => messages.filter((m) => m.source === 'cc' && m.event.type === 'user').map((m) => m.event.message.content);
   assert.deepEqual(before(back.messages), ['children', 'work 6000']);
   assert.deepEqual(JSON.parse(await back.prompt('where')).args.slice(-2), ['--resume', sessionId]);
+});
+
+waiting('prompts behind a turn that is aborted are answered, by this program or by the next', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const client = await connect(context, daemon);
+  await client.join('one');
+  const results = (from) => client.messages.slice(from).filter((m) => m.event?.type === 'result').map((m) => m.event.result);
+
+  let from = client.messages.length;
+  client.send({ type: 'prompt', text: 'work 60000' });
+  await client.next('stream_event', undefined, from);
+  client.send({ type: 'prompt', text: 'one behind' }).send({ type: 'abort' }).send({ type: 'prompt', text: 'one after' });
+  await until('all three turns have ended', () => results(from).length === 3);
+  assert.deepEqual(results(from), ['interrupted', 'you said one behind', 'you said one after']);
+  await sleep(4500); // longer than a signal would take
+  assert.ok(!client.messages.some((m) => m.type === 'processExit'), 'the program goes on');
+
+  await client.prompt('old');
+  from = client.messages.length;
+  client.send({ type: 'prompt', text: 'work 60000' });
+  await client.next('stream_event', undefined, from);
+  client.send({ type: 'abort' }).send({ type: 'prompt', text: 'hello next' });
+  const exit = await client.next('processExit', undefined, from);
+  assert.equal(exit.keptPrompts, 1);
+  await client.next('result', (m) => m.event.result === 'you said hello next', from);
+  assert.ok(results(from).includes('interrupted'));
+  assert.equal(await client.prompt('hello again'), 'you said hello again');
 });

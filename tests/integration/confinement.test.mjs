@@ -113,8 +113,15 @@ function page(outcomes) {
 }
 
 test('workers can do what the page says, and nothing else', { skip: !process.env.ATTACKS && 'needs the library of attacks', timeout: 300000 }, async (t) => {
+  // Two at a time, since the attacks wait more than they work.
   const outcomes = [];
-  for (let abi = 0; abi <= Math.min(ABI, NEWEST); abi++) outcomes.push(await outcome(t, abi));
+  let next = 0;
+  await Promise.all([1, 2].map(async () => {
+    while (next <= Math.min(ABI, NEWEST)) {
+      const abi = next++;
+      outcomes[abi] = await outcome(t, abi);
+    }
+  }));
   if (process.env.PAIGE_WRITE) fs.writeFileSync(PAGE, page(outcomes));
   const written = fs.readFileSync(PAGE, 'utf8');
   if (ABI >= NEWEST) {

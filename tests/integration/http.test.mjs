@@ -6,7 +6,7 @@ import { WORKERS } from './lib/daemon.mjs';
 import { signal } from './lib/processes.mjs';
 import { exchange, request } from './lib/raw-http.mjs';
 import { closeFrame, RawWebSocket } from './lib/raw-websocket.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { scenario, waiting } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
@@ -320,39 +320,6 @@ scenario('a client that ends its side is answered', async (t) => {
   }
 });
 
-scenario('a client that ends its side gets what takes long, too, and one that leaves is noticed', async (t) => {
-  const daemon = await t.daemon();
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'paige_get_buffer', arguments: { path: 'README.md' }, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} } } });
-  const text = request(daemon, 'POST', '/mcp', { body, headers: { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'paige_get_buffer' } });
-  const streams = async () => Number((await daemon.get('/metrics')).text.match(/^paige_mcp_streams (\d+)/m)[1]);
-  const ask = () => {
-    const socket = net.connect({ port: daemon.port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('utf8');
-    socket.received = '';
-    socket.on('data', (data) => (socket.received += data)).end(text);
-    return socket;
-  };
-  const { pid } = daemon.worker('fswatch');
-  process.kill(pid, 'SIGSTOP');
-  const waits = ask(), leaves = ask();
-  await until('both are being sent a stream', async () => (await streams()) === 2);
-  leaves.destroy();
-  await until('the one that left is noticed', async () => (await streams()) === 1, { ms: 3000 });
-  await sleep(600);
-  assert.equal(waits.readableEnded, false);
-  process.kill(pid, 'SIGCONT');
-  await until('the end', () => waits.readableEnded);
-  assert.match(waits.received, /"result"/);
-});
-
-const slowly = process.env.PAIGE_QUICK ? () => {} : scenario; // takes most of a minute
-slowly('a request that drips in is cut after its time, however steady it drips', async (t) => {
-  const daemon = await t.daemon();
-  const drip = ['GET /health HTTP/1.1\r\n', ...Array.from({ length: 50 }, (_, i) => [1000, `X-${i}: y\r\n`]).flat()];
-  const answer = await exchange(daemon, drip, { ms: 52000 });
-  assert.equal(answer.ended, true);
-  assert.ok(answer.ms > 29000 && answer.ms < 40000, `${answer.ms} ms`);
-});
-
 scenario('the panel: a strict policy that its own script and style pass', async (t) => {
   const daemon = await t.daemon();
   const { headers, body } = await exchange(daemon, request(daemon, 'GET', '/'));
@@ -378,4 +345,37 @@ scenario('the gateway holds no file and can open none', async (t) => {
     assert.ok(target === '/dev/null' || /^(socket|pipe|anon_inode):/.test(target), `fd ${fd} is ${target}`);
   }
   assert.match(fs.readFileSync(`/proc/${pid}/status`, 'utf8'), /^Seccomp:\s*2$/m);
+});
+
+const slowly = process.env.PAIGE_QUICK ? () => {} : waiting; // takes most of a minute
+slowly('a request that drips in is cut after its time, however steady it drips', async (t) => {
+  const daemon = await t.daemon();
+  const drip = ['GET /health HTTP/1.1\r\n', ...Array.from({ length: 50 }, (_, i) => [1000, `X-${i}: y\r\n`]).flat()];
+  const answer = await exchange(daemon, drip, { ms: 52000 });
+  assert.equal(answer.ended, true);
+  assert.ok(answer.ms > 29000 && answer.ms < 40000, `${answer.ms} ms`);
+});
+
+waiting('a client that ends its side gets what takes long, too, and one that leaves is noticed', async (t) => {
+  const daemon = await t.daemon();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'paige_get_buffer', arguments: { path: 'README.md' }, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} } } });
+  const text = request(daemon, 'POST', '/mcp', { body, headers: { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'paige_get_buffer' } });
+  const streams = async () => Number((await daemon.get('/metrics')).text.match(/^paige_mcp_streams (\d+)/m)[1]);
+  const ask = () => {
+    const socket = net.connect({ port: daemon.port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('utf8');
+    socket.received = '';
+    socket.on('data', (data) => (socket.received += data)).end(text);
+    return socket;
+  };
+  const { pid } = daemon.worker('fswatch');
+  process.kill(pid, 'SIGSTOP');
+  const waits = ask(), leaves = ask();
+  await until('both are being sent a stream', async () => (await streams()) === 2);
+  leaves.destroy();
+  await until('the one that left is noticed', async () => (await streams()) === 1, { ms: 3000 });
+  await sleep(600);
+  assert.equal(waits.readableEnded, false);
+  process.kill(pid, 'SIGCONT');
+  await until('the end', () => waits.readableEnded);
+  assert.match(waits.received, /"result"/);
 });

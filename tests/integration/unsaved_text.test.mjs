@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
-import { scenario } from './lib/scenario.mjs';
+import { scenario, waiting } from './lib/scenario.mjs';
 import { messages, tap } from './lib/tap.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
@@ -50,26 +50,6 @@ scenario('unsaved text and open files outlive every start and end of a session (
   const old = await daemon.kill9('fswatch');
   await daemon.replaced('fswatch', old);
   await unsaved(mcp, 'README.md', 'unsaved');
-});
-
-scenario('what is typed while the file worker is away for longer than a call waits is there when it is back', async (t) => {
-  const { daemon, editor, mcp } = await begin(t);
-  await open(editor, 'README.md');
-  type(editor, 'README.md', 'before');
-  await holds(mcp, 'README.md', 'before');
-  const worker = daemon.worker('fswatch');
-  process.kill(worker.pid, 'SIGSTOP');
-  for (let n = 0; n < 24; n += 1) {
-    type(editor, 'README.md', `typed ${n}`);
-    type(editor, 'src/main.ts', `main ${n}`);
-    await sleep(500);
-  }
-  process.kill(worker.pid, 'SIGKILL');
-  await daemon.replaced('fswatch', worker);
-  // The first answer is the newest text: what was typed is before the question.
-  assert.equal((await buffer(mcp, 'README.md')).content, 'typed 23');
-  assert.equal((await buffer(mcp, 'src/main.ts')).content, 'main 23');
-  assert.deepEqual(editor.of('connection:error'), []);
 });
 
 /** What may become of paige.db while the daemon is down; the session that the file worker knows is not in it afterwards. */
@@ -274,4 +254,24 @@ scenario('the state says which unsaved texts are in conflict with their files', 
   assert.deepEqual(conflicts((await late.next('session:resumed')).payload.restoredState.buffers), expected);
   fs.writeFileSync(file('src/changed.ts'), 'as it was');
   assert.equal((await told())['src/changed.ts'], undefined, 'it is the file again that the edits began with');
+});
+
+waiting('what is typed while the file worker is away for longer than a call waits is there when it is back', async (t) => {
+  const { daemon, editor, mcp } = await begin(t);
+  await open(editor, 'README.md');
+  type(editor, 'README.md', 'before');
+  await holds(mcp, 'README.md', 'before');
+  const worker = daemon.worker('fswatch');
+  process.kill(worker.pid, 'SIGSTOP');
+  for (let n = 0; n < 24; n += 1) {
+    type(editor, 'README.md', `typed ${n}`);
+    type(editor, 'src/main.ts', `main ${n}`);
+    await sleep(500);
+  }
+  process.kill(worker.pid, 'SIGKILL');
+  await daemon.replaced('fswatch', worker);
+  // The first answer is the newest text: what was typed is before the question.
+  assert.equal((await buffer(mcp, 'README.md')).content, 'typed 23');
+  assert.equal((await buffer(mcp, 'src/main.ts')).content, 'main 23');
+  assert.deepEqual(editor.of('connection:error'), []);
 });

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import test from 'node:test';
+import { inBackground } from '../integration/lib/background.mjs';
 
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const VERSION = '2026-07-28';
@@ -80,16 +81,18 @@ async function until(condition, what, ms = 10000) {
 const call = (id, name, args = {}, meta) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args, ...(meta && { _meta: meta }) } });
 const modern = (name) => ({ 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call', 'mcp-name': name });
 
+async function play(body) {
+  const server = await Server.start();
+  try {
+    await body(server);
+    await server.stop();
+  } finally {
+    server.child.kill('SIGKILL');
+  }
+}
+
 function scenario(name, body) {
-  test(name, async () => {
-    const server = await Server.start();
-    try {
-      await body(server);
-      await server.stop();
-    } finally {
-      server.child.kill('SIGKILL');
-    }
-  });
+  test(name, () => play(body));
 }
 
 scenario('legacy: statuses and codes', async (server) => {
@@ -255,23 +258,6 @@ scenario('modern: a subscription is acknowledged, told of what it asked for, and
   assert.ok(tools.events.every((e) => e.id === undefined), 'no event ids in this era');
 });
 
-const slowly = process.env.PAIGE_QUICK ? () => {} : scenario;
-slowly('a silent call becomes a stream, shows life, and is kept alive by comments', async (server) => {
-  const headers = { 'mcp-session-id': await server.session('2025-06-18') };
-  const legacy = server.open('POST', { headers, body: call(1, 'test_wait', { seconds: 22 }, { progressToken: 'p' }) });
-  const other = server.open('POST', { headers: modern('test_wait'), body: call(2, 'test_wait', { seconds: 22 }, META) });
-  const start = Date.now();
-  const [withToken, without] = await Promise.all([legacy, other]);
-  assert.ok(Date.now() - start < 9000, 'headers come long before the answer');
-  await until(() => withToken.ended && without.ended, 'the answers', 30000);
-  const values = withToken.messages.filter((m) => m.method === 'notifications/progress').map((m) => m.params.progress);
-  assert.ok(values.length >= 1);
-  assert.deepEqual(values, [...new Set(values)].sort((a, b) => a - b), 'progress rises');
-  assert.equal(withToken.messages.at(-1).result.content[0].text, 'Waited');
-  assert.equal(without.messages.length, 1, 'no progress without a token');
-  assert.match(without.text, /^:/m, 'comments instead');
-});
-
 /** A sanitizer keeps freed memory for a while. */
 const exact = !process.env.SANITIZED;
 const status = (server, name) => Number(fs.readFileSync(`/proc/${server.child.pid}/status`, 'utf8').match(new RegExp(`^${name}:\\s*(\\d+)`, 'm'))[1]);
@@ -301,4 +287,21 @@ scenario('clients that connect and vanish leave nothing behind', async (server) 
   await sleep(500);
   assert.ok(descriptors(server) <= files + 2, `${descriptors(server)} descriptors, ${files} before`);
   assert.ok(!exact || status(server, 'VmRSS') - memory < 2048, `${status(server, 'VmRSS')} KB, ${memory} before`);
+});
+
+const slowly = process.env.PAIGE_QUICK ? () => {} : inBackground(play);
+slowly('a silent call becomes a stream, shows life, and is kept alive by comments', async (server) => {
+  const headers = { 'mcp-session-id': await server.session('2025-06-18') };
+  const legacy = server.open('POST', { headers, body: call(1, 'test_wait', { seconds: 22 }, { progressToken: 'p' }) });
+  const other = server.open('POST', { headers: modern('test_wait'), body: call(2, 'test_wait', { seconds: 22 }, META) });
+  const start = Date.now();
+  const [withToken, without] = await Promise.all([legacy, other]);
+  assert.ok(Date.now() - start < 9000, 'headers come long before the answer');
+  await until(() => withToken.ended && without.ended, 'the answers', 30000);
+  const values = withToken.messages.filter((m) => m.method === 'notifications/progress').map((m) => m.params.progress);
+  assert.ok(values.length >= 1);
+  assert.deepEqual(values, [...new Set(values)].sort((a, b) => a - b), 'progress rises');
+  assert.equal(withToken.messages.at(-1).result.content[0].text, 'Waited');
+  assert.equal(without.messages.length, 1, 'no progress without a token');
+  assert.match(without.text, /^:/m, 'comments instead');
 });

@@ -2,26 +2,36 @@
 // every daemon must end with 0, leave no process behind and have reported nothing to a sanitizer.
 import fs from 'node:fs';
 import test from 'node:test';
+import { inBackground } from './background.mjs';
 import { Claude } from './claude.mjs';
 import { Daemon } from './daemon.mjs';
 import { Editor } from './editor.mjs';
 import { Mcp } from './mcp.mjs';
 import { scratch, smallProject } from './project.mjs';
 
-export function scenario(name, body) {
-  test(name, async () => {
-    const context = new Context();
-    try {
-      await body(context);
-      await context.finish();
-    } catch (error) {
-      error.message += `\n${context.daemons.map((daemon) => daemon.tail()).join('\n')}`;
-      throw error;
-    } finally {
-      context.clear();
-    }
-  });
+async function play(body) {
+  const context = new Context();
+  try {
+    await body(context);
+    await context.finish();
+  } catch (error) {
+    error.message += `\n${context.daemons.map((daemon) => daemon.tail()).join('\n')}`;
+    throw error;
+  } finally {
+    context.clear();
+  }
 }
+
+export function scenario(name, body) {
+  test(name, () => play(body));
+}
+
+/**
+ * A scenario that waits for most of its time, and looks at nothing that the scenarios beside it could slow down. Those of a file
+ * begin with the file and run one after another, beside its other scenarios. They stand last in the file, where node comes to them when
+ * they are nearly over.
+ */
+export const waiting = inBackground((body) => play(body));
 
 class Context {
   constructor() {
