@@ -107,7 +107,7 @@ static void on_drain(evutil_socket_t fd, short what, void *arg);
 
 static int open_parts(struct bus *bus)
 {
-	int r = bus_post_init(&bus->post, bus->base);
+	int r = loop_post_init(&bus->post, bus->base);
 
 	if (r < 0)
 		return r;

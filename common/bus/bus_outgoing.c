@@ -9,7 +9,7 @@
 #include "common/bus/bus_retry.h"
 #include <stdlib.h>
 
-static void on_replied(struct bus_note *note);
+static void on_replied(struct loop_task *task);
 
 struct bus_outgoing *bus_outgoing_get(struct bus_peer *peer, unsigned count)
 {
@@ -213,10 +213,10 @@ static void replied(struct bus_outgoing *outgoing, enum bus_reply_kind kind)
 	}
 }
 
-static void on_replied(struct bus_note *note)
+static void on_replied(struct loop_task *task)
 {
 	struct bus_outgoing *outgoing =
-		CONTAINER_OF(note, struct bus_outgoing, exchange.replied);
+		CONTAINER_OF(task, struct bus_outgoing, exchange.replied);
 	struct bus_peer *peer = outgoing->peer;
 	enum bus_reply_kind kind = BUS_REPLY_WHOLE;
 	struct nng_msg *reply = NULL;

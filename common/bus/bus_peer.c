@@ -99,9 +99,9 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the connection ---- */
 
-static void on_changed(struct bus_note *note)
+static void on_changed(struct loop_task *task)
 {
-	struct bus_peer *peer = CONTAINER_OF(note, struct bus_peer, dialer.changed);
+	struct bus_peer *peer = CONTAINER_OF(task, struct bus_peer, dialer.changed);
 	uint32_t pipe = atomic_load(&peer->dialer.pipe);
 
 	if (pipe == peer->pipe)

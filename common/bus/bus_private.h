@@ -15,7 +15,7 @@
  *   bus_tap.c        copies for whoever wants to look
  *   bus_affinity.c       whether the loop is bound to a processor
  *
- * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), bus_post.c (threads to
+ * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), loop_post.c (threads to
  * the loop), and the pure bus_batching.c, bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
  */
 #ifndef PAIGE_COMMON_BUS_BUS_PRIVATE_H
@@ -25,14 +25,11 @@
 #include "common/bus/bus.h"
 #include "common/bus/jobs.h"
 #include "common/bus/nng/bus_nng.h"
-#include "common/bus/nng/bus_post.h"
 #include "common/bus/rules/bus_batching.h"
 #include "common/bus/rules/bus_order.h"
 #include "common/bus/rules/bus_seq.h"
 #include "common/bus/rules/bus_wire.h"
-
-#define CONTAINER_OF(pointer, type, member)                                              \
-	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+#include "common/loop/loop_post.h"
 
 #define BUS_TICK_MS 1000
 
@@ -226,7 +223,7 @@ struct bus {
 	} complaints;
 	char runtime_dir[108];
 	bool started;
-	struct bus_post post;
+	struct loop_post post;
 	struct event *flush;
 	bool flush_asked;
 	struct bus_calls failed;

@@ -70,10 +70,10 @@ static void beacon(struct bus *bus)
 	bus_publish_flush(bus);
 }
 
-static void on_connected(struct bus_note *note)
+static void on_connected(struct loop_task *task)
 {
 	struct bus_publisher *p =
-		CONTAINER_OF(note, struct bus_publisher, listener.changed);
+		CONTAINER_OF(task, struct bus_publisher, listener.changed);
 
 	beacon(CONTAINER_OF(p, struct bus, publisher));
 }

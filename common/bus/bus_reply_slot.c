@@ -11,7 +11,7 @@
 #define REPLY_SLOTS_LISTENING 8
 #define REPLY_SLOTS_MAX 1024
 
-static void on_received(struct bus_note *note);
+static void on_received(struct loop_task *task);
 
 struct reply_slot {
 	struct bus_reception reception;
@@ -78,10 +78,10 @@ void bus_serve_tick(struct bus *bus)
 		listen_at(bus, reply_slot);
 }
 
-static void on_received(struct bus_note *note)
+static void on_received(struct loop_task *task)
 {
 	struct bus_reception *reply_slot =
-		CONTAINER_OF(note, struct bus_reception, received);
+		CONTAINER_OF(task, struct bus_reception, received);
 	struct bus *bus = CONTAINER_OF(reply_slot, struct reply_slot, reception)->bus;
 	struct nng_msg *message = bus_reception_take(reply_slot);
 

@@ -170,7 +170,7 @@ static void serve(struct bus_request *request)
 			worker_infos[request->bus->self].name);
 	} else if (request->body.len > BUS_READ_AT_ONCE_BYTES) {
 		p->batch->reading = true;
-		p->job = (struct job){run_read, done_read, NULL};
+		p->job = (struct job){.run = run_read, .done = done_read};
 		jobs_add(request->bus->server.readers, &p->job);
 	} else {
 		read_body(request);
@@ -475,9 +475,9 @@ drop:
 
 /* ---- life ---- */
 
-static void on_connected(struct bus_note *note)
+static void on_connected(struct loop_task *task)
 {
-	struct bus_server *s = CONTAINER_OF(note, struct bus_server, listener.changed);
+	struct bus_server *s = CONTAINER_OF(task, struct bus_server, listener.changed);
 
 	bus_canary_connected(CONTAINER_OF(s, struct bus, server));
 }

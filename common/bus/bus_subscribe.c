@@ -167,9 +167,9 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the connection ---- */
 
-static void on_changed(struct bus_note *note)
+static void on_changed(struct loop_task *task)
 {
-	struct bus_feed *feed = CONTAINER_OF(note, struct bus_feed, dialer.changed);
+	struct bus_feed *feed = CONTAINER_OF(task, struct bus_feed, dialer.changed);
 	uint32_t pipe = atomic_load(&feed->dialer.pipe);
 
 	if (pipe == feed->pipe)

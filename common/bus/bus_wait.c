@@ -16,7 +16,7 @@
 #define LOOP_GRACE_MS 5000
 
 struct ticket {
-	struct bus_note note;
+	struct loop_task task;
 	struct bus *bus;
 	enum method method;
 	struct buf key, request;
@@ -63,9 +63,9 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 }
 
 /* On the loop. */
-static void submit(struct bus_note *note)
+static void submit(struct loop_task *task)
 {
-	struct ticket *t = CONTAINER_OF(note, struct ticket, note);
+	struct ticket *t = CONTAINER_OF(task, struct ticket, task);
 	struct str key = t->key.len ? buf_str(&t->key) : (struct str){NULL, 0};
 
 	bus_call(t->bus, t->method, key, buf_str(&t->request), t->deadline_ms, on_reply,
@@ -79,7 +79,7 @@ static struct ticket *ticket_new(struct bus *bus, enum method method, struct str
 	struct ticket *t = xcalloc(1, sizeof(*t));
 	pthread_condattr_t attributes;
 
-	t->note.run = submit;
+	t->task.run = submit;
 	t->bus = bus;
 	t->method = method;
 	t->deadline_ms = deadline_ms > 0 ? deadline_ms : method_infos[method].deadline_ms;
@@ -123,7 +123,7 @@ struct bus_reply bus_call_wait(struct bus *bus, enum method method, struct str k
 	struct bus_reply reply = {.status = BUS_TIMEOUT};
 	bool done;
 
-	bus_post(&bus->post, &t->note);
+	loop_post(&bus->post, &t->task);
 	pthread_mutex_lock(&t->lock);
 	done = ticket_wait(t);
 	t->abandoned = !done;

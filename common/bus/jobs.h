@@ -8,12 +8,14 @@
 #ifndef PAIGE_COMMON_BUS_JOBS_H
 #define PAIGE_COMMON_BUS_JOBS_H
 
-#include <event2/event.h>
+#include "common/loop/loop_post.h"
+#include <sys/queue.h>
 
 struct job {
 	void (*run)(struct job *job);  /* on the thread */
 	void (*done)(struct job *job); /* on the loop; may free the job */
-	struct job *next;
+	STAILQ_ENTRY(job) link;
+	struct loop_task finished;
 };
 
 struct jobs;

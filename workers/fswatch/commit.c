@@ -146,7 +146,7 @@ static void sync_more(struct fswatch *fs)
 {
 	struct sync_job *sync = xmalloc(sizeof(*sync));
 
-	sync->job = (struct job){run_sync, done_sync, NULL};
+	sync->job = (struct job){.run = run_sync, .done = done_sync};
 	sync->fs = fs;
 	sync->count = 0;
 	sync->error = sync->journal_error = 0;

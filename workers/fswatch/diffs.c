@@ -96,7 +96,7 @@ void diff_make(
 		return;
 	}
 	job = xcalloc(1, sizeof(*job));
-	job->job = (struct job){run, done, NULL};
+	job->job = (struct job){.run = run, .done = done};
 	job->fs = fs;
 	job->request = request;
 	job->query = *query;

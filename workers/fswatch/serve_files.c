@@ -310,7 +310,7 @@ static void serve_save(void *arg, struct bus_request *request, const void *messa
 	struct buffer *buffer = buffers_find(&fs->buffers, str_of(key));
 
 	memcpy(job->key, key, strlen(key) + 1);
-	job->job = (struct job){run_save, done_save, NULL};
+	job->job = (struct job){.run = run_save, .done = done_save};
 	job->fs = fs;
 	job->request = request;
 	job->save = (struct save){.key = job->key,

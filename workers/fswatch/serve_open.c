@@ -186,7 +186,7 @@ static void begin(struct fswatch *fs, struct bus_request *request, const char *k
 {
 	struct opening *o = xcalloc(1, sizeof(*o));
 
-	o->job = (struct job){run, done, NULL};
+	o->job = (struct job){.run = run, .done = done};
 	o->fs = fs;
 	o->request = request;
 	o->shown = shown;

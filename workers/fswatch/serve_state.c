@@ -250,7 +250,7 @@ static void tell(struct fswatch *fs, struct bus_request *request, struct state_j
 	struct state_job *copy = xmalloc(sizeof(*copy));
 
 	*copy = job;
-	copy->job = (struct job){run, done, NULL};
+	copy->job = (struct job){.run = run, .done = done};
 	copy->fs = fs;
 	copy->request = request;
 	copy->buffers_left = BRIEF_BUFFERS_BYTES;

@@ -160,14 +160,15 @@ static int init(struct worker *w)
 	flow_turns_init(&llm->dashboards);
 	call_client_init(&llm->client);
 	llm->memory = memory_new(w->settings);
-	llm->mailbox = mailbox_new(w->base);
-	llm->http = http_new(w->base, llm->mailbox);
-	llm->flows = flows_new(w, llm->http, llm->mailbox, llm);
+	if (loop_post_init(&llm->post, w->base) < 0)
+		return WORKER_EXIT_INTERNAL;
+	llm->http = http_new(w->base, &llm->post);
+	llm->flows = flows_new(w, llm->http, &llm->post, llm);
 	flows_reload(llm->flows);
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
 		bus_serve(w->bus, served[i].method, serve, llm);
 	bus_serve(w->bus, METHOD_DASHBOARD_LOAD, serve_dashboard, llm);
-	llm->paid = paid_new(w, llm->flows, llm->mailbox);
+	llm->paid = paid_new(w, llm->flows, &llm->post);
 	for (size_t i = 0; i < sizeof(paid_for) / sizeof(paid_for[0]); i++)
 		bus_serve(w->bus, paid_for[i].method, serve_paid, llm);
 	bus_serve(w->bus, METHOD_COACHING_PIPELINE, serve_pipeline, llm);

@@ -1,6 +1,8 @@
 /* backups.c - copies of paige.db in DATA_DIR/backups (backups.h). */
 #include "workers/store/backups.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
+#include "common/bus/jobs.h"
 #include "common/worker/worker.h"
 #include "proto/codec/messages.h"
 #include "workers/store/db/backup.h"
@@ -11,10 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,9 +23,9 @@ struct backups {
 	char *directory;
 	struct call *first, **last; /* calls that wait; the first one is being served */
 	size_t waiting;
-	struct event *done; /* the thread has written to its eventfd */
+	struct jobs *jobs;
+	struct job job;
 	bool running;
-	pthread_t thread;
 	atomic_bool cancel;
 
 	/* Of the copy that is being made: the thread's until it says that it is done. */
@@ -62,16 +61,12 @@ static void tidy(const char *directory)
 		closedir(d);
 }
 
-static void *make_copy(void *arg)
+static void make_copy(struct job *job)
 {
-	struct backups *b = arg;
-	const uint64_t one = 1;
+	struct backups *b = CONTAINER_OF(job, struct backups, job);
 
 	b->result =
 		backup_write(b->source, b->target, &b->cancel, &b->bytes, &b->problem);
-	if (write(event_get_fd(b->done), &one, sizeof(one)) < 0)
-		abort();
-	return NULL;
 }
 
 /* Whether there is a copy of this call already. */
@@ -102,21 +97,7 @@ static void answer(struct backups *b)
 	serve_answer(b->store, call);
 }
 
-/* Signals stay with the loop. 0 or -errno. */
-static int start_thread(struct backups *b)
-{
-	sigset_t all, before;
-	int result;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	result = -pthread_create(&b->thread, NULL, make_copy, b);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	b->running = result == 0;
-	return result;
-}
-
-/* Starts the thread unless the copy is there. 0 or -errno. */
+/* Gives the thread the copy to make unless the copy is there. 0 or -errno. */
 static int begin_first(struct backups *b)
 {
 	b->problem = (struct problem){0};
@@ -130,12 +111,14 @@ static int begin_first(struct backups *b)
 	if (mkdir(b->directory, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	tidy(b->directory);
-	return start_thread(b);
+	b->running = true;
+	jobs_add(b->jobs, &b->job);
+	return 0;
 }
 
 static void begin_next(struct backups *b)
 {
-	while (b->first && !b->running) {
+	while (b->first && !b->running && !b->cancel) {
 		int result = begin_first(b);
 
 		/* From here on the result is the thread's. */
@@ -149,15 +132,10 @@ static void begin_next(struct backups *b)
 	}
 }
 
-static void on_done(evutil_socket_t fd, short what, void *arg)
+static void on_done(struct job *job)
 {
-	struct backups *b = arg;
-	uint64_t count;
+	struct backups *b = CONTAINER_OF(job, struct backups, job);
 
-	(void)what;
-	if (read(fd, &count, sizeof(count)) < 0)
-		return;
-	pthread_join(b->thread, NULL);
 	b->running = false;
 	if (b->result == 0)
 		log_info("backup made", "path", "%s", b->target, "bytes", "%lld",
@@ -197,17 +175,13 @@ int store_backup(struct store *store, struct call *call)
 
 void backups_open(struct store *store, const char *data_dir)
 {
-	struct backups *b = calloc(1, sizeof(*b));
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct backups *b = xcalloc(1, sizeof(*b));
 
-	if (!b || fd < 0 ||
-		asprintf(&b->directory, "%s/" BACKUPS_DIRECTORY, data_dir) < 0)
+	b->jobs = jobs_new(store->worker->base);
+	b->job = (struct job){.run = make_copy, .done = on_done};
+	if (!b->jobs || asprintf(&b->directory, "%s/" BACKUPS_DIRECTORY, data_dir) < 0)
 		abort();
 	b->store = store;
-	b->done = event_new(store->worker->base, fd, EV_READ | EV_PERSIST, on_done, b);
-	if (!b->done)
-		abort();
-	event_add(b->done, NULL);
 	tidy(b->directory);
 	store->backups = b;
 }
@@ -219,13 +193,10 @@ void backups_close(struct store *store)
 	if (!b)
 		return;
 	b->cancel = true;
-	if (b->running)
-		pthread_join(b->thread, NULL);
+	jobs_free(b->jobs);
 	b->result = -ECANCELED;
 	while (b->first)
 		answer(b);
-	close(event_get_fd(b->done));
-	event_free(b->done);
 	free(b->directory);
 	free(b);
 	store->backups = NULL;

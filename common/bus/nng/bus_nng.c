@@ -1,7 +1,7 @@
 /*
  * bus_nng.c - nng 1.5 behind bus_nng.h. Called by the other bus_*.c; with
  * bus_nng_threads.c the only file that includes <nng/nng.h>. Callbacks on nng's threads
- * do nothing but post a note.
+ * do nothing but post a task.
  *
  * Kept in mind (each was measured or read in nng's source):
  * - REQ resends by itself after 60 s and on reconnect unless RESENDTIME is infinite.
@@ -107,7 +107,7 @@ static void listener_connected(nng_pipe pipe, nng_pipe_ev what, void *arg)
 	(void)pipe;
 	(void)what;
 	atomic_fetch_add(&l->connections, 1);
-	bus_post(l->post, &l->changed);
+	loop_post(l->post, &l->changed);
 }
 
 static int listener_listen(struct bus_listener *l)
@@ -121,7 +121,7 @@ static int listener_listen(struct bus_listener *l)
 }
 
 int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
-	const char *path, struct bus_post *post, void (*changed)(struct bus_note *note))
+	const char *path, struct loop_post *post, void (*changed)(struct loop_task *task))
 {
 	nng_socket s;
 	int r = url_of(path, l->url);
@@ -164,7 +164,7 @@ static void reception_received(void *arg)
 {
 	struct bus_reception *r = arg;
 
-	bus_post(r->post, &r->received);
+	loop_post(r->post, &r->received);
 }
 
 static void reception_answered(void *arg)
@@ -175,7 +175,7 @@ static void reception_answered(void *arg)
 }
 
 int bus_reception_init(struct bus_reception *r, struct bus_listener *l,
-	struct bus_post *post, void (*received)(struct bus_note *note))
+	struct loop_post *post, void (*received)(struct loop_task *task))
 {
 	nng_ctx context;
 	int rv;
@@ -233,7 +233,7 @@ static void dialer_connected(nng_pipe pipe, nng_pipe_ev what, void *arg)
 
 	(void)what;
 	atomic_store(&d->pipe, (uint32_t)nng_pipe_id(pipe));
-	bus_post(d->post, &d->changed);
+	loop_post(d->post, &d->changed);
 }
 
 static void dialer_disconnected(nng_pipe pipe, nng_pipe_ev what, void *arg)
@@ -244,7 +244,7 @@ static void dialer_disconnected(nng_pipe pipe, nng_pipe_ev what, void *arg)
 	(void)what;
 	/* The next connection may have been reported before the end of this one. */
 	if (atomic_compare_exchange_strong(&d->pipe, &gone, 0))
-		bus_post(d->post, &d->changed);
+		loop_post(d->post, &d->changed);
 }
 
 static int dialer_dial(struct bus_dialer *d)
@@ -271,7 +271,7 @@ static int subscribe_all(struct bus_dialer *d, nng_socket s)
 }
 
 int bus_dialer_open(struct bus_dialer *d, enum bus_dialer_kind kind, const char *path,
-	struct bus_post *post, void (*changed)(struct bus_note *note))
+	struct loop_post *post, void (*changed)(struct loop_task *task))
 {
 	nng_socket s;
 	int r = url_of(path, d->url);
@@ -331,11 +331,11 @@ static void exchange_replied(void *arg)
 {
 	struct bus_exchange *x = arg;
 
-	bus_post(x->post, &x->replied);
+	loop_post(x->post, &x->replied);
 }
 
-int bus_exchange_init(struct bus_exchange *x, struct bus_dialer *d, struct bus_post *post,
-	void (*replied)(struct bus_note *note))
+int bus_exchange_init(struct bus_exchange *x, struct bus_dialer *d,
+	struct loop_post *post, void (*replied)(struct loop_task *task))
 {
 	nng_ctx context;
 	int rv;

@@ -3,7 +3,7 @@
  *
  * bus_nng.c is the only file that includes <nng/nng.h>; moving to another nng, or away,
  * is one file. All functions are called on the loop, none waits. What nng reports on its
- * own threads arrives as a note (bus_post.h). Nothing here is ever closed but listeners
+ * own threads arrives as a task (loop_post.h). Nothing here is ever closed but listeners
  * and dialers that are replaced: nng_close can deadlock (nng 1543), so a process ends
  * with _exit.
  *
@@ -14,7 +14,7 @@
 #define PAIGE_COMMON_BUS_NNG_BUS_NNG_H
 
 #include "common/base/str.h"
-#include "common/bus/nng/bus_post.h"
+#include "common/loop/loop_post.h"
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -42,10 +42,10 @@ struct bus_listener {
 	uint32_t socket;
 	uint32_t listener;
 	char url[BUS_URL_SIZE];
-	/* Connections made so far; the note runs after each. */
+	/* Connections made so far; the task runs after each. */
 	_Atomic uint64_t connections;
-	struct bus_post *post;
-	struct bus_note changed;
+	struct loop_post *post;
+	struct loop_task changed;
 };
 
 enum bus_listener_kind { BUS_LISTEN_REP, BUS_LISTEN_PUB };
@@ -53,7 +53,7 @@ enum bus_listener_kind { BUS_LISTEN_REP, BUS_LISTEN_PUB };
 /* A file that an earlier process left behind is replaced. After
  * -EADDRINUSE it may be called again. */
 int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
-	const char *path, struct bus_post *post, void (*changed)(struct bus_note *note))
+	const char *path, struct loop_post *post, void (*changed)(struct loop_task *task))
 	__attribute__((warn_unused_result));
 /* Closes the listener and listens again on the same socket; connections are not
  * disturbed. */
@@ -66,18 +66,18 @@ struct nng_aio;
 struct bus_reception {
 	uint32_t context;
 	struct nng_aio *receive, *answer;
-	struct bus_post *post;
-	struct bus_note received;   /* runs when a request arrived or receiving failed */
+	struct loop_post *post;
+	struct loop_task received;  /* runs when a request arrived or receiving failed */
 	_Atomic bool answering;	    /* nng has the answer in hand */
 	struct bus_reception *next; /* for the owner's lists */
 };
 
 int bus_reception_init(struct bus_reception *r, struct bus_listener *l,
-	struct bus_post *post, void (*received)(struct bus_note *note))
+	struct loop_post *post, void (*received)(struct loop_task *task))
 	__attribute__((warn_unused_result));
 /* Waits for the next request; what was not answered is forgotten. */
 void bus_reception_wait(struct bus_reception *r);
-/* After the note: the request, which the caller takes, or NULL when receiving failed. */
+/* After the task: the request, which the caller takes, or NULL when receiving failed. */
 struct nng_msg *bus_reception_take(struct bus_reception *r);
 /* Takes the message. Not to be waited with again before bus_reception_free. */
 void bus_reception_answer(struct bus_reception *r, struct nng_msg *message);
@@ -91,8 +91,8 @@ struct bus_dialer {
 	uint32_t dialer;
 	char url[BUS_URL_SIZE];
 	_Atomic uint32_t pipe; /* of the connection, 0 when there is none */
-	struct bus_post *post;
-	struct bus_note changed;
+	struct loop_post *post;
+	struct loop_task changed;
 	/* SUB only */
 	int fd;
 	struct nng_aio *receive;
@@ -102,7 +102,7 @@ enum bus_dialer_kind { BUS_DIAL_REQ, BUS_DIAL_SUB };
 
 /* Goes on trying to connect for ever; `changed` runs when the connection came or went. */
 int bus_dialer_open(struct bus_dialer *d, enum bus_dialer_kind kind, const char *path,
-	struct bus_post *post, void (*changed)(struct bus_note *note))
+	struct loop_post *post, void (*changed)(struct loop_task *task))
 	__attribute__((warn_unused_result));
 /* Replaces the dialer. nng's gives up for ever when its peer dies between connect and the
  * greeting, so it is not trusted to go on. */
@@ -116,16 +116,17 @@ struct nng_msg *bus_dialer_event(struct bus_dialer *d);
 struct bus_exchange {
 	uint32_t context;
 	struct nng_aio *send, *receive;
-	struct bus_post *post;
-	struct bus_note
+	struct loop_post *post;
+	struct loop_task
 		replied; /* runs when there is a reply or the other side went away */
 };
 
-int bus_exchange_init(struct bus_exchange *x, struct bus_dialer *d, struct bus_post *post,
-	void (*replied)(struct bus_note *note)) __attribute__((warn_unused_result));
+int bus_exchange_init(struct bus_exchange *x, struct bus_dialer *d,
+	struct loop_post *post, void (*replied)(struct loop_task *task))
+	__attribute__((warn_unused_result));
 /* Takes the message. It waits in nng while there is no connection. */
 void bus_exchange_start(struct bus_exchange *x, struct nng_msg *message);
-/* After the note: 0 and the reply, which the caller takes, or -ECONNRESET. */
+/* After the task: 0 and the reply, which the caller takes, or -ECONNRESET. */
 int bus_exchange_take(struct bus_exchange *x, struct nng_msg **reply)
 	__attribute__((warn_unused_result));
 

@@ -434,7 +434,7 @@ START_TEST(jobs_run_in_order)
 	jobs_drain(jobs);
 	for (int i = 0; i < 1000; i++) {
 		all[i] = (struct counting_job){
-			{run_counting, done_counting, NULL}, i, false};
+			{.run = run_counting, .done = done_counting}, i, false};
 		jobs_add(jobs, &all[i].job);
 		if (i == 500)
 			while (done_count <= 500)

@@ -327,8 +327,8 @@ static void done_gate(struct job *job)
 
 static void gate_close(struct gate *gate)
 {
-	*gate = (struct gate){
-		.job = {run_gate, done_gate, NULL}, .closed = PTHREAD_MUTEX_INITIALIZER};
+	*gate = (struct gate){.job = {.run = run_gate, .done = done_gate},
+		.closed = PTHREAD_MUTEX_INITIALIZER};
 	pthread_mutex_lock(&gate->closed);
 	jobs_add(gateway.ws->parsers, &gate->job);
 }

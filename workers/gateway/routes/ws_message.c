@@ -228,7 +228,7 @@ static void parse_beside(struct ws_client *client)
 {
 	struct parsing *p = xcalloc(1, sizeof(*p));
 
-	p->job = (struct job){run_parsing, done_parsing, NULL};
+	p->job = (struct job){.run = run_parsing, .done = done_parsing};
 	p->text = ws_reader_take_message(&client->reader);
 	p->message = (struct ws_message){.client = client, .arena = &p->arena};
 	ws_client_hold(client);

@@ -3,7 +3,7 @@
  *
  * Threads are made on demand and leave after FLOW_IDLE_S without work. The list of flows
  * and the queue are guarded by one lock; everything of the bus happens on the loop,
- * reached by letters.
+ * reached by tasks that are posted to it.
  */
 #include "workers/llm/claude/flow.h"
 #include "common/base/alloc.h"
@@ -41,7 +41,7 @@ struct flow_document {
 struct flows {
 	struct worker *worker;
 	struct http *http;
-	struct mailbox *mailbox;
+	struct loop_post *post;
 	void *context;
 	const struct snapshot *snapshot; /* for the next flow; the loop's */
 	void (*on_end)(
@@ -60,13 +60,13 @@ struct flows {
 };
 
 struct flows *flows_new(
-	struct worker *w, struct http *http, struct mailbox *mailbox, void *context)
+	struct worker *w, struct http *http, struct loop_post *post, void *context)
 {
 	struct flows *f = xcalloc(1, sizeof(*f));
 
 	f->worker = w;
 	f->http = http;
-	f->mailbox = mailbox;
+	f->post = post;
 	f->context = context;
 	f->queue_end = &f->queue;
 	pthread_mutex_init(&f->lock, NULL);
@@ -324,9 +324,10 @@ void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), v
 		abort();
 }
 
-/* ---- answers and events: letters to the loop ---- */
+/* ---- answers and events: tasks of the loop ---- */
 
-struct letter {
+struct output {
+	struct loop_task task;
 	struct bus *bus;
 	struct flows *flows;
 	struct bus_request *request;
@@ -334,40 +335,40 @@ struct letter {
 	struct buf code; /* of an error; ends with NUL, as topic */
 };
 
-static struct letter *letter_new(struct flow *flow)
+static struct output *output_new(struct flow *flow)
 {
-	struct letter *l = xcalloc(1, sizeof(*l));
+	struct output *o = xcalloc(1, sizeof(*o));
 
-	l->bus = flow->worker->bus;
-	l->flows = flow->flows;
-	return l;
+	o->bus = flow->worker->bus;
+	o->flows = flow->flows;
+	return o;
 }
 
-static void letter_free(struct letter *l)
+static void output_free(struct output *o)
 {
-	buf_free(&l->topic);
-	buf_free(&l->body);
-	buf_free(&l->code);
-	free(l);
+	buf_free(&o->topic);
+	buf_free(&o->body);
+	buf_free(&o->code);
+	free(o);
 }
 
-static void on_answer(void *arg)
+static void on_answer(struct loop_task *task)
 {
-	struct letter *l = arg;
+	struct output *o = CONTAINER_OF(task, struct output, task);
 	const struct flow_end end = {
-		.code = l->code.len > 0 ? l->code.data : NULL, .body = buf_str(&l->body)};
+		.code = o->code.len > 0 ? o->code.data : NULL, .body = buf_str(&o->body)};
 
-	if (l->flows->on_end)
-		l->flows->on_end(l->flows->on_end_arg, l->request, &end);
-	if (l->code.len > 0)
-		bus_answer_error(l->request, l->code.data, (struct str){NULL, 0}, "%.*s",
-			STR_ARG(buf_str(&l->body)));
+	if (o->flows->on_end)
+		o->flows->on_end(o->flows->on_end_arg, o->request, &end);
+	if (o->code.len > 0)
+		bus_answer_error(o->request, o->code.data, (struct str){NULL, 0}, "%.*s",
+			STR_ARG(buf_str(&o->body)));
 	else
-		bus_answer(l->request, buf_str(&l->body));
-	letter_free(l);
+		bus_answer(o->request, buf_str(&o->body));
+	output_free(o);
 }
 
-static void send_answer(struct flow *flow, struct letter *l)
+static void send_answer(struct flow *flow, struct output *o)
 {
 	struct flow_private *p = flow->private_;
 
@@ -377,38 +378,39 @@ static void send_answer(struct flow *flow, struct letter *l)
 	/* What the request lent to the flow ends with the answer. */
 	flow->message = NULL;
 	flow->body = (struct str){NULL, 0};
-	l->request = p->request;
-	mailbox_post(flow->flows->mailbox, on_answer, l);
+	o->request = p->request;
+	o->task.run = on_answer;
+	loop_post(flow->flows->post, &o->task);
 }
 
 void flow_answer(struct flow *flow, struct str body)
 {
-	struct letter *l = letter_new(flow);
+	struct output *o = output_new(flow);
 
-	buf_add_str(&l->body, body);
-	send_answer(flow, l);
+	buf_add_str(&o->body, body);
+	send_answer(flow, o);
 }
 
 void flow_answer_message(struct flow *flow, const struct type *type, const void *message)
 {
-	struct letter *l = letter_new(flow);
+	struct output *o = output_new(flow);
 
-	proto_encode(type, message, &l->body);
-	send_answer(flow, l);
+	proto_encode(type, message, &o->body);
+	send_answer(flow, o);
 }
 
 void flow_fail(struct flow *flow, const char *code, const char *format, ...)
 {
-	struct letter *l = letter_new(flow);
+	struct output *o = output_new(flow);
 	struct arena arena = {0};
 	va_list args;
 
 	va_start(args, format);
-	buf_add_str(&l->body, arena_vprintf(&arena, format, args));
+	buf_add_str(&o->body, arena_vprintf(&arena, format, args));
 	va_end(args);
 	arena_free(&arena);
-	buf_add(&l->code, code, strlen(code) + 1);
-	send_answer(flow, l);
+	buf_add(&o->code, code, strlen(code) + 1);
+	send_answer(flow, o);
 }
 
 bool flow_answered(const struct flow *flow)
@@ -416,22 +418,23 @@ bool flow_answered(const struct flow *flow)
 	return flow->private_->answered;
 }
 
-static void on_publish(void *arg)
+static void on_publish(struct loop_task *task)
 {
-	struct letter *l = arg;
+	struct output *o = CONTAINER_OF(task, struct output, task);
 
-	bus_publish(l->bus, l->topic.data, buf_str(&l->body));
-	letter_free(l);
+	bus_publish(o->bus, o->topic.data, buf_str(&o->body));
+	output_free(o);
 }
 
 void flow_publish(struct flow *flow, const char *topic, const struct type *type,
 	const void *message)
 {
-	struct letter *l = letter_new(flow);
+	struct output *o = output_new(flow);
 
-	buf_add(&l->topic, topic, strlen(topic) + 1);
-	proto_encode(type, message, &l->body);
-	mailbox_post(flow->flows->mailbox, on_publish, l);
+	buf_add(&o->topic, topic, strlen(topic) + 1);
+	proto_encode(type, message, &o->body);
+	o->task.run = on_publish;
+	loop_post(flow->flows->post, &o->task);
 }
 
 /* ---- calls, branches, pauses ---- */

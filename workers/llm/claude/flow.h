@@ -9,9 +9,9 @@
 #ifndef PAIGE_LLM_CLAUDE_FLOW_H
 #define PAIGE_LLM_CLAUDE_FLOW_H
 
+#include "common/loop/loop_post.h"
 #include "common/worker/worker.h"
 #include "workers/llm/claude/http.h"
-#include "workers/llm/claude/mailbox.h"
 #include "workers/llm/claude/snapshot.h"
 
 /* Most flows at once; more wait in line, and beyond FLOW_QUEUE_MAX a request is refused
@@ -40,7 +40,7 @@ struct flow {
 /* Returns new. `context` is the worker's own, see flow_context. Flows begin after
  * flows_reload. */
 struct flows *flows_new(
-	struct worker *w, struct http *http, struct mailbox *mailbox, void *context);
+	struct worker *w, struct http *http, struct loop_post *post, void *context);
 /* On the loop: flows that are asked for from now on go by the worker's settings as they
  * are now. */
 void flows_reload(struct flows *flows);

@@ -1,7 +1,7 @@
 /*
  * http.c - HTTP requests of flows (http.h).
  *
- * A transfer belongs to the loop from http_perform's letter until it is done; the thread
+ * A transfer belongs to the loop from http_perform's task until it is done; the thread
  * sleeps on the transfer's condition meanwhile and touches nothing.
  */
 #include "workers/llm/claude/http.h"
@@ -20,6 +20,7 @@
 #define CANCEL_CHECK_MS 200
 
 struct transfer {
+	struct loop_task task;
 	struct transfer *next, **link; /* in http.transfers */
 	struct http *http;
 	const struct http_request *request;
@@ -36,7 +37,7 @@ struct transfer {
 
 struct http {
 	struct event_base *base;
-	struct mailbox *mailbox;
+	struct loop_post *post;
 	CURLM *multi;
 	struct buf no_proxy;	/* ends with NUL */
 	struct trusted trusted; /* certificates */
@@ -302,9 +303,9 @@ static void set_options(struct transfer *t)
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
 }
 
-static void start(void *arg)
+static void start(struct loop_task *task)
 {
-	struct transfer *t = arg;
+	struct transfer *t = CONTAINER_OF(task, struct transfer, task);
 	struct http *h = t->http;
 
 	t->easy = curl_easy_init();
@@ -327,11 +328,12 @@ static void start(void *arg)
 void http_perform(struct http *h, const struct http_request *request,
 	struct http_response *response)
 {
-	struct transfer t = {.http = h, .request = request, .response = response};
+	struct transfer t = {
+		.task.run = start, .http = h, .request = request, .response = response};
 
 	pthread_mutex_init(&t.lock, NULL);
 	pthread_cond_init(&t.done, NULL);
-	mailbox_post(h->mailbox, start, &t);
+	loop_post(h->post, &t.task);
 	pthread_mutex_lock(&t.lock);
 	/* Bounded: libcurl ends every transfer within timeout_ms. */
 	while (!t.is_done)
@@ -366,14 +368,14 @@ void http_cancel_all(struct http *h)
 		finish(h->transfers, HTTP_CANCELLED, "the daemon stops");
 }
 
-struct http *http_new(struct event_base *base, struct mailbox *mailbox)
+struct http *http_new(struct event_base *base, struct loop_post *post)
 {
 	struct http *h = calloc(1, sizeof(*h));
 
 	if (!h || curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
 		abort();
 	h->base = base;
-	h->mailbox = mailbox;
+	h->post = post;
 	no_proxy_list(&h->no_proxy);
 	buf_add_char(&h->no_proxy, '\0');
 	trusted_read(&h->trusted);

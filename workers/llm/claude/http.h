@@ -10,7 +10,7 @@
 #define PAIGE_LLM_CLAUDE_HTTP_H
 
 #include "common/base/buf.h"
-#include "workers/llm/claude/mailbox.h"
+#include "common/loop/loop_post.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,7 +58,7 @@ struct http_response {
  * Certificates are those that the system trusts, or those of the file in CURL_CA_BUNDLE or
  * else SSL_CERT_FILE, and besides those of NODE_EXTRA_CA_CERTS; read now.
  */
-struct http *http_new(struct event_base *base, struct mailbox *mailbox);
+struct http *http_new(struct event_base *base, struct loop_post *post);
 /* From a thread that is not the loop's. Blocks; everything in the request is borrowed
  * until it returns. */
 void http_perform(struct http *h, const struct http_request *request,

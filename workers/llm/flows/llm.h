@@ -13,7 +13,7 @@
 struct llm {
 	struct call_client client; /* first: flow_context gives it to calls */
 	struct worker *worker;
-	struct mailbox *mailbox;
+	struct loop_post post;
 	struct http *http;
 	struct flows *flows;
 	struct memory *memory;

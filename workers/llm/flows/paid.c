@@ -37,7 +37,7 @@ struct work {
 struct paid {
 	struct worker *worker;
 	struct flows *flows;
-	struct mailbox *mailbox;
+	struct loop_post *post;
 	TAILQ_HEAD(works, work) works;
 	size_t count;
 	LIST_HEAD(, delivery) deliveries;
@@ -216,15 +216,16 @@ static void tell_progress(
 }
 
 struct step {
+	struct loop_task task;
 	struct paid *paid;
 	const struct bus_request *request;
 	int step, total;
 	const char *message; /* lives for ever */
 };
 
-static void on_step(void *arg)
+static void on_step(struct loop_task *task)
 {
-	struct step *s = arg;
+	struct step *s = CONTAINER_OF(task, struct step, task);
 	struct work *work = of_request(s->paid, s->request);
 
 	if (work) {
@@ -239,8 +240,9 @@ void paid_step(struct paid *paid, const struct flow *flow, int step, int total,
 {
 	struct step *s = xmalloc(sizeof(*s));
 
-	*s = (struct step){paid, flow_request(flow), step, total, message};
-	mailbox_post(paid->mailbox, on_step, s);
+	*s = (struct step){
+		{.run = on_step}, paid, flow_request(flow), step, total, message};
+	loop_post(paid->post, &s->task);
 }
 
 /* ---- ends ---- */
@@ -293,11 +295,11 @@ static void on_end(
 
 /* ---- what is asked ---- */
 
-struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mailbox)
+struct paid *paid_new(struct worker *w, struct flows *flows, struct loop_post *post)
 {
 	struct paid *paid = xcalloc(1, sizeof(*paid));
 
-	*paid = (struct paid){.worker = w, .flows = flows, .mailbox = mailbox};
+	*paid = (struct paid){.worker = w, .flows = flows, .post = post};
 	TAILQ_INIT(&paid->works);
 	LIST_INIT(&paid->deliveries);
 	uuid4(paid->owner);

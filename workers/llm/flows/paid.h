@@ -26,7 +26,7 @@ struct paid;
 struct tool_request;
 
 /* Returns new. */
-struct paid *paid_new(struct worker *w, struct flows *flows, struct mailbox *mailbox);
+struct paid *paid_new(struct worker *w, struct flows *flows, struct loop_post *post);
 /* Serves what windows ask and Claude is paid for with `fn`; `message` becomes its
  * message. Windows do not cancel, and what they were answered is not kept. */
 void paid_serve(

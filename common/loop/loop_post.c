@@ -1,5 +1,5 @@
-/* bus_post.c - hands notes from any thread to the worker's loop (bus_post.h). */
-#include "common/bus/nng/bus_post.h"
+/* loop_post.c - hands tasks from any thread to the loop (loop_post.h). */
+#include "common/loop/loop_post.h"
 #include "common/base/clock.h"
 #include <assert.h>
 #include <errno.h>
@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 /* Notes run per turn of the loop, and for how long; the rest waits for the next turn. */
-#define NOTES_PER_TURN 256
+#define TASKS_PER_TURN 256
 #define TURN_US 8000
 
-static void wake(struct bus_post *post)
+static void wake(struct loop_post *post)
 {
 	uint64_t one = 1;
 	ssize_t n;
@@ -22,19 +22,19 @@ static void wake(struct bus_post *post)
 	assert(n == sizeof(one));
 }
 
-void bus_post(struct bus_post *post, struct bus_note *note)
+void loop_post(struct loop_post *post, struct loop_task *task)
 {
 	bool asleep;
 
 	pthread_mutex_lock(&post->lock);
-	if (!note->posted) {
-		note->posted = true;
-		note->next = NULL;
+	if (!task->posted) {
+		task->posted = true;
+		task->next = NULL;
 		if (post->last)
-			post->last->next = note;
+			post->last->next = task;
 		else
-			post->first = note;
-		post->last = note;
+			post->first = task;
+		post->last = task;
 	}
 	asleep = !post->woken;
 	post->woken = true;
@@ -43,58 +43,66 @@ void bus_post(struct bus_post *post, struct bus_note *note)
 		wake(post);
 }
 
-static struct bus_note *take(struct bus_post *post)
+static struct loop_task *take(struct loop_post *post)
 {
-	struct bus_note *note;
+	struct loop_task *task;
 
 	pthread_mutex_lock(&post->lock);
-	note = post->first;
-	if (note) {
-		post->first = note->next;
+	task = post->first;
+	if (task) {
+		post->first = task->next;
 		if (!post->first)
 			post->last = NULL;
-		note->posted = false;
+		task->posted = false;
 	} else {
 		post->woken = false;
 	}
 	pthread_mutex_unlock(&post->lock);
-	return note;
+	return task;
+}
+
+void loop_post_run(struct loop_post *post)
+{
+	struct loop_task *task;
+
+	while ((task = take(post)))
+		task->run(task);
 }
 
 /* The eventfd is edge-triggered and never read: each write is one edge. */
 static void on_wake(evutil_socket_t fd, short what, void *arg)
 {
-	struct bus_post *post = arg;
+	struct loop_post *post = arg;
 	struct mono end = {clock_mono().us + TURN_US};
 
 	(void)fd;
 	(void)what;
-	for (int i = 0; i < NOTES_PER_TURN && clock_mono().us < end.us; i++) {
-		struct bus_note *note = take(post);
+	for (int i = 0; i < TASKS_PER_TURN && clock_mono().us < end.us; i++) {
+		struct loop_task *task = take(post);
 
-		if (!note)
+		if (!task)
 			return;
-		note->run(note);
+		task->run(task);
 	}
 	wake(post);
 }
 
-int bus_post_init(struct bus_post *post, struct event_base *base)
+int loop_post_init(struct loop_post *post, struct event_base *base)
 {
-	*post = (struct bus_post){.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+	*post = (struct loop_post){.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 	post->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (post->fd < 0)
 		return -errno;
 	post->event =
 		event_new(base, post->fd, EV_READ | EV_ET | EV_PERSIST, on_wake, post);
 	if (!post->event || event_add(post->event, NULL) < 0) {
-		bus_post_fini(post);
+		loop_post_fini(post);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-void bus_post_fini(struct bus_post *post)
+void loop_post_fini(struct loop_post *post)
 {
 	if (post->event)
 		event_free(post->event);
