@@ -13,7 +13,7 @@
 #include "workers/gateway/routes/ws_message.h"
 #include "workers/gateway/tools/mcp_tools.h"
 #include "workers/gateway/web/http_routes.h"
-#include "workers/gateway/web/panel.h"
+#include "workers/gateway/web/login_page.h"
 #include "workers/gateway/ws/ws_server.h"
 #include <netinet/in.h>
 #include <signal.h>
@@ -53,7 +53,7 @@ static void start(void)
 	gateway.mcp = mcp_server_new(
 		gateway.base, mcp_tools_service(&gateway), &gateway.metrics);
 	mcp_server_set_key(gateway.mcp, key);
-	if (panel_init() < 0 || http_start(&gateway, &http_site, fd, 1) < 0)
+	if (login_page_init() < 0 || http_start(&gateway, &http_site, fd, 1) < 0)
 		abort();
 }
 

@@ -13,7 +13,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
 
 scenario('every method on every path: an answer, or 405 with Allow and one sentence', async (t) => {
   const daemon = await t.daemon();
-  const allowed = { '/health': ['GET', 'HEAD'], '/ready': ['GET', 'HEAD'], '/metrics': ['GET', 'HEAD'], '/': ['GET', 'HEAD'], '/mcp': ['GET', 'POST', 'DELETE'], '/mcp/': ['GET', 'POST', 'DELETE'], '/ws': ['GET'] };
+  const allowed = { '/health': ['GET', 'HEAD'], '/ready': ['GET', 'HEAD'], '/metrics': ['GET', 'HEAD'], '/': ['GET', 'HEAD'], '/page/x': ['GET', 'HEAD'], '/mcp': ['GET', 'POST', 'DELETE'], '/mcp/': ['GET', 'POST', 'DELETE'], '/ws': ['GET'] };
   for (const [target, methods] of Object.entries(allowed)) {
     for (const method of METHODS) {
       const answer = await exchange(daemon, request(daemon, method, target));
@@ -320,19 +320,31 @@ scenario('a client that ends its side is answered', async (t) => {
   }
 });
 
-scenario('the panel: a strict policy that its own script and style pass', async (t) => {
+scenario('the web client: a strict policy, immutable names, nothing inline, and no second transfer', async (t) => {
   const daemon = await t.daemon();
-  const { headers, body } = await exchange(daemon, request(daemon, 'GET', '/'));
-  const policy = headers['content-security-policy'];
-  assert.match(policy, /default-src 'none'/);
-  assert.doesNotMatch(policy, /unsafe|\*|http:/);
-  const { createHash } = await import('node:crypto');
-  for (const tag of ['script', 'style']) {
-    const [, text] = body.match(new RegExp(`<${tag}>([^]*?)</${tag}>`));
-    assert.ok(policy.includes(`${tag}-src 'sha256-${createHash('sha256').update(text).digest('base64')}'`), tag);
+  const get = (target, headers = {}) => exchange(daemon, request(daemon, 'GET', target, { headers }));
+  const page = await get('/');
+  assert.equal(page.status, 200);
+  assert.equal(page.headers['content-security-policy'], "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'");
+  assert.doesNotMatch(page.body, /<style|<script>|\son\w+=|javascript:|https?:\/\/(?!www\.w3\.org)/);
+  assert.equal(page.headers['cache-control'], 'private, no-cache');
+  assert.equal((await get('/', { 'If-None-Match': page.headers.etag })).status, 304);
+  assert.equal((await get('/', { 'If-None-Match': '"another"' })).status, 200);
+  const names = [...page.body.matchAll(/(?:src|href|data-chart)="(\/[^"]+)"/g)].map(([, name]) => name).filter((name) => name.startsWith('/page/'));
+  assert.ok(names.length >= 5, names.join(' '));
+  for (const name of names) {
+    const plain = await fetch(daemon.url + name, { headers: { 'Accept-Encoding': 'identity' } });
+    const packed = await fetch(daemon.url + name, { headers: { 'Accept-Encoding': 'br, gzip' } });
+    assert.equal(plain.status, 200, name);
+    assert.equal(plain.headers.get('content-encoding'), null, name);
+    assert.equal(packed.headers.get('content-encoding'), 'gzip', name);
+    assert.equal(await packed.text(), await plain.text(), name);
+    for (const [header, value] of [['cache-control', 'private, max-age=31536000, immutable'], ['x-content-type-options', 'nosniff'], ['referrer-policy', 'no-referrer'], ['cross-origin-opener-policy', 'same-origin'], ['cross-origin-resource-policy', 'same-origin'], ['vary', 'Accept-Encoding']]) assert.equal(plain.headers.get(header), value, `${name} ${header}`);
+    const raw = await exchange(daemon, request(daemon, 'HEAD', name, { headers: { 'Accept-Encoding': 'gzip' } }));
+    assert.equal(raw.status, 200);
+    assert.equal(raw.body, '');
   }
-  assert.equal(headers['x-content-type-options'], 'nosniff');
-  assert.doesNotMatch(body, /innerHTML|document\.write|eval/);
+  for (const name of ['/page/', '/page/../', '/page/nothing.js', `${names[0]}x`]) assert.equal((await get(name)).status, 404, name);
 });
 
 scenario('the gateway holds no file and can open none', async (t) => {

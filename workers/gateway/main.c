@@ -22,7 +22,7 @@
 #include "workers/gateway/tools/mcp_tools.h"
 #include "workers/gateway/web/agents.h"
 #include "workers/gateway/web/http_routes.h"
-#include "workers/gateway/web/panel.h"
+#include "workers/gateway/web/login_page.h"
 #include "workers/gateway/ws/ws_server.h"
 #include <errno.h>
 #include <malloc.h>
@@ -159,8 +159,8 @@ static int init(struct worker *w)
 		(unsigned long long)w->epoch, (unsigned long long)w->generation);
 	if (read_listeners(g) < 0)
 		return WORKER_EXIT_USAGE;
-	if (panel_init() < 0) {
-		log_error("the page of the panel is broken", NULL);
+	if (login_page_init() < 0) {
+		log_error("the login page is broken", NULL);
 		return WORKER_EXIT_INTERNAL;
 	}
 	g->diag_fd = sockdiag_open();

@@ -93,6 +93,16 @@ static const char *date(void)
 	return text;
 }
 
+/* evhttp would send the body of an answer to HEAD, too. */
+static void keep_length_alone(struct evkeyvalq *headers, struct evbuffer *out)
+{
+	char length[32];
+
+	snprintf(length, sizeof(length), "%zu", evbuffer_get_length(out));
+	evhttp_add_header(headers, "Content-Length", length);
+	evbuffer_drain(out, evbuffer_get_length(out));
+}
+
 void http_reply_later(
 	struct evhttp_request *ev, int status, const char *content_type, struct str body)
 {
@@ -108,6 +118,8 @@ void http_reply_later(
 	}
 	if (body.len)
 		evbuffer_add(out, body.ptr, body.len);
+	if (evhttp_request_get_command(ev) == EVHTTP_REQ_HEAD)
+		keep_length_alone(headers, out);
 	evhttp_send_reply(ev, status, NULL, NULL);
 	if (conn)
 		http_conn_push(conn);

@@ -33,6 +33,8 @@ struct gateway;
 	HEADER(content_length, "Content-Length", ONE)                                    \
 	HEADER(transfer_encoding, "Transfer-Encoding", ONE)                              \
 	HEADER(accept, "Accept", LIST)                                                   \
+	HEADER(accept_encoding, "Accept-Encoding", LIST)                                 \
+	HEADER(if_none_match, "If-None-Match", LIST)                                     \
 	HEADER(connection, "Connection", LIST)                                           \
 	HEADER(upgrade, "Upgrade", LIST)                                                 \
 	HEADER(last_event_id, "Last-Event-ID", ONE)                                      \

@@ -7,7 +7,7 @@
 #include "workers/gateway/web/guards.h"
 #include "workers/gateway/web/health.h"
 #include "workers/gateway/web/login.h"
-#include "workers/gateway/web/panel.h"
+#include "workers/gateway/web/site.h"
 #include "workers/gateway/ws/ws_upgrade.h"
 
 #define READ (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD)
@@ -28,7 +28,8 @@ static const struct http_route routes[] = {
 	{"/backup", false, EVHTTP_REQ_POST, "POST", ACCESS_RULES_ALL, backup_handle},
 	{"/login", false, READ | EVHTTP_REQ_POST, "GET, HEAD, POST", ACCESS_RULES_LOGIN,
 		login_handle},
-	{"/", false, READ, READ_ALLOW, ACCESS_RULES_ALL, panel_answer},
+	{"/page/", true, READ, READ_ALLOW, ACCESS_RULES_ALL, site_answer},
+	{"/", false, READ, READ_ALLOW, ACCESS_RULES_ALL, site_answer},
 };
 
 static const struct http_route *route_of(struct str path)

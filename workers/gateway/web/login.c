@@ -7,7 +7,7 @@
 #include "workers/gateway/http/http.h"
 #include "workers/gateway/http/http_call.h"
 #include "workers/gateway/http/media_type.h"
-#include "workers/gateway/web/panel.h"
+#include "workers/gateway/web/login_page.h"
 #include <stdio.h>
 #include <strings.h>
 
@@ -75,7 +75,7 @@ static void take_token(struct gateway *g, struct http_request *r)
 void login_handle(struct gateway *g, struct http_request *request)
 {
 	if (request->method != EVHTTP_REQ_POST)
-		panel_answer_login(request, 200);
+		login_page_answer(request, 200);
 	else if (http_call_may_post(request))
 		take_token(g, request);
 }
@@ -85,6 +85,6 @@ bool login_ask_for_token(struct http_request *request)
 	if (request->method != EVHTTP_REQ_GET ||
 		!media_type_named(request->headers.accept, "text/html"))
 		return false;
-	panel_answer_login(request, 403);
+	login_page_answer(request, 403);
 	return true;
 }

@@ -1,6 +1,5 @@
-/* panel.c - see panel.h. */
-#include "workers/gateway/web/panel.h"
-#include "workers/gateway/http/gateway.h"
+/* login_page.c - see login_page.h. */
+#include "workers/gateway/web/login_page.h"
 #include "workers/gateway/http/http.h"
 #include <errno.h>
 #include <openssl/evp.h>
@@ -9,15 +8,13 @@
 #define HASH_BYTES 32
 #define HASH_BASE64_SIZE 48
 
-/* The pages, made part of the program at build time. */
-extern const char panel_html[];
-extern const size_t panel_html_len;
+/* The page, made part of the program at build time. */
 extern const char login_html[];
 extern const size_t login_html_len;
 
 #define POLICY_SIZE 512
 
-static char panel_policy[POLICY_SIZE], login_policy[POLICY_SIZE];
+static char policy[POLICY_SIZE];
 
 /* The text between two marks of the page; absent when they are not there. */
 static struct str between(struct str html, const char *open, const char *close)
@@ -44,7 +41,7 @@ static int hash_base64(struct str text, char out[HASH_BASE64_SIZE])
 }
 
 /* Lets the page's own script and style pass, and nothing else. */
-static int write_policy(struct str html, char policy[POLICY_SIZE])
+static int write_policy(struct str html)
 {
 	char script[HASH_BASE64_SIZE], style[HASH_BASE64_SIZE];
 
@@ -59,40 +56,17 @@ static int write_policy(struct str html, char policy[POLICY_SIZE])
 	return 0;
 }
 
-static struct str panel_page(void)
+int login_page_init(void)
 {
-	return (struct str){panel_html, panel_html_len};
+	return write_policy((struct str){login_html, login_html_len});
 }
 
-static struct str login_page(void)
-{
-	return (struct str){login_html, login_html_len};
-}
-
-int panel_init(void)
-{
-	int rc = write_policy(panel_page(), panel_policy);
-
-	return rc < 0 ? rc : write_policy(login_page(), login_policy);
-}
-
-static void answer(
-	struct http_request *request, int status, struct str html, const char *policy)
+void login_page_answer(struct http_request *request, int status)
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request->ev);
 
 	evhttp_add_header(headers, "Content-Security-Policy", policy);
 	evhttp_add_header(headers, "Referrer-Policy", "no-referrer");
-	http_reply(request, status, "text/html; charset=utf-8", html);
-}
-
-void panel_answer(struct gateway *g, struct http_request *request)
-{
-	(void)g;
-	answer(request, 200, panel_page(), panel_policy);
-}
-
-void panel_answer_login(struct http_request *request, int status)
-{
-	answer(request, status, login_page(), login_policy);
+	http_reply(request, status, "text/html; charset=utf-8",
+		(struct str){login_html, login_html_len});
 }

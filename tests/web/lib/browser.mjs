@@ -1,0 +1,88 @@
+// browser.mjs - a person at the web client: Debian's Chromium, driven by playwright-core. Every console error, violation of the
+// policy, failed request and unhandled rejection of a page is kept, and makes the test fail.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const AXE = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Where pictures go; none are made without it. */
+const PICTURES = process.env.PAIGE_PICTURES;
+
+export async function launch() {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+  return { browser, close: () => browser.close() };
+}
+
+export class Person {
+  /** options: scheme light or dark; width. */
+  static async at(browser, daemon, { scheme = 'light', width = 1280, height = 800, hash = '', allow = () => false } = {}) {
+    const person = new Person();
+    person.daemon = daemon;
+    person.faults = [];
+    person.context = await browser.newContext({ colorScheme: scheme, viewport: { width, height }, reducedMotion: 'reduce' });
+    person.page = await person.context.newPage();
+    person.#watch(person.page, allow);
+    await person.page.goto(`${daemon.url}/${hash}`);
+    return person;
+  }
+
+  #watch(page, allow) {
+    const note = (text) => allow(text) || this.faults.push(text);
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && note(`console: ${message.text()}`));
+    page.on('pageerror', (error) => note(`error: ${error.stack ?? error}`));
+    page.on('requestfailed', (request) => note(`failed: ${request.url()} ${request.failure()?.errorText}`));
+    page.on('response', (response) => response.status() >= 400 && note(`status ${response.status()}: ${response.url()}`));
+  }
+
+  connected() {
+    return this.page.getByRole('status').filter({ hasText: /^Connected/ }).waitFor();
+  }
+
+  /** The text in the editor, as the page has it. */
+  text() {
+    return this.page.evaluate(() => document.querySelector('.CodeMirror').CodeMirror.getValue());
+  }
+
+  /** Puts the cursor at the end of a line, counted from 1. */
+  cursor(line) {
+    return this.page.evaluate((n) => {
+      const mirror = document.querySelector('.CodeMirror').CodeMirror;
+      mirror.focus();
+      mirror.setCursor(n - 1, mirror.getLine(n - 1).length);
+    }, line);
+  }
+
+  editor() {
+    return this.page.getByRole('textbox', { name: 'Editor' });
+  }
+
+  async openFile(...names) {
+    const tree = this.page.getByRole('tree', { name: 'Files' });
+    for (const name of names) await tree.getByRole('treeitem').filter({ hasText: name }).first().click();
+  }
+
+  /** Nothing in the way of anybody, as far as a program can tell. */
+  async accessible(what) {
+    // Through the debugger, since the page's policy lets no other script in.
+    const session = await this.context.newCDPSession(this.page);
+    await session.send('Runtime.evaluate', { expression: AXE });
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', { expression: "axe.run(document, { resultTypes: ['violations'] }).then((r) => JSON.stringify(r.violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 5).map((n) => n.target.join(' ') + ' ' + (n.any[0]?.message ?? '')).join(' | ')}`)))", awaitPromise: true, returnByValue: true });
+    await session.detach();
+    assert.equal(exceptionDetails, undefined, JSON.stringify(exceptionDetails));
+    assert.deepEqual(JSON.parse(result.value), [], what);
+  }
+
+  async picture(name) {
+    if (!PICTURES) return;
+    fs.mkdirSync(PICTURES, { recursive: true });
+    await this.page.screenshot({ path: path.join(PICTURES, `${name}.png`) });
+  }
+
+  async close() {
+    await this.context.close();
+    assert.deepEqual(this.faults, []);
+  }
+}

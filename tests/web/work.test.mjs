@@ -1,0 +1,195 @@
+// work.test.mjs - a learner's journeys through the Work view, in a real browser against the real daemon.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { smallProject } from '../integration/lib/project.mjs';
+import { scenario } from '../integration/lib/scenario.mjs';
+import { until } from '../integration/lib/wait.mjs';
+import { launch, Person } from './lib/browser.mjs';
+
+const PLAN = { planText: '# Plan\n\n1. Read greet\n2. Greet nobody politely\n3. Test it', issueSummary: 'greet fails without a name' };
+const LONG = 'a-name-that-goes-on-and-on-far-beyond-what-any-column-of-the-tree-or-a-tab-has-room-for.ts';
+
+async function world(t, options = {}) {
+  const claude = await t.claude();
+  const daemon = await t.daemon({ env: { ANTHROPIC_BASE_URL: claude.url, LLM_RETRY_BASE_MS: '200' }, ...options });
+  const { browser } = t.closeLater(await launch());
+  return { claude, daemon, browser, mcp: await t.mcp(daemon) };
+}
+
+const buffer = (mcp, path) => mcp.ok('paige_get_buffer', { path });
+
+scenario('the first visit: what to do is said, and the first step works without a session', async (t) => {
+  const { daemon, browser, mcp } = await world(t, { projectDir: t.keep(smallProject({ [`src/${LONG}`]: 'export {};\n' })) });
+  for (const scheme of ['light', 'dark'])
+    for (const width of [1280, 800]) {
+      const person = await Person.at(browser, daemon, { scheme, width });
+      await person.connected();
+      await person.page.getByText('Open a file and type.').waitFor();
+      await person.openFile('src');
+      await person.accessible(`first visit, ${scheme}, ${width}`);
+      await person.picture(`work-first-${scheme}-${width}`);
+      await person.close();
+    }
+  const person = await Person.at(browser, daemon);
+  await person.connected();
+  await person.openFile('README.md');
+  await person.cursor(1);
+  await person.editor().pressSequentially(' and more');
+  await until('the unsaved text as Claude sees it', async () => (await buffer(mcp, 'README.md'))?.content.startsWith('# Greeter and more\n'));
+  await person.page.getByText('Claude can see this line').waitFor();
+  assert.equal(fs.readFileSync(path.join(daemon.projectDir, 'README.md'), 'utf8'), '# Greeter\n\nSays hello.\n');
+  await person.close();
+});
+
+scenario('open, type, Claude points, the mark moves with the text, save, conflict', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  const person = await Person.at(browser, daemon, { hash: '#/work/src/greet.ts' });
+  const { page } = person;
+  const file = path.join(daemon.projectDir, 'src/greet.ts');
+  await page.getByRole('button', { name: 'Close src/greet.ts' }).waitFor();
+  const before = await person.text();
+
+  const told = await mcp.ok('paige_highlight_lines', { path: 'src/greet.ts', start: 2, end: 2, style: 'focus', hoverText: 'Where does the name come from?' });
+  assert.equal(told.windows, 1);
+  const note = page.getByRole('note').filter({ hasText: 'Where does the name come from?' });
+  await note.waitFor();
+  const marked = () => page.evaluate(() => [...document.querySelectorAll('.CodeMirror-code > div')].map((line) => line.querySelector('.mark-focus') !== null));
+  assert.deepEqual((await marked()).slice(0, 3), [false, true, false]);
+  await person.cursor(1);
+  await page.keyboard.press('Home');
+  await page.keyboard.type('// above\n');
+  await until('the mark on the third line', async () => JSON.stringify((await marked()).slice(0, 4)) === '[false,false,true,false]');
+  await person.picture('work-highlight');
+  await note.getByRole('button', { name: 'Dismiss' }).click();
+  assert.equal(await note.count(), 0);
+
+  await page.getByRole('button', { name: 'Save' }).click();
+  await until('the file on the disk', () => fs.readFileSync(file, 'utf8') === `// above\n${before}`);
+  await until('nothing unsaved', async () => (await buffer(mcp, 'src/greet.ts'))?.dirty === false);
+
+  await person.cursor(1);
+  await page.keyboard.type(' mine');
+  fs.writeFileSync(file, `// theirs\n${before}`);
+  await page.getByText('The file changed on disk').waitFor();
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByText('Mine, from line 1').waitFor();
+  await person.accessible('a conflict');
+  await person.picture('work-conflict');
+  await page.getByRole('button', { name: 'Keep mine' }).click();
+  await until('mine on the disk', () => fs.readFileSync(file, 'utf8') === `// above mine\n${before}`);
+  await page.getByText('The file changed on disk').waitFor({ state: 'hidden' });
+
+  await person.cursor(1);
+  await page.keyboard.type(' again');
+  fs.writeFileSync(file, `// theirs again\n${before}`);
+  await page.getByRole('button', { name: 'Take theirs' }).click();
+  await until('their text in the editor', async () => (await person.text()) === `// theirs again\n${before}`);
+  await until('their text for Claude', async () => (await buffer(mcp, 'src/greet.ts'))?.content === `// theirs again\n${before}`);
+  await person.close();
+});
+
+scenario('a session from its start to its end: plan, phases, explanation, message, mute', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  const person = await Person.at(browser, daemon);
+  const { page } = person;
+  await person.connected();
+  await page.getByLabel('Issue').fill('7');
+  await page.getByRole('button', { name: 'Start session' }).click();
+  await page.getByRole('status').filter({ hasText: 'session on issue 7' }).waitFor();
+
+  await mcp.ok('paige_run_coaching_pipeline', PLAN);
+  await mcp.ok('paige_update_phase', { phase: 1, status: 'active' });
+  const phases = page.getByRole('region', { name: 'Phases' });
+  await phases.getByText('Read greet', { exact: true }).waitFor();
+  assert.match(await phases.locator('[aria-current=step]').textContent(), /Read greet.*current/);
+
+  await person.openFile('src', 'greet.ts');
+  await person.cursor(2);
+  await page.getByRole('button', { name: 'Explain' }).click();
+  const messages = page.getByRole('region', { name: 'Messages' });
+  await messages.getByText('Explanation, src/greet.ts').waitFor();
+  await mcp.ok('paige_show_message', { message: 'Look at <b>greet</b> <img src=x onerror=alert(1)>', type: 'hint', anchor: { path: 'src/main.ts', range: { startLine: 3, endLine: 3 } } });
+  await messages.getByText('Look at <b>greet</b> <img src=x onerror=alert(1)>').waitFor();
+  await messages.getByRole('button', { name: 'src/main.ts:3' }).click();
+  await page.getByRole('button', { name: 'Close src/main.ts' }).waitFor();
+
+  await page.getByRole('button', { name: 'Mute' }).click();
+  await page.getByRole('button', { name: 'Mute', pressed: true }).waitFor();
+  for (const scheme of ['light', 'dark'])
+    for (const width of [1280, 800]) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height: 800 });
+      await person.accessible(`a session, ${scheme}, ${width}`);
+      await person.picture(`work-session-${scheme}-${width}`);
+    }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await mcp.ok('paige_update_phase', { phase: 1, status: 'complete' });
+  await page.getByRole('button', { name: 'End session' }).click();
+  await messages.getByText('Session ended').waitFor();
+  await messages.getByText(/1 phase was completed/).waitFor();
+  await page.getByRole('button', { name: 'Start session' }).waitFor();
+  await person.close();
+});
+
+scenario('reload in mid-typing, with and without a session: nothing of the text is lost', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  const person = await Person.at(browser, daemon, { hash: '#/work/src/greet.ts' });
+  const { page } = person;
+  await page.getByRole('button', { name: 'Close src/greet.ts' }).waitFor();
+  for (const round of [1, 2]) {
+    await person.cursor(1);
+    await page.keyboard.type(` round ${round}`);
+    const typed = await person.text();
+    await page.reload();
+    await until('the text after the reload', async () => (await person.text()) === typed);
+    await page.getByText('src/greet.ts, unsaved').waitFor();
+    await until('the text for Claude', async () => (await buffer(mcp, 'src/greet.ts'))?.content === typed);
+    if (round === 1) {
+      await page.getByRole('button', { name: 'Start session' }).click();
+      await page.getByRole('button', { name: 'End session' }).waitFor();
+    }
+  }
+  await person.close();
+});
+
+scenario('the gateway is killed while the learner types: every character arrives', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  // What a lost connection says in the console is what this is about.
+  const person = await Person.at(browser, daemon, { hash: '#/work/src/greet.ts', allow: (text) => /WebSocket|\/health|status 503|ERR_/.test(text) });
+  const { page } = person;
+  await page.getByRole('button', { name: 'Close src/greet.ts' }).waitFor();
+  await person.cursor(1);
+  const typing = page.keyboard.type(' one two three four five six seven', { delay: 20 });
+  const old = await daemon.kill9('gateway');
+  await typing;
+  await daemon.replaced('gateway', old);
+  await person.connected();
+  const typed = await person.text();
+  assert.match(typed, /one two three four five six seven/);
+  await until('the whole text for Claude', async () => (await buffer(mcp, 'src/greet.ts'))?.content === typed);
+  await person.close();
+});
+
+scenario('the keyboard alone: tree, editor, save; and two windows see each other save', async (t) => {
+  const { daemon, browser } = await world(t);
+  const person = await Person.at(browser, daemon);
+  const other = await Person.at(browser, daemon, { hash: '#/work/README.md' });
+  const { page } = person;
+  await person.connected();
+  await other.page.getByRole('button', { name: 'Close README.md' }).waitFor();
+  await page.getByRole('tree', { name: 'Files' }).focus();
+  await page.keyboard.press('r');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Close README.md' }).waitFor();
+  for (let i = 0; i < 12 && !(await page.evaluate(() => document.activeElement?.getAttribute('aria-label') === 'Editor')); i += 1) await page.keyboard.press('Tab');
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type('By keyboard. ');
+  await page.keyboard.press('Control+s');
+  await until('the file on the disk', () => fs.readFileSync(path.join(daemon.projectDir, 'README.md'), 'utf8').startsWith('By keyboard. # Greeter'));
+  await until('the text in the other window', async () => (await other.text()).startsWith('By keyboard. # Greeter'));
+  await page.keyboard.press('Tab');
+  assert.notEqual(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Editor');
+  await person.close();
+  await other.close();
+});

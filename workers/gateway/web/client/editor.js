@@ -1,0 +1,134 @@
+// editor.js - the text of the current file: CodeMirror, with Claude's highlights as marks that move with the text.
+import { button, el } from './dom.js';
+
+/**
+ * @typedef {import('./files.js').OpenFile} OpenFile
+ * @typedef {import('./files.js').Files} Files
+ * @typedef {import('./files.js').Highlight} Highlight
+ */
+
+const SELECTION_MS = 250;
+
+/** What a style means, in a word. */
+const styles = /** @type {Record<string, string>} */ ({ hint: 'Hint', focus: 'Look here', info: 'Note', warning: 'Warning', error: 'Wrong', success: 'Right' });
+
+export class Editor {
+  /** @param {Files} files @param {import('./connection.js').Connection} connection */
+  constructor(files, connection) {
+    this.files = files;
+    this.connection = connection;
+    this.timer = 0;
+    this.root = el('div', { class: 'editor' });
+    this.mirror = CodeMirror(this.root, {
+      lineNumbers: true,
+      gutters: ['CodeMirror-linenumbers', 'marks'],
+      inputStyle: 'contenteditable',
+      screenReaderLabel: 'Editor',
+      matchBrackets: true,
+      autoCloseBrackets: true,
+      styleActiveLine: true,
+      indentUnit: 2,
+      // Tab leaves the editor, so that nobody is caught in it; indenting is on Ctrl+] and Ctrl+[.
+      extraKeys: { Tab: false, 'Shift-Tab': false, 'Ctrl-]': 'indentMore', 'Ctrl-[': 'indentLess', 'Cmd-]': 'indentMore', 'Cmd-[': 'indentLess' },
+    });
+    const field = this.mirror.getInputField();
+    field.setAttribute('role', 'textbox');
+    field.setAttribute('aria-multiline', 'true');
+    this.mirror.on('cursorActivity', () => this.moved());
+    files.current.watch((file) => this.show(file));
+    files.changed.watch(() => this.mark());
+  }
+
+  /** @param {OpenFile | null} file */
+  show(file) {
+    if (file && this.mirror.getDoc() !== file.doc) this.mirror.swapDoc(file.doc);
+    this.mirror.setOption('readOnly', file ? file.binary : true);
+    this.mark();
+    setTimeout(() => this.mirror.refresh());
+  }
+
+  focus() {
+    this.mirror.focus();
+  }
+
+  /**
+   * Shows a line.
+   * @param {number} line from 1
+   */
+  goTo(line) {
+    this.mirror.setCursor(line - 1, 0);
+    this.mirror.scrollIntoView({ line: line - 1, ch: 0 }, 120);
+    this.mirror.focus();
+  }
+
+  moved() {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.tellSelection(), SELECTION_MS);
+  }
+
+  tellSelection() {
+    const file = this.files.current.now;
+    const selection = this.selection();
+    if (!file || !selection) return;
+    this.connection.tell('editor:selection', { path: file.path, range: selection.range, textLength: selection.text.length });
+  }
+
+  /** What is selected; null when nothing is. */
+  selection() {
+    const { doc } = this.mirror;
+    if (!doc.somethingSelected()) return null;
+    const start = doc.getCursor('from');
+    const end = doc.getCursor('to');
+    return { text: doc.getSelection(), range: { startLine: start.line + 1, startCol: start.ch + 1, endLine: end.line + 1, endCol: end.ch + 1 } };
+  }
+
+  /** What there is to explain: the selection, else the line of the cursor. */
+  question() {
+    const selection = this.selection();
+    if (selection) return selection;
+    const { line } = this.mirror.getCursor();
+    const text = this.mirror.getLine(line) ?? '';
+    return { text, range: { startLine: line + 1, startCol: 1, endLine: line + 1, endCol: text.length + 1 } };
+  }
+
+  /** Puts the highlights of the current file into its text that are not there yet. */
+  mark() {
+    const file = this.files.current.now;
+    if (!file) return;
+    for (const highlight of this.files.highlights.get(file.path) ?? []) {
+      if (file.marks.some((mark) => mark.highlight === highlight)) continue;
+      const mark = { highlight, clear: this.draw(file, highlight, () => this.dismiss(file, highlight)) };
+      file.marks.push(mark);
+    }
+  }
+
+  /** @param {OpenFile} file @param {Highlight} highlight */
+  dismiss(file, highlight) {
+    const mark = file.marks.find((other) => other.highlight === highlight);
+    mark?.clear();
+    file.marks = file.marks.filter((other) => other !== mark);
+    this.files.highlights.set(file.path, (this.files.highlights.get(file.path) ?? []).filter((other) => other !== highlight));
+    this.focus();
+  }
+
+  /** @param {OpenFile} file @param {Highlight} highlight @param {() => void} dismiss @returns {() => void} takes it away */
+  draw({ doc }, { start, end, style, hoverText }, dismiss) {
+    const known = styles[style] ? style : 'info';
+    /** @type {any[]} */
+    const lines = [];
+    for (let line = start - 1; line < end && line < doc.lineCount(); line += 1) {
+      const handle = doc.addLineClass(line, 'background', `mark mark-${known}`);
+      this.mirror.setGutterMarker(handle, 'marks', el('span', { class: `gutter gutter-${known}`, title: hoverText ?? styles[known] }));
+      lines.push(handle);
+    }
+    const note = el('div', { class: `note note-${known}`, role: 'note' }, el('strong', {}, styles[known]), el('span', { class: 'note-text' }, hoverText ?? `Lines ${start} to ${end}`), button('Dismiss', dismiss, { class: 'small' }));
+    const widget = lines.length ? doc.addLineWidget(lines[lines.length - 1], note, { coverGutter: false, noHScroll: true }) : null;
+    return () => {
+      widget?.clear();
+      for (const handle of lines) {
+        doc.removeLineClass(handle, 'background', `mark mark-${known}`);
+        if (this.mirror.getDoc() === doc) this.mirror.setGutterMarker(handle, 'marks', null);
+      }
+    };
+  }
+}

@@ -1,0 +1,394 @@
+// files.js - the open files: their texts, what of them is unsaved, and what the disk has. Sends edits to the daemon and keeps
+// them until it has them, also over a lost connection and a reload.
+import { Refused } from './connection.js';
+import { Value } from './store.js';
+
+/**
+ * @typedef {import('./connection.js').Connection} Connection
+ * @typedef {{version: string, content: string}} OnDisk
+ * @typedef {{path: string, start: number, end: number, style: string, hoverText?: string}} Highlight
+ * @typedef {{path: string, content: string, version: string}} Draft unsaved text that outlives a reload
+ */
+
+const TYPING_MS = 150;
+/** Drafts together; a browser gives a page about 5 million characters. */
+const DRAFTS_MAX = 2000000;
+const DRAFTS = 'paige.drafts';
+const TABS = 'paige.tabs';
+const HIGHLIGHTS_MAX = 200;
+
+const modes = /** @type {Record<string, string>} */ ({
+  javascript: 'javascript', javascriptreact: 'javascript', typescript: 'text/typescript', typescriptreact: 'text/typescript', json: 'application/json', jsonc: 'application/json',
+  c: 'text/x-csrc', cpp: 'text/x-c++src', csharp: 'text/x-csharp', java: 'text/x-java', kotlin: 'text/x-kotlin', scala: 'text/x-scala',
+  python: 'python', ruby: 'ruby', rust: 'rust', go: 'go', css: 'css', scss: 'text/x-scss', less: 'text/x-less', html: 'htmlmixed', xml: 'xml', svg: 'xml',
+  markdown: 'markdown', yaml: 'yaml', toml: 'toml', shellscript: 'shell', shell: 'shell', sql: 'text/x-sql', ini: 'properties', properties: 'properties',
+});
+
+/**
+ * The line end of a text whose line ends are all the same; "\n" else, which keeps every character.
+ * @param {string} text
+ */
+function lineEnd(text) {
+  return text.includes('\r\n') && !/(^|[^\r])\n|\r(?!\n)/.test(text) ? '\r\n' : '\n';
+}
+
+export class OpenFile {
+  /** @param {string} path @param {string} language @param {OnDisk} disk @param {boolean} binary */
+  constructor(path, language, disk, binary) {
+    this.path = path;
+    this.language = language;
+    this.binary = binary;
+    this.disk = disk;
+    /** The version that the text is based on. */
+    this.base = disk.version;
+    this.conflict = false;
+    this.missing = false;
+    this.saving = false;
+    this.timer = 0;
+    this.doc = CodeMirror.Doc(disk.content, modes[language] ?? null, 0, lineEnd(disk.content));
+    this.clean = this.doc.changeGeneration(true);
+    /** @type {{highlight: Highlight, clear(): void}[]} */
+    this.marks = [];
+  }
+
+  get text() {
+    return this.doc.getValue();
+  }
+
+  get dirty() {
+    return !this.binary && !this.doc.isClean(this.clean);
+  }
+
+  /**
+   * The text is what the disk has.
+   * @param {string} version
+   */
+  settled(version) {
+    this.base = version;
+    this.conflict = false;
+    this.missing = false;
+  }
+}
+
+export class Files {
+  /** @param {Connection} connection */
+  constructor(connection) {
+    this.connection = connection;
+    /** @type {Map<string, OpenFile>} */
+    this.open = new Map();
+    this.current = new Value(/** @type {OpenFile | null} */ (null));
+    /** Tells of any change but those of texts. */
+    this.changed = new Value(0);
+    this.problem = new Value('');
+    /** @type {Map<string, Highlight[]>} */
+    this.highlights = new Map();
+    /** @type {Map<string, string>} */
+    this.hints = new Map();
+    /** @type {Map<string, Promise<OpenFile | null>>} */
+    this.opening = new Map();
+    this.drafts = readDrafts();
+    this.wanted = readTabs();
+    this.listen();
+  }
+
+  listen() {
+    const { connection } = this;
+    connection.on('connection:init', () => this.greeted());
+    connection.on('fs:content', ({ payload }) => this.loaded(payload.path, payload.language, { version: payload.version, content: payload.content }));
+    connection.on('editor:open_file', ({ payload }) => this.show(payload.path));
+    connection.on('fs:save_ack', ({ payload }) => this.acknowledged(payload.path, payload.version));
+    connection.on('fs:tree_update', ({ payload }) => this.touched(payload.action, payload.path));
+    connection.on('editor:highlight_lines', ({ payload }) => this.highlight(payload));
+    connection.on('editor:clear_highlights', ({ payload }) => this.clearHighlights(payload.path));
+    connection.on('explorer:hint_files', ({ payload }) => {
+      for (const { path, style } of payload.hints) this.hints.set(path, style);
+      this.tell();
+    });
+    connection.on('explorer:clear_hints', () => {
+      this.hints.clear();
+      this.tell();
+    });
+    window.addEventListener('pagehide', () => this.leave());
+  }
+
+  tell() {
+    this.changed.update((n) => n + 1);
+  }
+
+  /** After each hello: the daemon gets what it may have missed. */
+  greeted() {
+    for (const file of this.open.values()) {
+      if (file.dirty) this.send(file);
+      else if (!file.binary) this.look(file.path);
+    }
+    const { tabs, current } = this.wanted;
+    this.wanted = { tabs: [], current: '' };
+    this.restore([...new Set([...tabs, ...this.drafts.keys()])], current);
+  }
+
+  /** @param {string[]} paths @param {string} current */
+  async restore(paths, current) {
+    for (const path of paths) await this.load(path).catch(() => null);
+    if (this.open.has(current) && !this.current.now) this.show(current);
+  }
+
+  /**
+   * Open files and unsaved texts that the daemon kept for a session.
+   * @param {import('../../../../proto/docs/paige').SessionState} state
+   */
+  async restored(state) {
+    for (const path of state.open_files ?? []) await this.load(path).catch(() => null);
+    for (const { path, content, dirty } of state.buffers ?? []) {
+      const file = this.open.get(path);
+      if (dirty && file && !file.dirty && content !== undefined && content !== file.text) this.replaceText(file, content);
+    }
+    if (!this.current.now) {
+      const [first] = this.open.keys();
+      if (first) this.show(first);
+    }
+  }
+
+  /**
+   * Opens a file and makes it the current one.
+   * @param {string} path
+   */
+  async show(path) {
+    try {
+      const file = await this.load(path);
+      if (file) this.choose(file);
+      this.problem.set('');
+    } catch (error) {
+      this.problem.set(`${path} could not be opened: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  /** @param {string} path @returns {Promise<OpenFile | null>} */
+  load(path) {
+    const file = this.open.get(path);
+    if (file) return Promise.resolve(file);
+    let load = this.opening.get(path);
+    if (!load) {
+      load = this.fetch(path).finally(() => this.opening.delete(path));
+      this.opening.set(path, load);
+    }
+    return load;
+  }
+
+  /** @param {string} path */
+  async fetch(path) {
+    const { payload } = await this.connection.ask('file:open', { path }, ['fs:content']);
+    const { content, version, language, binary } = payload;
+    const file = this.open.get(payload.path) ?? new OpenFile(payload.path, language, { content, version }, binary === true);
+    this.open.set(file.path, file);
+    file.doc.on('change', () => this.edited(file));
+    const draft = this.drafts.get(file.path);
+    this.drafts.delete(file.path);
+    if (draft && draft.content !== content) {
+      this.replaceText(file, draft.content);
+      file.base = draft.version;
+      file.conflict = draft.version !== version;
+    }
+    this.keep();
+    this.tell();
+    return file;
+  }
+
+  /** @param {OpenFile} file */
+  choose(file) {
+    const before = this.current.now;
+    if (before === file) return;
+    this.current.set(file);
+    this.connection.tell('editor:tab_switch', { ...(before && { fromPath: before.path }), toPath: file.path });
+    this.keep();
+    this.tell();
+  }
+
+  /** @param {OpenFile} file */
+  close(file) {
+    const order = [...this.open.values()];
+    const next = order[order.indexOf(file) + 1] ?? order[order.indexOf(file) - 1] ?? null;
+    clearTimeout(file.timer);
+    this.open.delete(file.path);
+    this.connection.tell('file:close', { path: file.path });
+    if (this.current.now === file) {
+      this.current.set(null);
+      if (next) this.choose(next);
+    }
+    this.keep();
+    this.tell();
+  }
+
+  /** @param {OpenFile} file @param {string} text */
+  replaceText(file, text) {
+    const { line, ch } = file.doc.getCursor();
+    const last = file.doc.lastLine();
+    file.doc.replaceRange(text, { line: 0, ch: 0 }, { line: last, ch: file.doc.getLine(last).length });
+    file.doc.setCursor(line, ch);
+  }
+
+  /** @param {OpenFile} file */
+  edited(file) {
+    clearTimeout(file.timer);
+    file.timer = window.setTimeout(() => this.send(file), TYPING_MS);
+    this.tell();
+  }
+
+  /** @param {OpenFile} file */
+  send(file) {
+    clearTimeout(file.timer);
+    file.timer = 0;
+    const { line, ch } = file.doc.getCursor();
+    this.connection.tell('buffer:update', { path: file.path, content: file.text, cursorPosition: { line: line + 1, column: ch + 1 } });
+    this.keep();
+  }
+
+  /** @param {OpenFile} file @param {{force?: boolean}} [options] force: whatever the disk has now is replaced */
+  async save(file, options) {
+    const force = options?.force === true;
+    if (file.binary || file.saving) return;
+    clearTimeout(file.timer);
+    file.saving = true;
+    this.tell();
+    const content = file.text;
+    const generation = file.doc.changeGeneration(true);
+    try {
+      const { type, payload } = await this.connection.ask('file:save', { path: file.path, content, ...(!force && { baseVersion: file.base }) }, ['fs:save_ack', 'fs:save_error'], { ms: 30000 });
+      if (type === 'fs:save_ack') {
+        file.clean = generation;
+        file.disk = { content, version: /** @type {{version: string}} */ (payload).version };
+        file.settled(file.disk.version);
+        this.problem.set('');
+      } else this.notSaved(file, /** @type {import('../../../../proto/docs/paige').FsSaveError} */ (payload));
+    } catch (error) {
+      this.problem.set(`${file.path} was not saved: ${error instanceof Error ? error.message : error}`);
+    }
+    file.saving = false;
+    this.keep();
+    this.tell();
+  }
+
+  /** @param {OpenFile} file @param {{error: string, code?: string}} payload */
+  notSaved(file, { error, code }) {
+    if (code === 'CONFLICT') {
+      file.conflict = true;
+      this.look(file.path);
+    } else this.problem.set(`${file.path} was not saved: ${error}`);
+  }
+
+  /**
+   * Another window has saved it.
+   * @param {string} path
+   * @param {string} version
+   */
+  acknowledged(path, version) {
+    const file = this.open.get(path);
+    if (file && !file.saving && file.disk.version !== version) this.look(path);
+  }
+
+  /**
+   * Asks what the disk has; the answer comes to `loaded`.
+   * @param {string} path
+   */
+  look(path) {
+    this.connection.ask('file:open', { path }, ['fs:content']).catch((error) => {
+      const file = this.open.get(path);
+      if (file && error instanceof Refused) file.missing = true;
+      this.tell();
+    });
+  }
+
+  /** @param {string} path @param {string} language @param {OnDisk} disk */
+  loaded(path, language, disk) {
+    const file = this.open.get(path);
+    if (!file || file.binary || file.saving) return;
+    file.disk = disk;
+    file.missing = false;
+    if (disk.version === file.base) file.conflict = false;
+    else if (file.dirty && disk.content !== file.text) file.conflict = true;
+    else this.take(file);
+    this.tell();
+  }
+
+  /**
+   * The text of the disk in place of ours.
+   * @param {OpenFile} file
+   */
+  take(file) {
+    if (file.text !== file.disk.content) this.replaceText(file, file.disk.content);
+    clearTimeout(file.timer);
+    file.clean = file.doc.changeGeneration(true);
+    file.settled(file.disk.version);
+    this.send(file);
+    this.tell();
+  }
+
+  /** @param {string} action @param {string} path */
+  touched(action, path) {
+    const file = this.open.get(path);
+    if (!file) return;
+    if (action === 'unlink') {
+      file.missing = true;
+      this.tell();
+    } else if (action === 'change' || action === 'add') this.look(path);
+  }
+
+  /** @param {Highlight} highlight */
+  highlight(highlight) {
+    const list = this.highlights.get(highlight.path) ?? [];
+    this.highlights.set(highlight.path, [...list, highlight].slice(-HIGHLIGHTS_MAX));
+    this.tell();
+  }
+
+  /** @param {string} [path] */
+  clearHighlights(path) {
+    for (const file of this.open.values()) if (path === undefined || path === file.path) for (const mark of file.marks.splice(0)) mark.clear();
+    if (path === undefined) this.highlights.clear();
+    else this.highlights.delete(path);
+    this.tell();
+  }
+
+  /** Keeps tabs and unsaved texts for the case of a reload. */
+  keep() {
+    let left = DRAFTS_MAX;
+    /** @type {Draft[]} */
+    const drafts = [...this.drafts.values()];
+    for (const file of this.open.values()) {
+      if (!file.dirty) continue;
+      const content = file.text;
+      left -= content.length;
+      if (left >= 0) drafts.push({ path: file.path, content, version: file.base });
+    }
+    try {
+      sessionStorage.setItem(DRAFTS, JSON.stringify(drafts));
+      sessionStorage.setItem(TABS, JSON.stringify({ tabs: [...this.open.keys()], current: this.current.now?.path ?? '' }));
+    } catch {
+      // The browser's store is full or closed: the daemon still has the text.
+    }
+  }
+
+  /** The page is being left: what was typed last goes out. */
+  leave() {
+    for (const file of this.open.values()) if (file.timer) this.send(file);
+    if (this.open.size) this.keep();
+  }
+}
+
+/** @returns {Map<string, Draft>} */
+function readDrafts() {
+  try {
+    const list = JSON.parse(sessionStorage.getItem(DRAFTS) ?? '[]');
+    return new Map(list.filter((/** @type {Draft} */ draft) => typeof draft?.path === 'string' && typeof draft.content === 'string').map((/** @type {Draft} */ draft) => [draft.path, draft]));
+  } catch {
+    return new Map();
+  }
+}
+
+/** @returns {{tabs: string[], current: string}} */
+function readTabs() {
+  try {
+    const { tabs, current } = JSON.parse(sessionStorage.getItem(TABS) ?? '{}');
+    return { tabs: Array.isArray(tabs) ? tabs.filter((path) => typeof path === 'string') : [], current: typeof current === 'string' ? current : '' };
+  } catch {
+    return { tabs: [], current: '' };
+  }
+}

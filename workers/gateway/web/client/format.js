@@ -1,0 +1,84 @@
+// format.js - times, durations and sizes as people read them.
+
+const time = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+
+/** @param {number | string} at */
+function date(at) {
+  const value = new Date(at);
+  return Number.isNaN(value.getTime()) ? null : value;
+}
+
+/**
+ * The time of day.
+ * @param {number | string} at Unix milliseconds or ISO 8601
+ */
+export function clock(at) {
+  const value = date(at);
+  return value ? time.format(value) : 'unknown';
+}
+
+/**
+ * Day and time.
+ * @param {number | string} at
+ */
+export function moment(at) {
+  const value = date(at);
+  return value ? day.format(value) : 'unknown';
+}
+
+/**
+ * "3 h 12 min", "45 s".
+ * @param {number} ms
+ */
+export function duration(ms) {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+}
+
+/**
+ * A countdown, mm:ss.
+ * @param {number} ms
+ */
+export function countdown(ms) {
+  const s = Math.max(0, Math.ceil(ms / 1000));
+  const pad = (/** @type {number} */ n) => String(n).padStart(2, '0');
+  return s < 3600 ? `${pad(Math.floor(s / 60))}:${pad(s % 60)}` : `${Math.floor(s / 3600)}:${pad(Math.floor((s % 3600) / 60))}:${pad(s % 60)}`;
+}
+
+/**
+ * "wrong_file" as words: "wrong file".
+ * @param {string} name
+ */
+export function words(name) {
+  return name.replace(/[_-]+/g, ' ').toLowerCase();
+}
+
+/**
+ * The same with a capital.
+ * @param {string} name
+ */
+export function title(name) {
+  const text = words(name);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * "1 file", "2 files".
+ * @param {number} n
+ * @param {string} one
+ */
+export function count(n, one) {
+  return `${n.toLocaleString()} ${one}${n === 1 ? '' : 's'}`;
+}
+
+/**
+ * A share as percent.
+ * @param {number} share 0 to 1
+ */
+export function percent(share) {
+  return `${Math.round(share * 100)} %`;
+}
