@@ -211,6 +211,44 @@ START_TEST(forgets_a_window_that_goes_before_its_answer)
 }
 END_TEST
 
+/* An event of a guard machine as its engine publishes it. The state names other machines. */
+static void tell_state(const char *id, int64_t cursor)
+{
+	const struct guard_state state = {.kind = GUARD_IDLE,
+		.id = str_of(id),
+		.cursor = cursor,
+		.state.raw =
+			STR_LIT("{\"kind\":\"breakloop\",\"id\":\"a\",\"cursor\":99}")};
+	struct buf body = {0};
+	struct payload *payload;
+
+	proto_encode(guard_state_type(), &state, &body);
+	payload = payload_new(buf_str(&body));
+	guard_watch_tell(gateway.ws, STR_LIT("guard:state"), payload);
+	payload_release(payload);
+	buf_free(&body);
+}
+
+START_TEST(tells_who_watches_a_guard_machine_by_its_name)
+{
+	struct window w = open_window();
+	struct str payload;
+
+	say(&w, "{\"type\":\"guard:subscribe\",\"payload\":{\"kind\":\"idle\",\"id\":"
+		"\"a\\"
+		"\"b\\\\\"}}");
+	tell_state("a\"b\\", 7);
+	payload = json_slice_member(next_frame(&w), "payload");
+	ck_assert(str_is(json_slice_member(payload, "id"), "\"a\\\"b\\\\\""));
+	ck_assert(str_is(json_slice_member(payload, "cursor"), "7"));
+	tell_state("a", 8);
+	tell_state("a\"b", 9);
+	expect_nothing(&w);
+	stub_answer(true);
+	close_window(&w);
+}
+END_TEST
+
 START_TEST(closes_a_window_that_does_not_read)
 {
 	struct window slow = open_window(), quick = open_window();
@@ -451,6 +489,7 @@ int main(void)
 	tcase_add_test(tc, broadcasts_answers_with_the_id_for_the_sender);
 	tcase_add_test(tc, tells_everybody_of_a_file_that_cannot_be_opened);
 	tcase_add_test(tc, forgets_a_window_that_goes_before_its_answer);
+	tcase_add_test(tc, tells_who_watches_a_guard_machine_by_its_name);
 	tcase_add_test(tc, closes_a_window_that_does_not_read);
 	tcase_add_test(tc, stops_reading_while_a_worker_has_too_much_to_do);
 	tcase_add_test(tc, parses_large_messages_beside_the_loop);

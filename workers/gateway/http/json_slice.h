@@ -2,8 +2,9 @@
  * json_slice.h - the raw text of one member of a JSON object, so that it can be handed on
  * unread.
  *
- * Called by ws_message.c and the MCP dispatcher after proto_parse has accepted the text:
- * only valid JSON may be given, which is what lets this be short and fast. Pure.
+ * Called by ws_message.c and the MCP dispatcher after proto_parse has accepted the text,
+ * and by guard_watch.c for what a worker has encoded: only valid JSON may be given, which
+ * is what lets this be short and fast. Pure.
  */
 #ifndef PAIGE_GATEWAY_HTTP_JSON_SLICE_H
 #define PAIGE_GATEWAY_HTTP_JSON_SLICE_H

@@ -5,31 +5,48 @@
 #include "common/bus/bus.h"
 #include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/ws_message.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_ID_BYTES 128
+/* Quoted, with every byte escaped. */
+#define MAX_ID_JSON (6 * MAX_ID_BYTES + 2)
 
 struct watch {
 	struct ws_client *client; /* NULL: a free place */
 	int kind;
-	char id[MAX_ID_BYTES + 1];
-	int64_t cursor; /* of the newest state that was told */
+	char id[MAX_ID_JSON + 1]; /* as events have it: a JSON string */
+	int64_t cursor;		  /* of the newest state that was told */
 };
 
 static struct watch watches[GUARD_WATCH_MAX];
 static size_t watch_count; /* places that were ever used */
 
-static bool concerns(const struct watch *w, int kind, struct str id)
+/* The id as every encoder of ours writes it, so that events need not be parsed. */
+static void write_id(struct str id, char out[MAX_ID_JSON + 1])
 {
-	return w->client && w->kind == kind && str_is(id, w->id);
+	struct buf quoted = {0};
+
+	buf_add_json_string(&quoted, id);
+	snprintf(out, MAX_ID_JSON + 1, "%.*s", STR_ARG(buf_str(&quoted)));
+	buf_free(&quoted);
+}
+
+static bool concerns(const struct watch *w, int kind, struct str id_json)
+{
+	return w->client && w->kind == kind && str_is(id_json, w->id);
 }
 
 static struct watch *find(const struct ws_client *client, int kind, struct str id)
 {
+	char id_json[MAX_ID_JSON + 1];
+
+	write_id(id, id_json);
 	for (size_t i = 0; i < watch_count; i++)
-		if (watches[i].client == client && concerns(&watches[i], kind, id))
+		if (watches[i].client == client &&
+			concerns(&watches[i], kind, str_of(id_json)))
 			return &watches[i];
 	return NULL;
 }
@@ -129,7 +146,7 @@ static bool watch(struct ws_client *client, int kind, struct str id)
 	if (!w)
 		return false;
 	*w = (struct watch){.client = client, .kind = kind, .cursor = -1};
-	snprintf(w->id, sizeof(w->id), "%.*s", STR_ARG(id));
+	write_id(id, w->id);
 	return true;
 }
 
@@ -161,38 +178,39 @@ bool guard_watch_takes(struct str type)
 	return str_is(type, "guard:state") || str_is(type, "guard:effect");
 }
 
-/* Who follows every machine gets it once, though it may watch this one, too. */
-static void tell_watchers(
-	struct str type, struct payload *payload, int kind, struct str id, int64_t cursor)
+/* The number in the body, -1 for none. A member is followed by a comma or a brace. */
+static int64_t cursor_of(struct str body)
 {
+	struct str cursor = json_slice_member(body, "cursor");
+
+	return cursor.ptr ? strtoll(cursor.ptr, NULL, 10) : -1;
+}
+
+/* Kind, id and cursor come first in the body: what the machine shows behind them is not
+ * looked at. */
+void guard_watch_tell(struct ws_server *server, struct str type, struct payload *payload)
+{
+	struct str body = payload_str(payload), kind = json_slice_member(body, "kind"),
+		   id = json_slice_member(body, "id");
+	int kind_index;
+	int64_t cursor;
+
+	ws_tell_followers(server, WS_FEED_GUARDS, type, payload);
+	if (kind.len < 2 || id.len < 2) {
+		log_error("an event of a guard machine does not name it", NULL);
+		return;
+	}
+	kind_index = enumeration_index(
+		guard_kind_enumeration(), (struct str){kind.ptr + 1, kind.len - 2});
+	cursor = str_is(type, "guard:state") ? cursor_of(body) : -1;
 	for (size_t i = 0; i < watch_count; i++) {
-		if (!concerns(&watches[i], kind, id))
+		if (!concerns(&watches[i], kind_index, id))
 			continue;
 		if (cursor > watches[i].cursor)
 			watches[i].cursor = cursor;
+		/* Who follows every machine has it already. */
 		if (!(watches[i].client->follows & 1u << WS_FEED_GUARDS))
 			ws_answer(
 				watches[i].client, type, payload, (struct str){NULL, 0});
 	}
-}
-
-void guard_watch_tell(struct ws_server *server, struct str type, struct payload *payload)
-{
-	struct proto_error error;
-	yyjson_doc *doc = proto_parse(payload_str(payload), &error);
-	yyjson_val *root = yyjson_doc_get_root(doc);
-	yyjson_val *kind = yyjson_obj_get(root, "kind"), *id = yyjson_obj_get(root, "id");
-
-	ws_tell_followers(server, WS_FEED_GUARDS, type, payload);
-	if (yyjson_is_str(kind) && yyjson_is_str(id))
-		tell_watchers(type, payload,
-			enumeration_index(guard_kind_enumeration(),
-				(struct str){yyjson_get_str(kind), yyjson_get_len(kind)}),
-			(struct str){yyjson_get_str(id), yyjson_get_len(id)},
-			yyjson_is_int(yyjson_obj_get(root, "cursor"))
-				? yyjson_get_sint(yyjson_obj_get(root, "cursor"))
-				: -1);
-	else
-		log_error("an event of a guard machine does not name it", NULL);
-	yyjson_doc_free(doc);
 }

@@ -21,7 +21,8 @@ void guard_watch_on_subscribe(const struct ws_message *message);
 
 /* Whether an event of this type goes to subscribers only. */
 bool guard_watch_takes(struct str type);
-/* `payload` has kind and id. `type` lives for ever. */
+/* `payload` begins with kind and id, a state with its cursor behind them, as the catalogue
+ * has them. `type` lives for ever. */
 void guard_watch_tell(struct ws_server *server, struct str type, struct payload *payload);
 
 /* For ws_server.on_close. */

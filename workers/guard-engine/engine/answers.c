@@ -1,7 +1,8 @@
 /* answers.c - what clients are told (engine.h). */
 #include "workers/guard-engine/engine/engine.h"
 
-void answers_state(const struct stream *s, struct str id, int64_t at_ms,
+/* The state at a time, as JSON. */
+static void render(const struct stream *s, struct str id, int64_t at_ms,
 	const struct guard_facts *facts, struct buf *out)
 {
 	struct machine_view view = {
@@ -21,39 +22,64 @@ static void list_effects(const struct stream_result *r, struct buf *out)
 	buf_add_char(out, ']');
 }
 
-void answers_event(const struct stream *s, struct str id, const struct stream_result *r,
-	bool duplicate, struct bus_request *request)
+static void answer_event(struct bus_request *request, int64_t cursor,
+	const struct stream_result *r, struct str state, bool duplicate)
 {
-	struct buf state = {0}, effects = {0};
-	struct guard_result answer = {.cursor = s->cursor, .duplicate = duplicate};
+	struct buf effects = {0};
+	struct guard_result answer = {.cursor = cursor, .duplicate = duplicate};
 
-	answers_state(s, id, r->at_ms, &r->facts, &state);
+	if (r->refusal) {
+		bus_answer_error(request, "NOT_ALLOWED", (struct str){0},
+			"Not allowed: %s", r->refusal);
+		return;
+	}
 	list_effects(r, &effects);
-	answer.state.raw = buf_str(&state);
+	answer.state.raw = state;
 	answer.effects.raw = buf_str(&effects);
 	answer.decision.raw = r->decision;
 	bus_answer_message(request, &answer);
-	buf_free(&state);
 	buf_free(&effects);
+}
+
+void answers_again(const struct stream *s, struct str id, const struct stream_result *r,
+	struct bus_request *request)
+{
+	struct buf state = {0};
+
+	render(s, id, r->at_ms, &r->facts, &state);
+	answer_event(request, s->cursor, r, buf_str(&state), true);
+	buf_free(&state);
+}
+
+static void answer_creation(
+	struct bus_request *request, const struct instance *i, struct str state)
+{
+	struct guard_created answer = {.id = str_of(i->id),
+		.kind = i->kind,
+		.cursor = i->stream.cursor,
+		.state.raw = state};
+
+	bus_answer_message(request, &answer);
 }
 
 void answers_look(const struct instance *i, struct bus_request *request)
 {
-	struct buf state = {0};
-	int64_t now_ms = apply_now(i),
+	struct moment now = clocks_now(&i->engine->clocks, i->stream.machine->clock);
+	int64_t at_ms = apply_time(i, &now),
 		deadline = i->stream.machine->deadline(i->stream.state);
 	struct guard_snapshot answer = {
 		.cursor = i->stream.cursor,
-		.server_now = now_ms,
+		.server_now = at_ms,
 		.has_next_deadline = deadline != MACHINE_NEVER,
 		.next_deadline = deadline,
 	};
 	struct guard_facts facts;
+	struct buf state = {0};
 
 	/* A zone that is gone since: the window is shown as it was. */
-	if (!apply_facts(i, &i->stream, NULL, now_ms, &facts))
+	if (!apply_facts(i, NULL, &now, at_ms, &facts))
 		facts = (struct guard_facts){0};
-	answers_state(&i->stream, str_of(i->id), now_ms, &facts, &state);
+	render(&i->stream, str_of(i->id), at_ms, &facts, &state);
 	answer.state.raw = buf_str(&state);
 	bus_answer_message(request, &answer);
 	buf_free(&state);
@@ -69,29 +95,12 @@ static void publish(const struct instance *i, const char *topic, const struct ty
 	buf_free(&body);
 }
 
-void answers_created(const struct instance *i, struct bus_request *request)
+void answers_step(const struct instance *i, struct bus_request *request)
 {
-	struct buf state = {0};
-	struct guard_created answer = {
-		.id = str_of(i->id), .kind = i->kind, .cursor = i->stream.cursor};
-	struct guard_state told = {
-		.kind = i->kind, .id = str_of(i->id), .cursor = i->stream.cursor};
-
-	answers_state(
-		&i->stream, str_of(i->id), i->result.at_ms, &i->result.facts, &state);
-	answer.state.raw = buf_str(&state);
-	told.state.raw = buf_str(&state);
-	/* To windows that follow every machine: nobody can watch this one yet. */
-	publish(i, "ui/guard:state", guard_state_type(), &told);
-	bus_answer_message(request, &answer);
-	buf_free(&state);
-}
-
-void answers_publish(const struct instance *i, const struct stream_result *r)
-{
-	struct buf text = {0};
+	const struct stream_result *r = &i->result;
 	struct guard_state state = {
 		.kind = i->kind, .id = str_of(i->id), .cursor = i->stream.cursor};
+	struct buf text = {0};
 
 	for (int n = 0; n < r->effect_count; n++) {
 		struct guard_effect effect = {.kind = i->kind,
@@ -100,8 +109,12 @@ void answers_publish(const struct instance *i, const struct stream_result *r)
 
 		publish(i, "ui/guard:effect", guard_effect_type(), &effect);
 	}
-	answers_state(&i->stream, str_of(i->id), r->at_ms, &r->facts, &text);
+	render(&i->stream, str_of(i->id), r->at_ms, &r->facts, &text);
 	state.state.raw = buf_str(&text);
 	publish(i, "ui/guard:state", guard_state_type(), &state);
+	if (request && i->creating)
+		answer_creation(request, i, buf_str(&text));
+	else if (request)
+		answer_event(request, i->stream.cursor, r, buf_str(&text), false);
 	buf_free(&text);
 }

@@ -1,9 +1,10 @@
 /*
- * apply.c - events of an instance, one after the other (engine.h).
+ * apply.c - one event in one pass: load, decide, append, publish (engine.h).
  *
- * Ticks that are due come before an event that came later. Each step is taken on a copy
- * of the state; what the store says of its rows decides whether the copy becomes the
- * state.
+ * apply_enqueue has a stream that is not in memory loaded (load.c). apply_go_on takes what
+ * is next: a tick that is due, else the first op. decide() takes the step on a copy of the
+ * state and append() sends its rows; on_appended hears what the store says of them, and
+ * only then the copy becomes the state and anybody is told (settle()).
  */
 #include "common/base/alloc.h"
 #include "common/base/ids.h"
@@ -11,140 +12,44 @@
 #include "workers/guard-engine/breakloop/quota.h"
 #include "workers/guard-engine/engine/engine.h"
 #include "workers/guard-engine/engine/folds.h"
-#include "workers/guard-engine/stream/machines.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- ops ---- */
-
-struct op *apply_op_new(struct engine *e, enum guard_kind kind,
-	struct bus_request *request, yyjson_val *event)
-{
-	struct op *op = xcalloc(1, sizeof(*op));
-
-	op->request = request;
-	op->event = event;
-	op->came = clocks_now(&e->clocks, machine_of(kind)->clock);
-	return op;
-}
-
-void apply_op_free(struct op *op)
-{
-	yyjson_doc_free(op->doc);
-	free(op);
-}
-
-/* An op is done; whoever it came from has been told. */
-static void end_op(struct instance *i, struct op *op)
-{
-	if (!op->request)
-		requests_forget(i, &op->answers);
-	apply_op_free(op);
-}
-
-static void fail_op(
-	struct instance *i, struct op *op, const char *code, const char *message)
-{
-	if (op->request)
-		bus_answer_error(op->request, code, (struct str){0}, "%s", message);
-	end_op(i, op);
-}
-
-static struct op *take_first(struct instance *i)
-{
-	struct op *op = i->first;
-
-	i->first = op->next;
-	if (!i->first)
-		i->last = &i->first;
-	i->waiting--;
-	return op;
-}
-
-void apply_fail_waiting(struct instance *i, const char *code, const char *message)
-{
-	while (i->first)
-		fail_op(i, take_first(i), code, message);
-}
-
-void apply_fail_clients(struct instance *i, const char *code, const char *message)
-{
-	struct op **link = &i->first;
-
-	while (*link) {
-		struct op *op = *link;
-
-		if (!op->request) {
-			link = &op->next;
-			continue;
-		}
-		*link = op->next;
-		i->waiting--;
-		fail_op(i, op, code, message);
-	}
-	i->last = link;
-}
-
-/* What the engine has to do comes first again. */
-static void put_back(struct instance *i, struct op *op)
-{
-	op->again = true;
-	op->next = i->first;
-	if (!i->first)
-		i->last = &op->next;
-	i->first = op;
-	i->waiting++;
-}
-
 void apply_enqueue(struct instance *i, struct op *op)
 {
 	if (i->waiting >= ENGINE_MAX_WAITING && op->request) {
-		fail_op(i, op, "BUSY", "Too many events wait for this guard machine");
+		op_fail(i, op, "BUSY", "Too many events wait for this guard machine");
 		return;
 	}
-	op->next = NULL;
-	*i->last = op;
-	i->last = &op->next;
-	i->waiting++;
+	ops_add(i, op);
 	if (i->phase == INSTANCE_KNOWN)
 		load_start(i);
 	else
 		apply_go_on(i);
 }
 
-/* ---- time ---- */
+/* ---- when it is ---- */
 
-int64_t apply_now(const struct instance *i)
+int64_t apply_time(const struct instance *i, const struct moment *now)
 {
-	struct moment now = clocks_now(&i->engine->clocks, i->stream.machine->clock);
 	const struct machine_base *base = i->stream.state;
-	int64_t at_ms = timeline_now(&i->timeline, &now);
+	int64_t at_ms = timeline_now(&i->timeline, now);
 
 	return at_ms > base->at_ms ? at_ms : base->at_ms;
 }
 
-static int64_t time_of_op(const struct instance *i, const struct op *op)
+bool apply_facts(const struct instance *i, const struct machine_event *event,
+	const struct moment *now, int64_t at_ms, struct guard_facts *facts)
 {
-	const struct machine_base *base = i->stream.state;
-	int64_t at_ms = timeline_now(&i->timeline, &op->came);
-
-	return at_ms > base->at_ms ? at_ms : base->at_ms;
-}
-
-bool apply_facts(const struct instance *i, const struct stream *s,
-	const struct machine_event *event, int64_t at_ms, struct guard_facts *facts)
-{
-	struct moment now = clocks_now(&i->engine->clocks, s->machine->clock);
-	/* What the wall clock showed then. */
-	int64_t wall_ms = now.wall_ms - (timeline_now(&i->timeline, &now) - at_ms);
+	int64_t wall_ms = now->wall_ms - (timeline_now(&i->timeline, now) - at_ms);
 	struct quota_window window;
 	const struct zone *zone;
 	struct str name;
 	int hours;
 
 	*facts = (struct guard_facts){0};
-	if (!stream_window(s, event, &name, &hours))
+	if (!stream_window(&i->stream, event, &name, &hours))
 		return true;
 	zone = zone_cache_find(name);
 	if (!zone)
@@ -161,7 +66,8 @@ bool apply_facts(const struct instance *i, const struct stream *s,
 	return true;
 }
 
-void apply_set_alarm(struct instance *i)
+/* For the next tick. */
+static void set_alarm(struct instance *i)
 {
 	int64_t deadline = i->stream.machine->deadline(i->stream.state);
 
@@ -170,91 +76,7 @@ void apply_set_alarm(struct instance *i)
 					  : timeline_raw(&i->timeline, deadline));
 }
 
-/* ---- the store ---- */
-
-static bool is_asking(const struct stream *s)
-{
-	struct machine_request open[MACHINE_MAX_REQUESTS];
-
-	return s->machine->requests && s->machine->requests(s->state, open) > 0;
-}
-
-static void on_appended(void *arg, const struct bus_reply *reply);
-
-/* Sends the rows of the step to the store. */
-static void append(struct instance *i)
-{
-	const struct stream *next = &i->next_stream;
-	int64_t deadline = next->machine->deadline(next->state);
-	struct stream_append message = {
-		.kind = i->kind,
-		.id = str_of(i->id),
-		.after = i->stream.cursor,
-		.rows = {i->result.rows, (size_t)i->result.row_count},
-		.client_event_id =
-			i->current ? i->current->client_event_id : (struct str){0},
-		.has_deadline_ms = deadline != MACHINE_NEVER,
-		.deadline_ms = deadline,
-		.asking = is_asking(next),
-		.has_clock = true,
-		.clock = {.boot_id = str_of(i->timeline.boot_id),
-			.offset_ms = i->timeline.offset_ms},
-	};
-	struct buf snapshot = {0};
-	char key[UUID_SIZE];
-
-	if (next->cursor - i->snapshot_cursor >= ENGINE_SNAPSHOT_ROWS) {
-		stream_save(next, &snapshot);
-		message.has_snapshot = true;
-		message.snapshot.cursor = next->cursor;
-		message.snapshot.state.raw = buf_str(&snapshot);
-	}
-	uuid7(clock_wall(), key);
-	i->appending = true;
-	i->engine->appending++;
-	bus_call_message(i->engine->bus, METHOD_STREAM_APPEND, str_of(key), &message, 0,
-		on_appended, i);
-	buf_free(&snapshot);
-}
-
-static void make_copy(struct instance *i)
-{
-	i->next_stream.state = xmalloc(i->stream.machine->state_size);
-	memcpy(i->next_stream.state, i->stream.state, i->stream.machine->state_size);
-	i->next_stream.cursor = i->stream.cursor;
-}
-
-static void forget_copy(struct instance *i)
-{
-	free(i->next_stream.state);
-	i->next_stream.state = NULL;
-}
-
-/* The copy becomes the state. */
-static void commit(struct instance *i)
-{
-	free(i->stream.state);
-	i->stream.state = i->next_stream.state;
-	i->next_stream.state = NULL;
-	i->stream.cursor = i->next_stream.cursor;
-	i->failures = 0;
-	if (i->stream.cursor - i->snapshot_cursor >= ENGINE_SNAPSHOT_ROWS)
-		i->snapshot_cursor = i->stream.cursor;
-	answers_publish(i, &i->result);
-}
-
-/* Tells the client what came of its event. */
-static void answer(struct instance *i, struct op *op)
-{
-	if (op->request && i->result.refusal)
-		bus_answer_error(op->request, "NOT_ALLOWED", (struct str){0},
-			"Not allowed: %s", i->result.refusal);
-	else if (op->request && i->creating)
-		answers_created(i, op->request);
-	else if (op->request)
-		answers_event(&i->stream, str_of(i->id), &i->result, false, op->request);
-	end_op(i, op);
-}
+/* ---- publish: what the store says of the rows ---- */
 
 /* A creation whose id is in use, or that failed: whatever is stored under the id holds.
  */
@@ -262,7 +84,7 @@ static void creation_failed(
 	struct instance *i, struct op *op, const char *code, const char *message)
 {
 	i->creating = false;
-	fail_op(i, op, code, message);
+	op_fail(i, op, code, message);
 	load_again(i);
 }
 
@@ -272,7 +94,7 @@ static void own_step_failed(
 	struct instance *i, struct op *op, bool final, const char *why)
 {
 	if (op)
-		put_back(i, op);
+		ops_put_back(i, op);
 	if (final)
 		load_break_off(i, why);
 	else
@@ -293,7 +115,7 @@ static void append_failed(
 	if (i->creating) {
 		creation_failed(i, op, code, message);
 	} else if (op && op->request) {
-		fail_op(i, op, code, message);
+		op_fail(i, op, code, message);
 		load_again(i);
 	} else {
 		own_step_failed(i, op, folds_is_final(reply), message);
@@ -301,40 +123,43 @@ static void append_failed(
 	arena_free(&arena);
 }
 
-static void on_outcome(
-	struct instance *i, struct op *op, const struct stream_appended *appended)
+/* The stream has another end in the store: somebody else has written to it. */
+static void on_conflict(struct instance *i, struct op *op, int64_t found)
 {
-	switch ((enum stream_outcome)appended->outcome) {
-	case STREAM_APPENDED:
-		commit(i);
-		if (op)
-			answer(i, op);
-		i->creating = false;
-		requests_sync(i);
-		apply_set_alarm(i);
-		break;
-	case STREAM_DUPLICATE:
-		forget_copy(i);
-		/* Only an event of a client has an id that can be there. */
-		folds_answer_again(i, op->request, appended->first);
-		apply_op_free(op);
-		break;
-	case STREAM_CONFLICT:
-		if (i->creating) {
-			creation_failed(i, op, "CONFLICT",
-				"A guard machine with this id exists already");
-			return;
-		}
-		log_error("the stream of a guard has another end than expected", "kind",
-			"%s", guard_kind_enumeration()->names[i->kind], "id", "%s", i->id,
-			"expected", "%" PRId64, i->stream.cursor, "found", "%" PRId64,
-			appended->cursor, NULL);
-		if (op)
-			fail_op(i, op, "UNAVAILABLE",
-				"The guard machine is read again; try again");
-		load_again(i);
+	if (i->creating) {
+		creation_failed(
+			i, op, "CONFLICT", "A guard machine with this id exists already");
 		return;
 	}
+	log_error("the stream of a guard has another end than expected", "kind", "%s",
+		guard_kind_enumeration()->names[i->kind], "id", "%s", i->id, "expected",
+		"%" PRId64, i->stream.cursor, "found", "%" PRId64, found, NULL);
+	if (op)
+		op_fail(i, op, "UNAVAILABLE",
+			"The guard machine is read again; try again");
+	load_again(i);
+}
+
+static void forget_copy(struct instance *i)
+{
+	free(i->next_stream.state);
+	i->next_stream.state = NULL;
+}
+
+/* The rows are durable: the copy becomes the state, and everybody hears of it. */
+static void settle(struct instance *i, struct op *op)
+{
+	free(i->stream.state);
+	i->stream = i->next_stream;
+	i->next_stream.state = NULL;
+	i->failures = 0;
+	if (i->stream.cursor - i->snapshot_cursor >= ENGINE_SNAPSHOT_ROWS)
+		i->snapshot_cursor = i->stream.cursor;
+	answers_step(i, op ? op->request : NULL);
+	if (op)
+		op_end(i, op);
+	i->creating = false;
+	requests_sync(i);
 }
 
 static void on_appended(void *arg, const struct bus_reply *reply)
@@ -348,52 +173,106 @@ static void on_appended(void *arg, const struct bus_reply *reply)
 	i->appending = false;
 	i->engine->appending--;
 	i->current = NULL;
-	if (reply->status == BUS_OK && bus_reply_decode(METHOD_STREAM_APPEND, reply,
-					       &arena, &appended, &error) == 0)
-		on_outcome(i, op, &appended);
-	else
+	if (reply->status != BUS_OK || bus_reply_decode(METHOD_STREAM_APPEND, reply,
+					       &arena, &appended, &error) < 0) {
 		append_failed(i, op, reply);
+	} else if (appended.outcome == STREAM_APPENDED) {
+		settle(i, op);
+	} else if (appended.outcome == STREAM_DUPLICATE) {
+		forget_copy(i);
+		/* Only an event of a client has an id that can be there. */
+		folds_answer_again(i, op->request, appended.first);
+		op_free(op);
+	} else {
+		on_conflict(i, op, appended.cursor);
+	}
 	arena_free(&arena);
 	apply_go_on(i);
 }
 
-/* ---- steps ---- */
+/* ---- append ---- */
 
-/* Takes a step on a copy and sends its rows. 0; -ENOSPC without rows for a refusal that
- * is not written down; or the error of stream_apply. */
-static int take_step(struct instance *i, struct op *op, struct machine_event *event)
+static bool is_asking(const struct stream *s)
+{
+	struct machine_request open[MACHINE_MAX_REQUESTS];
+
+	return s->machine->requests && s->machine->requests(s->state, open) > 0;
+}
+
+/* Sends the rows of the step to the store. `op` is what it is for, NULL for a tick. */
+static void append(struct instance *i, struct op *op)
+{
+	const struct stream *next = &i->next_stream;
+	int64_t deadline = next->machine->deadline(next->state);
+	struct stream_append message = {
+		.kind = i->kind,
+		.id = str_of(i->id),
+		.after = i->stream.cursor,
+		.rows = {i->result.rows, (size_t)i->result.row_count},
+		.client_event_id = op ? op->client_event_id : (struct str){0},
+		.has_deadline_ms = deadline != MACHINE_NEVER,
+		.deadline_ms = deadline,
+		.asking = is_asking(next),
+		.has_clock = true,
+		.clock = {.boot_id = str_of(i->timeline.boot_id),
+			.offset_ms = i->timeline.offset_ms},
+	};
+	struct buf snapshot = {0};
+	char key[UUID_SIZE];
+
+	if (next->cursor - i->snapshot_cursor >= ENGINE_SNAPSHOT_ROWS) {
+		stream_save(next, &snapshot);
+		message.has_snapshot = true;
+		message.snapshot.cursor = next->cursor;
+		message.snapshot.state.raw = buf_str(&snapshot);
+	}
+	uuid7(clock_wall(), key);
+	i->current = op;
+	i->appending = true;
+	i->engine->appending++;
+	bus_call_message(i->engine->bus, METHOD_STREAM_APPEND, str_of(key), &message, 0,
+		on_appended, i);
+	buf_free(&snapshot);
+}
+
+/* ---- decide ---- */
+
+static void make_copy(struct instance *i)
+{
+	i->next_stream = i->stream;
+	i->next_stream.state = xmalloc(i->stream.machine->state_size);
+	memcpy(i->next_stream.state, i->stream.state, i->stream.machine->state_size);
+}
+
+/* Takes the step on a copy. 0: its rows are to be stored; -ENOSPC: a refusal that is not
+ * written down; or the error of stream_apply. */
+static int decide(struct instance *i, struct machine_event *event)
 {
 	int err;
 
 	make_copy(i);
 	err = stream_apply(&i->next_stream, event, &i->result);
-	if (err == -EPERM && i->stream.cursor >= ENGINE_MAX_ROWS_FOR_REFUSALS)
-		err = -ENOSPC;
-	if (err != 0 && err != -EPERM) {
+	if (err == -EPERM)
+		err = i->stream.cursor < ENGINE_MAX_ROWS_FOR_REFUSALS ? 0 : -ENOSPC;
+	if (err)
 		forget_copy(i);
-		return err;
-	}
-	i->current = op;
-	append(i);
-	return 0;
+	return err;
 }
 
-/* A tick that is due at `until_ms`; true when one is on its way. */
-static bool take_tick(struct instance *i, int64_t until_ms)
+static void take_tick(
+	struct instance *i, struct machine_event *tick, const struct moment *now)
 {
-	struct machine_event tick;
 	int err;
 
-	if (!stream_due(&i->stream, until_ms, &tick))
-		return false;
-	apply_facts(i, &i->stream, &tick, tick.at_ms, &tick.facts);
-	err = take_step(i, NULL, &tick);
+	apply_facts(i, tick, now, tick->at_ms, &tick->facts);
+	err = decide(i, tick);
 	if (err) {
 		log_error("a tick of a guard was not taken", "error", "%s",
 			strerror(-err), NULL);
 		load_break_off(i, "a tick of it could not be taken");
+	} else {
+		append(i, NULL);
 	}
-	return true;
 }
 
 /* A client that expects another cursor: perhaps its event is there already. */
@@ -407,77 +286,80 @@ static bool answer_stale(struct instance *i, struct op *op)
 		bus_answer_error(op->request, "CONFLICT", (struct str){0},
 			"The cursor is %" PRId64 ", not %" PRId64, i->stream.cursor,
 			op->expected_cursor);
-	apply_op_free(op);
+	op_free(op);
 	return true;
 }
 
-/* guard.get of one that had to be read first. */
-static void answer_look(struct instance *i, struct op *op)
-{
-	answers_look(i, op->request);
-	end_op(i, op);
-}
-
-static void take_op(struct instance *i, struct op *op)
+static void take_event(struct instance *i, struct op *op, int64_t at_ms)
 {
 	struct machine_event event;
 	struct proto_error error;
 	enum stream_sender sender = op->request ? STREAM_CLIENT : STREAM_ENGINE;
 	int err;
 
-	if (!op->event) {
-		answer_look(i, op);
-		return;
-	}
-	if (op->again && !requests_open(i, &op->answers)) {
-		end_op(i, op);
-		return;
-	}
-	if (answer_stale(i, op))
-		return;
 	arena_reset(&i->arena);
 	err = stream_decode(&i->stream, op->event, sender, &i->arena, &event, &error);
 	if (err < 0) {
-		fail_op(i, op, "INVALID_MESSAGE", error.text);
+		op_fail(i, op, "INVALID_MESSAGE", error.text);
 		return;
 	}
 	if (i->stream.cursor >= ENGINE_MAX_ROWS && op->request) {
-		fail_op(i, op, "NOT_ALLOWED", "Not allowed: the stream is full");
+		op_fail(i, op, "NOT_ALLOWED", "Not allowed: the stream is full");
 		return;
 	}
-	event.at_ms = time_of_op(i, op);
-	if (!apply_facts(i, &i->stream, &event, event.at_ms, &event.facts)) {
-		fail_op(i, op, "INVALID_MESSAGE",
+	event.at_ms = at_ms;
+	if (!apply_facts(i, &event, &op->came, at_ms, &event.facts)) {
+		op_fail(i, op, "INVALID_MESSAGE",
 			"event.timezone: the time zone database of this computer has no "
 			"such zone");
 		return;
 	}
-	if (!op->request) {
-		event.facts.has_request_seq = true;
-		event.facts.request_seq = op->answers.seq;
+	event.facts.has_request_seq = !op->request;
+	event.facts.request_seq = op->answers.seq;
+	err = decide(i, &event);
+	if (err == 0)
+		append(i, op);
+	else if (err == -ENOSPC)
+		op_fail(i, op, "NOT_ALLOWED", i->result.refusal);
+	else
+		op_fail(i, op, "INTERNAL_ERROR", "The event could not be applied");
+}
+
+/* `op` is out of the queue; `at_ms` is when it came. */
+static void take_op(struct instance *i, struct op *op, int64_t at_ms)
+{
+	if (!op->event) {
+		/* guard.get of one that had to be read first. */
+		answers_look(i, op->request);
+		op_end(i, op);
+	} else if (op->again && !requests_open(i, &op->answers)) {
+		op_end(i, op);
+	} else if (!answer_stale(i, op)) {
+		take_event(i, op, at_ms);
 	}
-	err = take_step(i, op, &event);
-	if (err == -ENOSPC)
-		fail_op(i, op, "NOT_ALLOWED", i->result.refusal);
-	else if (err)
-		fail_op(i, op, "INTERNAL_ERROR", "The event could not be applied");
 }
 
 void apply_go_on(struct instance *i)
 {
 	while (i->phase == INSTANCE_READY && !i->appending && !i->engine->stopping) {
 		struct op *op = i->first;
+		struct moment now =
+			op ? op->came
+			   : clocks_now(&i->engine->clocks, i->stream.machine->clock);
+		int64_t at_ms = apply_time(i, &now);
+		struct machine_event tick;
 
-		if (take_tick(i, op ? time_of_op(i, op) : apply_now(i)))
-			continue;
-		if (!op) {
-			apply_set_alarm(i);
+		if (stream_due(&i->stream, at_ms, &tick)) {
+			take_tick(i, &tick, &now);
+		} else if (op) {
+			take_op(i, ops_take(i), at_ms);
+		} else {
+			set_alarm(i);
 			return;
 		}
-		take_op(i, take_first(i));
 	}
 	if (i->phase == INSTANCE_BROKEN)
-		apply_fail_waiting(i, "INTERNAL_ERROR", i->problem);
+		ops_fail_all(i, "INTERNAL_ERROR", i->problem);
 }
 
 void apply_create(struct instance *i, struct op *op, const struct guard_facts *facts)
@@ -488,6 +370,5 @@ void apply_create(struct instance *i, struct op *op, const struct guard_facts *f
 	stream_open(&i->next_stream, timeline_now(&i->timeline, &op->came), facts,
 		&i->result);
 	i->creating = true;
-	i->current = op;
-	append(i);
+	append(i, op);
 }

@@ -152,45 +152,54 @@ void load_later(struct instance *i, const char *problem);
  * is answered with `problem`. */
 void load_break_off(struct instance *i, const char *problem);
 
-/* ---- apply.c: events ---- */
+/* ---- ops.c: what waits for an instance ---- */
+
+/* An op of a client, or (`request` NULL) of the engine; `event` borrows the request or is
+ * the op's `doc`. It came just now. */
+struct op *op_new(struct engine *e, enum guard_kind kind, struct bus_request *request,
+	yyjson_val *event);
+void op_free(struct op *op);
+/* It is done, and whoever it came from has been told. */
+void op_end(struct instance *i, struct op *op);
+/* The same, with an error for the client. */
+void op_fail(struct instance *i, struct op *op, const char *code, const char *message);
+/* Behind what waits. */
+void ops_add(struct instance *i, struct op *op);
+/* In front of what waits, because it was on its way and came back. */
+void ops_put_back(struct instance *i, struct op *op);
+/* The first one; there must be one. */
+struct op *ops_take(struct instance *i);
+/* Answers everything that waits with an error, the step on its way excepted. */
+void ops_fail_all(struct instance *i, const char *code, const char *message);
+/* The same for what clients wait for; what the engine has to do stays. */
+void ops_fail_clients(struct instance *i, const char *code, const char *message);
+
+/* ---- apply.c: one event in one pass ---- */
 
 /* Queues an op and goes on; BUSY is answered when too many wait. */
 void apply_enqueue(struct instance *i, struct op *op);
-/* An op of a client; `event` borrows the request. */
-struct op *apply_op_new(struct engine *e, enum guard_kind kind,
-	struct bus_request *request, yyjson_val *event);
-void apply_op_free(struct op *op);
 /* Does what can be done now: ticks that are due, the next op. */
 void apply_go_on(struct instance *i);
-/* Answers everything that waits with an error, the step on its way excepted. */
-void apply_fail_waiting(struct instance *i, const char *code, const char *message);
-/* The same for what clients wait for; what the engine has to do stays. */
-void apply_fail_clients(struct instance *i, const char *code, const char *message);
 /* The first row of a new instance. `op` is its creation. */
 void apply_create(struct instance *i, struct op *op, const struct guard_facts *facts);
-/* What the wall clock and the zone say at a time of the instance; false when the zone is
- * not known. */
-bool apply_facts(const struct instance *i, const struct stream *s,
-	const struct machine_event *event, int64_t at_ms, struct guard_facts *facts);
-/* The time of the instance. */
-int64_t apply_now(const struct instance *i);
-/* Sets the alarm for the next tick. */
-void apply_set_alarm(struct instance *i);
+/* The time of the instance when the clocks say `now`; it never goes back. */
+int64_t apply_time(const struct instance *i, const struct moment *now);
+/* What the wall clock and the zone said at the time `at_ms` of the instance, when the
+ * clocks say `now`; false when the zone is not known. */
+bool apply_facts(const struct instance *i, const struct machine_event *event,
+	const struct moment *now, int64_t at_ms, struct guard_facts *facts);
 
 /* ---- answers.c: what clients are told ---- */
 
-/* {cursor, duplicate, decision?, effects, state} for guard.event. */
-void answers_event(const struct stream *s, struct str id, const struct stream_result *r,
-	bool duplicate, struct bus_request *request);
-/* {id, kind, cursor, state} for guard.create. */
-void answers_created(const struct instance *i, struct bus_request *request);
+/* Of the step that was stored: effects and the new state for those that watch, then the
+ * answer for the client that sent the event (NULL: none did). */
+void answers_step(const struct instance *i, struct bus_request *request);
+/* {cursor, duplicate: true, decision?, effects, state}: the first answer to guard.event
+ * once more. */
+void answers_again(const struct stream *s, struct str id, const struct stream_result *r,
+	struct bus_request *request);
 /* {state, cursor, serverNow, nextDeadline} for guard.get. */
 void answers_look(const struct instance *i, struct bus_request *request);
-/* Effects and the new state, for those that watch. */
-void answers_publish(const struct instance *i, const struct stream_result *r);
-/* The state at a time, as JSON. */
-void answers_state(const struct stream *s, struct str id, int64_t at_ms,
-	const struct guard_facts *facts, struct buf *out);
 
 /* ---- requests.c: models ---- */
 

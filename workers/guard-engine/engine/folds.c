@@ -148,11 +148,8 @@ static void on_first_answer(struct fold *f)
 
 	if (f->code)
 		bus_answer_error(request, f->code, (struct str){0}, "%s", f->message);
-	else if (f->result.refusal)
-		bus_answer_error(request, "NOT_ALLOWED", (struct str){0},
-			"Not allowed: %s", f->result.refusal);
 	else
-		answers_event(&f->stream, str_of(f->id), &f->result, true, request);
+		answers_again(&f->stream, str_of(f->id), &f->result, request);
 }
 
 void folds_answer_again(struct instance *i, struct bus_request *request, int64_t first)

@@ -68,7 +68,7 @@ static void postpone(struct instance *i, const char *problem)
 	if (pause_ms < ENGINE_RETRY_MAX_MS)
 		log_warn("a guard could not be read or written", "kind", "%s",
 			kind_name(i), "id", "%s", i->id, "problem", "%s", problem, NULL);
-	apply_fail_clients(
+	ops_fail_clients(
 		i, "UNAVAILABLE", "The store does not answer; try again in a moment");
 	if (!i->wanted && !i->first && !i->alarm.place && i->asked_count == 0)
 		instances_drop(i);
@@ -86,7 +86,7 @@ void load_later(struct instance *i, const char *problem)
 
 static void not_found(struct instance *i)
 {
-	apply_fail_waiting(i, "NOT_FOUND", "There is no such guard machine");
+	ops_fail_all(i, "NOT_FOUND", "There is no such guard machine");
 	instances_drop(i);
 }
 
@@ -100,7 +100,7 @@ void load_break_off(struct instance *i, const char *problem)
 	i->phase = INSTANCE_BROKEN;
 	i->problem = kept;
 	i->wanted = false;
-	apply_fail_waiting(i, "INTERNAL_ERROR", kept);
+	ops_fail_all(i, "INTERNAL_ERROR", kept);
 	instances_touch(i);
 }
 

@@ -77,7 +77,7 @@ static void finish(
 		proto_encode(type, message, &fields);
 		buf_printf(&text, "{\"type\":\"%s\",", event);
 		buf_add(&text, fields.data + 1, fields.len - 1);
-		op = apply_op_new(a->engine, a->kind, NULL, NULL);
+		op = op_new(a->engine, a->kind, NULL, NULL);
 		op->doc = proto_parse(buf_str(&text), &error);
 		op->event = yyjson_doc_get_root(op->doc);
 		op->answers = a->request;

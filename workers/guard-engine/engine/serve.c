@@ -24,7 +24,7 @@ static bool refuse_id(struct bus_request *request, struct str id)
 static void refuse_creation(struct instance *i, struct op *op, const char *message)
 {
 	bus_answer_error(op->request, "INVALID_MESSAGE", (struct str){0}, "%s", message);
-	apply_op_free(op);
+	op_free(op);
 	instances_drop(i);
 }
 
@@ -54,13 +54,13 @@ static void serve_create(void *arg, struct bus_request *request, const void *mes
 		return;
 	}
 	i = instances_add(e, kind, id);
-	op = apply_op_new(e, kind, request, NULL);
+	op = op_new(e, kind, request, NULL);
 	i->timeline = timeline_new(&op->came);
 	i->stream.state = xcalloc(1, i->stream.machine->state_size);
 	if (stream_new(&i->stream, c->config.val, &e->defaults, &request->arena, &error) <
 		0)
 		refuse_creation(i, op, error.text);
-	else if (!apply_facts(i, &i->stream, NULL, timeline_now(&i->timeline, &op->came),
+	else if (!apply_facts(i, NULL, &op->came, timeline_now(&i->timeline, &op->came),
 			 &facts))
 		refuse_creation(i, op,
 			"config.timezone: the time zone database of this computer has no "
@@ -110,12 +110,12 @@ static void serve_event(void *arg, struct bus_request *request, const void *mess
 
 	if (refuse_id(request, ev->id))
 		return;
-	op = apply_op_new(e, kind, request, ev->event.val);
+	op = op_new(e, kind, request, ev->event.val);
 	problem = read_envelope(op);
 	if (problem) {
 		bus_answer_error(
 			request, "INVALID_MESSAGE", (struct str){0}, "%s", problem);
-		apply_op_free(op);
+		op_free(op);
 		return;
 	}
 	apply_enqueue(find_or_add(e, kind, ev->id), op);
@@ -133,7 +133,7 @@ static void serve_get(void *arg, struct bus_request *request, const void *messag
 	if (i->phase == INSTANCE_READY && !i->creating)
 		answers_look(i, request);
 	else
-		apply_enqueue(i, apply_op_new(e, i->kind, request, NULL));
+		apply_enqueue(i, op_new(e, i->kind, request, NULL));
 }
 
 /* ---- guard.events ---- */
