@@ -49,6 +49,9 @@ enum worker_packet_type {
 	/* Once, after confinement and before the first connect: with the listener (SCM_RIGHTS) of a
 	 * filter of system calls that leaves connect to the supervisor; body: struct worker_connects. */
 	WORKER_PACKET_CONNECTS = 4,
+	/* The gateway only, with one end of a stream socket (SCM_RIGHTS): it asks on it as
+	 * paigectl does on ctl.sock, one question, of what ctl.h lets the gateway ask. No body. */
+	WORKER_PACKET_ASK = 5,
 
 	/* supervisor to worker */
 	/* finish and exit 0 */

@@ -66,6 +66,9 @@ void worker_set_condition(
 	struct worker *w, enum worker_condition condition, const char *reason);
 /* A JSON object for `paigectl status` (the store: {"session": id or null}). Copied. */
 void worker_set_detail(struct worker *w, struct str json_object);
+/* The gateway: hands `fd`, one end of a stream socket, to the supervisor (WORKER_PACKET_ASK); it
+ * stays the caller's to close. False when it did not go out. */
+bool worker_ask_supervisor(struct worker *w, int fd);
 /* Ends the process with an exit code after logging; for errors after init. */
 _Noreturn void worker_die(struct worker *w, enum worker_exit code);
 

@@ -64,6 +64,14 @@ bool worker_control_send_connects(struct worker *w, int listener, bool uses_netw
 		WORKER_CONTROL_FD, (struct iovec){&packet, sizeof(packet)}, listener);
 }
 
+bool worker_ask_supervisor(struct worker *w, int fd)
+{
+	struct worker_packet_header header = {
+		.type = WORKER_PACKET_ASK, .generation = w->generation};
+
+	return pass_fd(WORKER_CONTROL_FD, (struct iovec){&header, sizeof(header)}, fd);
+}
+
 void worker_control_send_status(struct worker *w)
 {
 	struct worker_private *p = w->private_;

@@ -1807,6 +1807,122 @@ export interface GuardReplay {
 	problem?: string;
 }
 
+/** How often a worker was started anew. */
+export interface CtlRestarts {
+	/** Since the daemon was started. */
+	total: number;
+	/** In the last minute, at most 16. */
+	window_60s: number;
+}
+
+/** How a worker ended. */
+export interface CtlExit {
+	/** exit, signal, or spawn when it could not be executed. */
+	kind: string;
+	/** Exit code, or errno for spawn. */
+	code?: number;
+	/** Name of the signal: KILL, SEGV. */
+	signal?: string;
+	/** Whether a core file was written. */
+	core?: boolean;
+	/** In words. */
+	meaning: string;
+	/** ISO 8601. */
+	at: string;
+	/** Its last lines. */
+	log_tail?: string[];
+}
+
+/** One worker. */
+export interface CtlWorker {
+	/** Its name. */
+	name: string;
+	/** down, starting, ready, stopping, backoff, hung or parked. */
+	state: string;
+	/** up or down. */
+	want: string;
+	/** Null while there is no process. */
+	pid: number | null;
+	/** Of the process. */
+	uptime_ms: number;
+	/** How often it was started anew. */
+	restarts: CtlRestarts;
+	/** How it ended last. */
+	last_exit?: CtlExit | null;
+	/** backoff: until it is started again. */
+	next_start_ms?: number;
+	/** Since its last sign of life. */
+	heartbeat_age_ms: number;
+	/** Resident memory. */
+	rss_bytes: number;
+	/** Of one core, over the last seconds. */
+	cpu_percent: number;
+	/** Time on a processor since its start. */
+	cpu_ms: number;
+	/** fine, degraded or failing. */
+	condition: string;
+	/** Why it is not fine. */
+	reason?: string;
+	/** What the kernel enforces. */
+	confinement?: string;
+	/** What it says of itself. */
+	detail?: unknown;
+}
+
+/** The daemon and its workers. */
+export interface CtlStatus {
+	/** Of the daemon. */
+	version: string;
+	/** starting, running or stopping. */
+	state: string;
+	/** Of the supervisor. */
+	pid: number;
+	/** Of the supervisor. */
+	uptime_ms: number;
+	/** Where it listens. */
+	port: number;
+	/** Base URL. */
+	url: string;
+	/** The project. */
+	project_dir: string;
+	/** Where it keeps its data. */
+	data_dir: string;
+	/** Where its sockets are. */
+	runtime_dir: string;
+	/** The file of --config, absolute. */
+	config_file?: string;
+	/** Id of the active coaching session. */
+	session: string | null;
+	/** Resident memory of the supervisor. */
+	rss_bytes: number;
+	/** Lines that could not be filed. */
+	log_lines_dropped: number;
+	/** Of the running kernel; 0 without Landlock. */
+	landlock_abi: number;
+	/** What confined workers may do all the same on this kernel. */
+	confinement_gaps: string[];
+	/** In the order of workers.def. */
+	workers: CtlWorker[];
+}
+
+/** One setting of the running daemon. */
+export interface CtlSetting {
+	/** Its name. */
+	name: string;
+	/** Its value; secrets are masked. */
+	value: string;
+	/** environment, .env, config file or default. */
+	source: string;
+	/** What it is for. */
+	meaning: string;
+}
+
+/** All settings of the running daemon. */
+export interface CtlConfig {
+	/** In the order of settings.def. */
+	settings: CtlSetting[];
+}
+
 /** Turns a stream of messages to this window on or off. It is off in a new connection. */
 export interface Follow {
 	/** True for on. */
@@ -1873,6 +1989,102 @@ export interface ObserverDecisions {
 	next?: number;
 }
 
+/** What calls to Claude cost in the last days. */
+export interface CostQuery {
+	/** How many days (UTC), with today; 30 without it. */
+	days?: number;
+}
+
+/** Calls of one day, model or kind. */
+export interface CostGroup {
+	/** The day (2026-11-29), the model or the kind of call; empty for all of them together. */
+	key: string;
+	/** Calls. */
+	calls: number;
+	/** Those that failed. */
+	failures: number;
+	/** Those that were cancelled. */
+	cancelled: number;
+	/** Tokens in. */
+	inputTokens: number;
+	/** Tokens out. */
+	outputTokens: number;
+	/** US dollars. */
+	cost: number;
+	/** Over those that went well; null without any. */
+	averageLatencyMs: number | null;
+}
+
+/** What may be spent, and what was. */
+export interface CostBudget {
+	/** BUDGET_DAY_USD; null without a limit. */
+	day: number | null;
+	/** BUDGET_SESSION_USD; null without a limit. */
+	session: number | null;
+	/** US dollars, since midnight UTC. */
+	spentDay: number;
+	/** US dollars, in the active session; 0 without one. */
+	spentSession: number;
+}
+
+/** What calls to Claude cost. */
+export interface CostTotals {
+	/** The beginning of the first day, ISO 8601. */
+	since: string;
+	/** All of them. */
+	total: CostGroup;
+	/** By day, in order; a day without calls is not there. */
+	days: CostGroup[];
+	/** By model, the dearest first. */
+	models: CostGroup[];
+	/** By kind of call (prompts/calls.def), the dearest first. */
+	kinds: CostGroup[];
+	/** Against which it is held. */
+	budget: CostBudget;
+}
+
+/** The bus as the gateway sees it, since the gateway was started. */
+export interface BusFigures {
+	/** Calls made to other workers. */
+	calls: number;
+	/** Calls that were not answered in time. */
+	timeouts: number;
+	/** Calls lost with their worker. */
+	resets: number;
+	/** Calls made again. */
+	repeats: number;
+	/** Events received. */
+	events: number;
+	/** Gaps seen in events. */
+	gaps: number;
+	/** Calls that are waited for now. */
+	inFlight: number;
+	/** Windows that are connected now. */
+	windows: number;
+}
+
+/** The daemon, its workers and the bus. */
+export interface StatusState {
+	/** What `paigectl status --json` shows. */
+	daemon: CtlStatus;
+	/** The bus. */
+	bus: BusFigures;
+}
+
+/** One worker. */
+export interface WorkerRef {
+	/** Its name, one of workers.def. */
+	worker: string;
+}
+
+/** A worker was started anew and is ready. */
+export interface WorkerRestarted {
+	/** Its name. */
+	worker: string;
+	/** How long it took. */
+	tookMs: number;
+}
+
 /** Payloads of the messages of an editor. */
 export interface ClientPayloads {
 	/** First message; answered by connection:init. */
@@ -1933,6 +2145,16 @@ export interface ClientPayloads {
 	"log:follow": Follow;
 	/** Answered by observer:decisions to the sender. */
 	"observer:history": ObserverDecisionsQuery;
+	/** Answered by cost:totals to the sender. */
+	"cost:request": CostQuery;
+	/** Answered by status:state to the sender. NOT_ALLOWED for a window that neither runs as the user of the daemon or root nor has shown the token, as the following. */
+	"status:request": Empty;
+	/** While it is on, status:state once a second. Not answered. */
+	"status:follow": Follow;
+	/** Answered by settings:state to the sender. */
+	"settings:request": Empty;
+	/** Answered by worker:restarted to the sender, once it is ready again; not at all when it is the gateway, whose windows are disconnected. */
+	"worker:restart": WorkerRef;
 	/** Answered by guard:machines to the sender. */
 	"guard:list": GuardListQuery;
 	/** While it is on, guard:state and guard:effect of every machine. Not answered. */
@@ -2023,6 +2245,14 @@ export interface ServerPayloads {
 	"observer:decisions": ObserverDecisions;
 	/** When the Observer has decided whether to speak. */
 	"observer:decision": ObserverDecision;
+	/** Answers cost:request. */
+	"cost:totals": CostTotals;
+	/** Answers status:request, and once a second to windows that follow it. */
+	"status:state": StatusState;
+	/** Answers settings:request. Secrets are masked. */
+	"settings:state": CtlConfig;
+	/** Answers worker:restart. */
+	"worker:restarted": WorkerRestarted;
 	/** Answers guard:list. */
 	"guard:machines": GuardList;
 	/** Answers guard:events. */

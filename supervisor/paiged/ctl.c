@@ -23,6 +23,8 @@
 #define LINE_MAX_BYTES 4096
 /* For sending a request, and for taking the answer. */
 #define TALK_SECONDS 10
+/* Of the clients, connections of the gateway: others find a place whatever it does. */
+#define GATEWAY_CLIENTS_MAX 8
 #define ANCESTORS_MAX 64
 
 struct ctl_client {
@@ -35,6 +37,7 @@ struct ctl_client {
 	unsigned starts[WORKER_COUNT]; /* with more starts than this */
 	bool closing;		       /* as soon as the answer is sent */
 	bool tapping;		       /* until it leaves */
+	bool of_gateway;	       /* asks for windows; may not ask for all */
 };
 
 struct ctl {
@@ -182,7 +185,8 @@ static void restart(struct ctl_client *c, struct str worker)
 		c->starts[i] = p->policy.starts;
 		if (seconds > limit.tv_sec)
 			limit.tv_sec = seconds;
-		log_info("restart asked for", "name", "%s", worker_infos[i].name, NULL);
+		log_info("restart asked for", "name", "%s", worker_infos[i].name, "by",
+			"%s", c->of_gateway ? "a window" : "paigectl", NULL);
 		process_step(p, POLICY_RESTART);
 	}
 	evtimer_add(c->deadline, &limit);
@@ -246,6 +250,22 @@ static void start_tap(struct ctl_client *c)
 
 /* ---- requests ---- */
 
+static bool may_serve(const struct ctl_client *c, const struct ctl_request *request)
+{
+	switch ((enum ctl_command)request->command) {
+	case CTL_STATUS:
+	case CTL_CONFIG:
+		return true;
+	case CTL_RESTART:
+		return !c->of_gateway || request->worker.ptr;
+	case CTL_STOP:
+	case CTL_TAP:
+	case CTL_ROTATE_TOKEN:
+		return !c->of_gateway;
+	}
+	return false;
+}
+
 static void serve(struct ctl_client *c, const struct ctl_request *request)
 {
 	struct daemon *d = c->ctl->daemon;
@@ -287,6 +307,8 @@ static void on_line(struct ctl_client *c, const char *line, size_t len)
 	if (!doc || proto_decode(ctl_request_type(), yyjson_doc_get_root(doc), "request",
 			    DECODE_LENIENT, &arena, &request, &error) != 0)
 		answer_error(c, "%s", error.text);
+	else if (!may_serve(c, &request))
+		answer_error(c, "windows may not ask for this");
 	else
 		serve(c, &request);
 	arena_free(&arena);
@@ -411,10 +433,24 @@ static struct ctl_client *client_new(struct ctl *ctl, int fd)
 	return c;
 }
 
+/* NULL when there is no room; `fd` is closed then. */
+static struct ctl_client *add_client(struct ctl *ctl, int fd)
+{
+	struct ctl_client *c = ctl->count < CLIENTS_MAX ? client_new(ctl, fd) : NULL;
+
+	if (!c) {
+		close(fd);
+		return NULL;
+	}
+	c->next = ctl->clients;
+	ctl->clients = c;
+	ctl->count++;
+	return c;
+}
+
 static void on_accept(evutil_socket_t listening, short what, void *arg)
 {
 	struct ctl *ctl = arg;
-	struct ctl_client *c;
 	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)what;
@@ -425,13 +461,23 @@ static void on_accept(evutil_socket_t listening, short what, void *arg)
 		close(fd);
 		return;
 	}
-	if (ctl->count >= CLIENTS_MAX || !(c = client_new(ctl, fd))) {
+	add_client(ctl, fd);
+}
+
+void ctl_take(struct ctl *ctl, int fd)
+{
+	struct ctl_client *c;
+	int count = 0;
+
+	for (c = ctl->clients; c; c = c->next)
+		count += c->of_gateway;
+	if (count >= GATEWAY_CLIENTS_MAX || evutil_make_socket_nonblocking(fd) != 0) {
 		close(fd);
 		return;
 	}
-	c->next = ctl->clients;
-	ctl->clients = c;
-	ctl->count++;
+	c = add_client(ctl, fd);
+	if (c)
+		c->of_gateway = true;
 }
 
 void ctl_on_change(struct ctl *ctl)

@@ -5,6 +5,11 @@
  * connection closed. Only this user and root may ask, and no worker: whoever takes over
  * the gateway must not be able to stop the daemon. Few clients, short lines, deadlines
  * for all.
+ *
+ * The gateway has no way to the socket, but may hand over connections of its own
+ * (WORKER_PACKET_ASK), for windows of whoever runs the daemon. On these it may ask for the
+ * status and the settings, and have one worker started anew: nothing that would give whoever
+ * takes it over more than a restart of what is started again anyway.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_CTL_H
 #define PAIGE_SUPERVISOR_PAIGED_CTL_H
@@ -15,6 +20,8 @@
 struct ctl *ctl_new(struct daemon *d);
 /* Is its socket still where paigectl looks for it? */
 bool ctl_in_place(const struct ctl *ctl);
+/* A connection of the gateway; takes `fd`. */
+void ctl_take(struct ctl *ctl, int fd);
 /* After any change of a worker: a restart may be done. */
 void ctl_on_change(struct ctl *ctl);
 /* NULL does nothing. */

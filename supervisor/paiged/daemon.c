@@ -109,6 +109,16 @@ static void on_change(void *arg)
 		ctl_on_change(d->ctl);
 }
 
+static void on_ask(void *arg, int fd)
+{
+	struct daemon *d = arg;
+
+	if (d->ctl)
+		ctl_take(d->ctl, fd);
+	else
+		close(fd);
+}
+
 /* ---- events ---- */
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -317,7 +327,9 @@ static int start_workers(struct daemon *d)
 			.program_dir = d->program_dir,
 			.runtime_dir = d->runtime_dir,
 			.token = d->token,
-			.broker = d->broker},
+			.broker = d->broker,
+			.on_ask = on_ask,
+			.arg = d},
 		.started = d->started,
 		.on_change = on_change,
 		.on_stopped = on_stopped,

@@ -121,6 +121,14 @@ void bus_complain_of_event(
 	(void)event;
 }
 
+/* There is no supervisor. */
+bool worker_ask_supervisor(struct worker *w, int fd)
+{
+	(void)w;
+	(void)fd;
+	return false;
+}
+
 void bus_get_stats(const struct bus *bus, struct bus_stats *out)
 {
 	(void)bus;

@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { Guard } from './lib/guard.mjs';
 import { scenario } from './lib/scenario.mjs';
+import { cannot, NOBODY, stranger } from './lib/stranger.mjs';
 import { until } from './lib/wait.mjs';
 
 const SECOND = 1000;
@@ -154,4 +155,93 @@ scenario('a window sees all guard machines, follows them and reads their streams
     ['guard:list', { kind: 'galaxy' }, 'payload.kind: expected session-guard, breakloop, interview or idle, got "galaxy"'],
     ['guard:events', { kind: 'idle', id: 'x', since: -1 }, 'payload.since: expected an integer not below 0, got -1'],
   ]);
+});
+
+scenario('cost comes by day, model and kind, with the budget', async (t) => {
+  const daemon = await t.daemon({ env: { BUDGET_DAY_USD: '5' } });
+  const editor = await t.editor(daemon);
+  const none = { key: '', calls: 0, failures: 0, cancelled: 0, inputTokens: 0, outputTokens: 0, cost: 0, averageLatencyMs: null };
+  const empty = await ask(editor, 'cost:request', {}, 'cost:totals');
+  assert.deepEqual([empty.total, empty.days, empty.models, empty.kinds], [none, [], [], []]);
+  assert.deepEqual(empty.budget, { day: 5, session: null, spentDay: 0, spentSession: 0 });
+  const sessionId = await begin(editor);
+  const day = (ago) => new Date(Date.now() - ago * 86400000).toISOString().slice(0, 10);
+  const row = (id, session, kind, model, latency, cost, ago) => `('${id}', ${session}, '${kind}', '${model}', 'h', ${latency}, 10, 2, ${cost}, '${day(ago)}T00:00:01.000Z')`;
+  await daemon.sql(`INSERT INTO api_call_log VALUES ${[
+    row('a', `'${sessionId}'`, 'explain_this', 'small', 100, 0.5, 0),
+    row('b', 'NULL', 'explain_this', 'big', 300, 2, 1),
+    row('c', 'NULL', 'coach_agent', 'big', -1, 0, 1),
+    row('d', 'NULL', 'coach_agent', 'big', -2, 0.25, 1),
+    row('e', 'NULL', 'coach_agent', 'big', 100, 8, 40),
+  ]}`);
+  const { total, days, models, kinds, budget, since } = await ask(editor, 'cost:request', {}, 'cost:totals');
+  assert.equal(since, `${day(29)}T00:00:00.000Z`);
+  assert.deepEqual(total, { key: '', calls: 4, failures: 1, cancelled: 1, inputTokens: 40, outputTokens: 8, cost: 2.75, averageLatencyMs: 200 });
+  assert.deepEqual(days.map(({ key, cost }) => [key, cost]), [[day(1), 2.25], [day(0), 0.5]]);
+  assert.deepEqual(models.map(({ key, calls, cost }) => [key, calls, cost]), [['big', 3, 2.25], ['small', 1, 0.5]]);
+  assert.deepEqual(kinds.map(({ key, calls, cost }) => [key, calls, cost]), [['explain_this', 2, 2.5], ['coach_agent', 2, 0.25]]);
+  assert.deepEqual(budget, { day: 5, session: null, spentDay: 0.5, spentSession: 0.5 });
+  assert.equal((await ask(editor, 'cost:request', { days: 1 }, 'cost:totals')).total.calls, 1);
+  assert.equal((await ask(editor, 'cost:request', { days: 366 }, 'cost:totals')).total.calls, 5);
+  await refused(editor, [['cost:request', { days: 367 }, 'payload.days: expected an integer from 1 to 366, got 367']]);
+});
+
+scenario('whoever runs the daemon sees its status and settings from a window and has workers restarted', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  const status = await ask(editor, 'status:request', {}, 'status:state');
+  const told = JSON.parse((await daemon.ctl('status', '--json')).stdout);
+  assert.deepEqual(Object.keys(status.daemon), Object.keys(told), 'the same as paigectl status');
+  assert.deepEqual(status.daemon.workers.map(({ name, state, pid }) => [name, state, pid]), told.workers.map(({ name, state, pid }) => [name, state, pid]));
+  assert.equal(status.bus.windows, 1);
+  const { settings } = await ask(editor, 'settings:request', {}, 'settings:state');
+  const setting = (name) => settings.find((one) => one.name === name);
+  assert.deepEqual([setting('PROJECT_DIR').value, setting('PROJECT_DIR').source], [daemon.projectDir, 'environment']);
+  assert.ok(!JSON.stringify(settings).includes('test-key'), 'secrets are masked');
+
+  const before = daemon.worker('observer').pid;
+  const restarted = await ask(editor, 'worker:restart', { worker: 'observer' }, 'worker:restarted');
+  assert.equal(restarted.worker, 'observer');
+  assert.notEqual(daemon.worker('observer').pid, before);
+  assert.match(daemon.log('paiged'), /restart asked for.*name=observer.*by="a window"/);
+  await refused(editor, [
+    ['worker:restart', {}, 'payload.worker: expected a string'],
+    ['worker:restart', { worker: 'galaxy' }, 'payload.worker: expected gateway, store, fswatch, llm, observer, guard-engine or agent, not "galaxy"'],
+  ]);
+  editor.send('worker:restart', { worker: 'agent' });
+  const { payload: absent } = await editor.next('connection:error');
+  assert.deepEqual([absent.code, absent.message], ['NOT_ALLOWED', 'agent is not running: AGENT_COMMAND is not set']);
+
+  const other = await t.editor(daemon);
+  editor.send('status:follow', { follow: true });
+  const first = await editor.next('status:state');
+  const second = await editor.next('status:state');
+  assert.ok(second.timestamp - first.timestamp >= 900, 'at most once a second');
+  editor.send('status:follow', { follow: false });
+  await ask(editor, 'status:request', {}, 'status:state');
+  assert.deepEqual(other.of('status:state'), []);
+
+  const many = Array.from({ length: 100 }, () => editor.send('status:request'));
+  for (const _ of many) await editor.next(['status:state', 'connection:error'], { where: ({ code }) => !code || code === 'BUSY' || code === 'UNAVAILABLE' });
+  assert.equal((await daemon.ctl('status')).code, 0, 'paigectl finds a place');
+
+  editor.send('worker:restart', { worker: 'gateway' });
+  await until('the window is back', () => editor.connections === 2);
+  assert.equal((await ask(editor, 'status:request', {}, 'status:state')).daemon.workers[0].restarts.total, 1);
+});
+
+(cannot ? () => {} : scenario)('a user who is merely allowed to connect learns nothing of the daemon and restarts nothing', async (t) => {
+  const daemon = await t.daemon({ env: { ALLOWED_USERS: 'nobody' } });
+  const before = daemon.worker('observer').pid;
+  for (const [type, payload] of [['status:request', {}], ['settings:request', {}], ['status:follow', { follow: true }], ['worker:restart', { worker: 'observer' }]]) {
+    const nobody = await stranger(t, daemon, NOBODY);
+    await nobody.connect(1);
+    await nobody.send(`GET /ws HTTP/1.1\r\nHost: localhost:${daemon.port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`);
+    await nobody.frame(JSON.stringify({ type, payload, id: '1' }));
+    const answer = await nobody.read();
+    assert.match(answer, /101 Switching/);
+    assert.match(answer, /"connection:error".*"NOT_ALLOWED".*Only the user that Paige runs as/, type);
+    assert.ok(!answer.includes('projectDir') && !answer.includes('"status:state"'), answer);
+  }
+  assert.equal(daemon.worker('observer').pid, before);
 });

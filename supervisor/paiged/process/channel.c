@@ -25,6 +25,7 @@ int channel_parse(const void *packet, size_t len, uint64_t generation, struct st
 	case WORKER_PACKET_HEARTBEAT:
 	case WORKER_PACKET_STATUS:
 	case WORKER_PACKET_CONNECTS:
+	case WORKER_PACKET_ASK:
 		*body = (struct str){
 			(const char *)packet + sizeof(header), len - sizeof(header)};
 		return header.type;

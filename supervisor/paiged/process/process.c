@@ -364,6 +364,10 @@ static void on_packet(void *arg, int type, struct str body, int fd)
 		on_connects(p, body, fd);
 		return;
 	}
+	if (type == WORKER_PACKET_ASK && fd >= 0 && p->id == WORKER_GATEWAY) {
+		p->shared->on_ask(p->shared->arg, fd);
+		return;
+	}
 	if (fd >= 0)
 		close(fd);
 	switch (type) {

@@ -34,6 +34,9 @@ struct process_shared {
 	struct bus_key bus_keys[WORKER_COUNT][WORKER_COUNT]; /* by caller and owner */
 	bool booted;   /* all were READY once: what fails now may be a passing trouble */
 	bool stopping; /* nothing is started any more */
+	/* The gateway has a question (WORKER_PACKET_ASK); takes `fd`. */
+	void (*on_ask)(void *arg, int fd);
+	void *arg;
 	/* Made active after anything that others may want to know. */
 	struct event *changed;
 };

@@ -7,7 +7,8 @@ export const NOBODY = 65534;
 export const cannot = process.getuid() === 0 ? false : 'only root can be somebody else';
 
 // Perl is on every Debian, and readable for everybody. It obeys lines: "connect N", "send TEXT" (on every connection, with
-// \r and \n written out), "read" (what the first connection has got until it ends or is silent), "close".
+// \r and \n written out), "frame TEXT" (a message of WebSocket, below
+// 126 bytes), "read" (what the first connection has got until it ends or is silent), "close".
 const SCRIPT = String.raw`
 use IO::Socket::INET; use IO::Select; $| = 1; my @all; my $port = shift;
 while (my $line = <STDIN>) {
@@ -16,6 +17,8 @@ while (my $line = <STDIN>) {
     for (1..$rest) { my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 5); push @all, $s if $s; }
   } elsif ($word eq 'send') {
     $rest =~ s/\\r/\r/g; $rest =~ s/\\n/\n/g; local $SIG{PIPE} = 'IGNORE'; syswrite($_, $rest) for @all;
+  } elsif ($word eq 'frame') {
+    syswrite($_, pack('CCN', 0x81, 0x80 | length $rest, 0) . $rest) for @all;
   } elsif ($word eq 'read') {
     my ($text, $select) = ('', IO::Select->new($all[0]));
     while ($select->can_read(1)) { sysread($all[0], my $piece, 65536) or last; $text .= $piece; }
@@ -45,6 +48,7 @@ export async function stranger(t, daemon, uid = NOBODY) {
     connect: async (count) => Number(await tell(`connect ${count}`)),
     send: (text) => tell(`send ${spelt(text)}`),
     read: async () => (await tell('read')).replaceAll('\\r', '\r').replaceAll('\\n', '\n'),
+    frame: (text) => tell(`frame ${text}`),
     close: () => tell('close'),
     /** {status, text} of one request, on a connection of its own. */
     async ask(text) {

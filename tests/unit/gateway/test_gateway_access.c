@@ -474,6 +474,44 @@ START_TEST(lets_guests_in)
 }
 END_TEST
 
+/* Who may connect is not yet who may do what paigectl does. */
+START_TEST(tells_who_operates)
+{
+	static const struct {
+		const char *what, *host, *authorization;
+		int uid; /* from our own */
+		bool proxied, operates;
+	} cases[] = {
+		{"ourselves", "localhost:3000", NULL, 0, false, true},
+		{"an allowed user", "localhost:3000", NULL, 7, false, false},
+		{"an allowed user with the token", "localhost:3000", "Bearer " TOKEN, 7,
+			false, true},
+		{"an allowed user with a wrong token", "localhost:3000", "Bearer x", 7,
+			false, false},
+		{"through a proxy of our own", "localhost:3000", NULL, 0, true, false},
+		{"through it with the token", "localhost:3000", "Bearer " TOKEN, 0, true,
+			true},
+		{"by a public name", "192.0.2.7:8080", NULL, 0, false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct access_policy policy = policy_of("localhost");
+		struct peers allowed = {.uids = {policy.self + 7}, .count = 1};
+		const struct access_request request = {.host = str_of(cases[i].host),
+			.authorization = str_of(cases[i].authorization),
+			.proxied = cases[i].proxied,
+			.peer = {.loopback = true,
+				.uid_known = true,
+				.uid = policy.self + (uid_t)cases[i].uid}};
+
+		policy.allowed = &allowed;
+		policy.public_hosts = STR_LIT("192.0.2.7:8080");
+		ck_assert_msg(access_is_operator(&policy, &request) == cases[i].operates,
+			"%s", cases[i].what);
+	}
+}
+END_TEST
+
 START_TEST(makes_another_cookie_of_another_token)
 {
 	struct access_policy one, two, none;
@@ -910,6 +948,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, judges, 0, COUNT(judgements));
 	tcase_add_loop_test(tc, lets_guests_in, 0, COUNT(guests));
+	tcase_add_test(tc, tells_who_operates);
 	tcase_add_test(tc, makes_another_cookie_of_another_token);
 	tcase_add_test(tc, finds_users_and_groups);
 	tcase_add_test(tc, knows_its_proxies);

@@ -32,6 +32,7 @@ static const struct {
 	{"status with a body", WORKER_PACKET_STATUS, 5, GENERATION, 21,
 		WORKER_PACKET_STATUS},
 	{"empty packet", 0, 0, 0, 0, -1},
+	{"a question", WORKER_PACKET_ASK, 0, GENERATION, 16, WORKER_PACKET_ASK},
 	{"header cut short", WORKER_PACKET_READY, 0, GENERATION, 15, -1},
 	{"body shorter than told", WORKER_PACKET_STATUS, 6, GENERATION, 21, -1},
 	{"body longer than told", WORKER_PACKET_STATUS, 4, GENERATION, 21, -1},

@@ -225,6 +225,26 @@ bool access_trusts_peer(
 	       is_allowed(policy, peer->uid);
 }
 
+static bool token_shown(
+	const struct access_policy *policy, const struct access_request *request)
+{
+	return bearer_token(policy, request->authorization) ||
+	       cookie_shown(policy, request->cookie) ||
+	       access_token_protocol(policy, request->protocols).ptr;
+}
+
+bool access_is_operator(
+	const struct access_policy *policy, const struct access_request *request)
+{
+	const struct access_peer *peer = &request->peer;
+
+	if (token_shown(policy, request))
+		return true;
+	return request->host.ptr && authority_known(policy, request->host) &&
+	       !request->proxied && access_trusts_peer(policy, peer) &&
+	       (peer->uid == policy->self || peer->uid == 0);
+}
+
 enum access_verdict access_judge(const struct access_policy *policy,
 	const struct access_request *request, enum access_rules rules)
 {
@@ -241,9 +261,7 @@ enum access_verdict access_judge(const struct access_policy *policy,
 		return ACCESS_BAD_ORIGIN;
 	if (!request->origin.ptr && !site_allowed(request->fetch_site))
 		return ACCESS_BAD_SITE;
-	if (rules == ACCESS_RULES_LOGIN || bearer_token(policy, request->authorization) ||
-		cookie_shown(policy, request->cookie) ||
-		access_token_protocol(policy, request->protocols).ptr)
+	if (rules == ACCESS_RULES_LOGIN || token_shown(policy, request))
 		return ACCESS_GRANTED;
 	/* Whoever comes through a proxy is not the one that the kernel knows. */
 	if (!is_local || request->proxied)

@@ -89,6 +89,12 @@ enum access_rules {
 enum access_verdict access_judge(const struct access_policy *policy,
 	const struct access_request *request, enum access_rules rules);
 
+/* Of a request that was granted: whether it comes from whoever may also use paigectl. That is
+ * the daemon's own user and root, and who has shown the token; not the users that are
+ * merely allowed to connect. */
+bool access_is_operator(
+	const struct access_policy *policy, const struct access_request *request);
+
 /* Whether `text` is the token. */
 bool access_is_token(const struct access_policy *policy, struct str text);
 

@@ -161,9 +161,9 @@ static enum access_rules rules_of(const struct http_route *route)
 	return route ? route->rules : ACCESS_RULES_ALL;
 }
 
-static enum access_verdict judge(const struct http_request *r, enum access_rules rules)
+static struct access_request facts_of(const struct http_request *r)
 {
-	const struct access_request facts = {
+	return (struct access_request){
 		.host = r->headers.host,
 		.origin = r->headers.origin,
 		.fetch_site = r->headers.fetch_site,
@@ -174,6 +174,18 @@ static enum access_verdict judge(const struct http_request *r, enum access_rules
 		.repeated = r->headers.repeated,
 		.peer = r->conn ? r->conn->peer : (struct access_peer){0},
 	};
+}
+
+bool http_is_operator(const struct http_request *request)
+{
+	const struct access_request facts = facts_of(request);
+
+	return access_is_operator(&request->gateway->access, &facts);
+}
+
+static enum access_verdict judge(const struct http_request *r, enum access_rules rules)
+{
+	const struct access_request facts = facts_of(r);
 
 	return access_judge(&r->gateway->access, &facts, rules);
 }

@@ -100,6 +100,9 @@ void http_stop_accepting(struct gateway *g);
 /* Port of the first listening socket, or -errno. */
 int http_listening_port(int fd);
 
+/* access_is_operator of a request whose handler runs. */
+bool http_is_operator(const struct http_request *request);
+
 /* The body of the request, in one piece; valid until it is answered. */
 struct str http_body(struct evhttp_request *ev);
 

@@ -1,7 +1,7 @@
 /*
  * follow.h - what a window follows: messages that come only to those who asked for them.
  *
- * Called by routes.c (log:follow, guard:follow), hello.c (wantsProgress) and events.c,
+ * Called by routes.c (messages "<what>:follow"), hello.c (wantsProgress) and events.c,
  * which has the messages.
  */
 #ifndef PAIGE_GATEWAY_ROUTES_FOLLOW_H

@@ -10,6 +10,7 @@
 #include "workers/gateway/routes/guard_watch.h"
 #include "workers/gateway/routes/hello.h"
 #include "workers/gateway/routes/restored.h"
+#include "workers/gateway/routes/supervisor.h"
 #include "workers/gateway/routes/terminal.h"
 #include "workers/gateway/ws/ws_server.h"
 #include <stdlib.h>

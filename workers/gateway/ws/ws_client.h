@@ -35,7 +35,7 @@ enum ws_client_state {
 };
 
 /* Messages that only those windows get that asked for them. */
-enum ws_feed { WS_FEED_PROGRESS, WS_FEED_LOG, WS_FEED_GUARDS };
+enum ws_feed { WS_FEED_PROGRESS, WS_FEED_LOG, WS_FEED_GUARDS, WS_FEED_STATUS };
 
 struct ws_client {
 	TAILQ_ENTRY(ws_client) link;
@@ -51,6 +51,7 @@ struct ws_client {
 	bool dead_listed;	/* in the server's list dead */
 	unsigned pauses;	/* of reading: a bit for each reason of ws_client_pause */
 	bool greeted;		/* connection:init was sent */
+	bool operates;		/* may do what paigectl may (access_is_operator) */
 	unsigned follows;	/* 1 << enum ws_feed, what it asked for */
 	unsigned pending_calls; /* calls that will answer this window */
 	bool gone;		/* the socket is closed; freed when pending_calls is 0 */

@@ -104,6 +104,7 @@ void ws_upgrade_to(struct ws_server *server, struct http_request *request,
 	struct buf handshake = {0}, input = {0};
 	struct evhttp_connection *remains;
 	struct ws_client *client;
+	bool operates = http_is_operator(request);
 	int fd;
 
 	if (!check(server, request, accept))
@@ -117,6 +118,7 @@ void ws_upgrade_to(struct ws_server *server, struct http_request *request,
 	} else {
 		client = ws_client_new(server, fd);
 		client->http = remains;
+		client->operates = operates;
 		log_info("window connected", "connection", "%s", client->id, "windows",
 			"%zu", server->count, NULL);
 		if (on_open)

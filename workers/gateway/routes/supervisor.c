@@ -1,0 +1,316 @@
+/* supervisor.c - see supervisor.h. */
+#include "workers/gateway/routes/supervisor.h"
+#include "common/base/alloc.h"
+#include "common/base/log.h"
+#include "common/loop/timer.h"
+#include "proto/codec/messages.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/routes/ws_message.h"
+#include "workers/gateway/ws/ws_server.h"
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Questions under way; the supervisor takes as many. */
+#define ASKINGS_MAX 8
+/* Of an answer. */
+#define ANSWER_MAX_BYTES (1024 * 1024)
+/* For an answer; a restart waits for the worker, and the supervisor knows for how long. */
+#define ANSWER_SECONDS 10
+#define RESTART_SECONDS 300
+#define FOLLOW_MS 1000
+
+/* A question to the supervisor. */
+struct asking {
+	struct gateway *gateway;
+	struct ws_client *client; /* NULL: for those who follow the status */
+	enum ctl_command command;
+	char id[WS_MAX_ID_BYTES + 1]; /* JSON of the message's id; empty: none */
+	const char *worker;	      /* of a restart */
+	struct bufferevent *io;
+};
+
+static int asking_count;
+static bool following_asks;
+static struct event *follow_timer;
+
+static struct str message_id(const struct asking *a)
+{
+	return str_of(a->id[0] ? a->id : NULL);
+}
+
+static void asking_free(struct asking *a)
+{
+	asking_count--;
+	if (a->client)
+		ws_client_release(a->client);
+	else
+		following_asks = false;
+	if (a->io)
+		bufferevent_free(a->io);
+	free(a);
+}
+
+static void fail(const struct asking *a, const char *code, struct str text)
+{
+	if (a->client)
+		ws_message_error(
+			a->client, code, text, (struct str){NULL, 0}, message_id(a));
+	else
+		log_warn("the supervisor does not tell its status", "reason", "%.*s",
+			STR_ARG(text), NULL);
+}
+
+/* ---- answers ---- */
+
+static void tell_status(const struct asking *a, struct str line)
+{
+	struct gateway *g = a->gateway;
+	struct bus_stats s;
+	struct status_state state = {.daemon.raw = line, .has_bus = true};
+	struct payload *payload;
+	struct buf out = {0};
+
+	bus_get_stats(g->bus, &s);
+	state.bus = (struct bus_figures){
+		.calls = (int64_t)s.calls,
+		.has_calls = true,
+		.timeouts = (int64_t)s.timeouts,
+		.has_timeouts = true,
+		.resets = (int64_t)s.resets,
+		.has_resets = true,
+		.repeats = (int64_t)s.repeats,
+		.has_repeats = true,
+		.events = (int64_t)s.received,
+		.has_events = true,
+		.gaps = (int64_t)s.gaps,
+		.has_gaps = true,
+		.in_flight = (int64_t)s.in_flight,
+		.has_in_flight = true,
+		.windows = (int64_t)g->ws->count,
+		.has_windows = true,
+	};
+	proto_encode(status_state_type(), &state, &out);
+	payload = payload_taking(&out);
+	if (a->client)
+		ws_answer(a->client, STR_LIT("status:state"), payload, message_id(a));
+	else
+		ws_tell_followers(
+			g->ws, WS_FEED_STATUS, STR_LIT("status:state"), payload);
+	payload_release(payload);
+}
+
+static void tell_restarted(const struct asking *a, yyjson_val *root)
+{
+	const struct worker_restarted message = {.worker = str_of(a->worker),
+		.took_ms = yyjson_get_sint(yyjson_obj_get(root, "took_ms")),
+		.has_took_ms = true};
+	struct buf out = {0};
+
+	proto_encode(worker_restarted_type(), &message, &out);
+	ws_answer_text(
+		a->client, STR_LIT("worker:restarted"), buf_str(&out), message_id(a));
+	buf_free(&out);
+}
+
+static void take_answer(const struct asking *a, struct str line)
+{
+	struct proto_error error;
+	yyjson_doc *doc = proto_parse(line, &error);
+	yyjson_val *root = yyjson_doc_get_root(doc),
+		   *problem = yyjson_obj_get(root, "error");
+
+	if (!doc)
+		fail(a, "INTERNAL_ERROR", str_of(error.text));
+	else if (yyjson_is_str(problem))
+		fail(a, "NOT_ALLOWED",
+			(struct str){yyjson_get_str(problem), yyjson_get_len(problem)});
+	else if (a->command == CTL_STATUS)
+		tell_status(a, line);
+	else if (a->command == CTL_CONFIG)
+		ws_answer_text(a->client, STR_LIT("settings:state"), line, message_id(a));
+	else
+		tell_restarted(a, root);
+	yyjson_doc_free(doc);
+}
+
+static void on_read(struct bufferevent *io, void *arg)
+{
+	struct asking *a = arg;
+	struct evbuffer *in = bufferevent_get_input(io);
+	size_t len;
+	char *line = evbuffer_readln(in, &len, EVBUFFER_EOL_LF);
+
+	if (line) {
+		take_answer(a, (struct str){line, len});
+		free(line);
+	} else if (evbuffer_get_length(in) <= ANSWER_MAX_BYTES) {
+		return;
+	} else {
+		fail(a, "INTERNAL_ERROR", STR_LIT("The supervisor's answer is too long"));
+	}
+	asking_free(a);
+}
+
+static void on_event(struct bufferevent *io, short what, void *arg)
+{
+	struct asking *a = arg;
+
+	(void)io;
+	if (what & BEV_EVENT_TIMEOUT)
+		fail(a, "TIMEOUT", STR_LIT("The supervisor did not answer in time"));
+	else
+		fail(a, "UNAVAILABLE",
+			STR_LIT("The supervisor has too much to answer; try again in a "
+				"moment"));
+	asking_free(a);
+}
+
+/* ---- questions ---- */
+
+/* False when the connection cannot be made. */
+static bool connect_asking(struct asking *a)
+{
+	const struct timeval limit = {
+		.tv_sec = a->command == CTL_RESTART ? RESTART_SECONDS : ANSWER_SECONDS};
+	int ends[2];
+	bool sent;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+		return false;
+	sent = worker_ask_supervisor(a->gateway->worker, ends[1]);
+	close(ends[1]);
+	if (sent)
+		a->io = bufferevent_socket_new(
+			a->gateway->base, ends[0], BEV_OPT_CLOSE_ON_FREE);
+	if (!a->io) {
+		close(ends[0]);
+		return false;
+	}
+	bufferevent_setcb(a->io, on_read, NULL, on_event, a);
+	bufferevent_set_timeouts(a->io, &limit, &limit);
+	bufferevent_setwatermark(a->io, EV_READ, 0, ANSWER_MAX_BYTES + 1);
+	bufferevent_enable(a->io, EV_READ | EV_WRITE);
+	return true;
+}
+
+/* `message` NULL: for those who follow the status. */
+static void ask(struct gateway *g, const struct ws_message *message,
+	enum ctl_command command, struct str worker)
+{
+	struct asking *a = xcalloc(1, sizeof(*a));
+	struct ctl_request request = {
+		.command = (int)command, .has_command = true, .worker = worker};
+	struct buf line = {0};
+
+	*a = (struct asking){.gateway = g, .command = command};
+	if (message) {
+		a->client = message->client;
+		ws_client_hold(a->client);
+		snprintf(a->id, sizeof(a->id), "%.*s", STR_ARG(message->id));
+	} else {
+		following_asks = true;
+	}
+	if (worker.ptr)
+		a->worker = worker_infos[worker_by_name(worker)].name;
+	if (asking_count++ >= ASKINGS_MAX || !connect_asking(a)) {
+		fail(a, "BUSY",
+			STR_LIT("The supervisor has too much to answer; try again in a "
+				"moment"));
+		asking_free(a);
+		return;
+	}
+	proto_encode(ctl_request_type(), &request, &line);
+	buf_add_char(&line, '\n');
+	bufferevent_write(a->io, line.data, line.len);
+	buf_free(&line);
+}
+
+/* ---- windows ---- */
+
+static bool may_ask(const struct ws_message *m)
+{
+	if (m->client->operates)
+		return true;
+	log_warn("a window may not ask this", "connection", "%s", m->client->id, "type",
+		"%.*s", STR_ARG(m->type), NULL);
+	ws_message_error(m->client, "NOT_ALLOWED",
+		STR_LIT("Only the user that Paige runs as may ask this, or who shows "
+			"the token (`paigectl token`)"),
+		(struct str){NULL, 0}, m->id);
+	return false;
+}
+
+static void restart(struct gateway *g, const struct ws_message *m)
+{
+	const struct worker_ref *ref = m->decoded;
+	struct buf names = {0}, text = {0};
+
+	if (worker_by_name(ref->worker) >= 0) {
+		log_info("a window wants a worker restarted", "connection", "%s",
+			m->client->id, "worker", "%.*s", STR_ARG(ref->worker), NULL);
+		ask(g, m, CTL_RESTART, ref->worker);
+		return;
+	}
+	for (int i = 0; i < WORKER_COUNT; i++)
+		buf_printf(&names, "%s%s",
+			i == 0			? ""
+			: i == WORKER_COUNT - 1 ? " or "
+						: ", ",
+			worker_infos[i].name);
+	buf_printf(&text, "payload.worker: expected %.*s, not \"%.*s\"",
+		STR_ARG(buf_str(&names)), STR_ARG(ref->worker));
+	ws_message_error(m->client, "INVALID_MESSAGE", buf_str(&text),
+		(struct str){NULL, 0}, m->id);
+	buf_free(&names);
+	buf_free(&text);
+}
+
+void supervisor_on_message(const struct ws_message *message)
+{
+	struct gateway *g = message->client->server->gateway;
+
+	if (!may_ask(message))
+		return;
+	if (str_is(message->type, "worker:restart"))
+		restart(g, message);
+	else
+		ask(g, message,
+			str_is(message->type, "status:request") ? CTL_STATUS : CTL_CONFIG,
+			(struct str){NULL, 0});
+}
+
+/* ---- following ---- */
+
+static void on_follow(evutil_socket_t fd, short what, void *arg)
+{
+	struct gateway *g = arg;
+
+	(void)fd;
+	(void)what;
+	if (!ws_is_followed(g->ws, WS_FEED_STATUS)) {
+		event_del(follow_timer);
+		return;
+	}
+	if (!following_asks)
+		ask(g, NULL, CTL_STATUS, (struct str){NULL, 0});
+}
+
+bool supervisor_may_follow(const struct ws_message *message)
+{
+	struct gateway *g = message->client->server->gateway;
+
+	if (!may_ask(message))
+		return false;
+	if (!follow_timer) {
+		follow_timer = event_new(g->base, -1, EV_PERSIST, on_follow, g);
+		if (!follow_timer)
+			abort();
+	}
+	if (!event_pending(follow_timer, EV_TIMEOUT, NULL))
+		event_add_ms(follow_timer, FOLLOW_MS);
+	return true;
+}

@@ -1,0 +1,20 @@
+/*
+ * supervisor.h - what only the supervisor can tell or do, for windows of whoever runs the
+ * daemon: status:request, status:follow, settings:request, worker:restart.
+ *
+ * Each question travels on a connection of its own that is handed to the supervisor
+ * (WORKER_PACKET_ASK), in the words of ctl.sock. Called by routes.c and follow.c.
+ */
+#ifndef PAIGE_GATEWAY_ROUTES_SUPERVISOR_H
+#define PAIGE_GATEWAY_ROUTES_SUPERVISOR_H
+
+#include <stdbool.h>
+
+struct ws_message;
+
+void supervisor_on_message(const struct ws_message *message);
+/* For status:follow. Answers NOT_ALLOWED when not. From now on the supervisor is asked once
+ * a second, as long as a window follows. */
+bool supervisor_may_follow(const struct ws_message *message);
+
+#endif
