@@ -4,6 +4,8 @@ import { el, fill, setText } from './dom.js';
 import { clock } from './format.js';
 import { Session } from './session.js';
 import { fleetView, watchFleet } from './fleet.js';
+import { activityView } from './view_activity.js';
+import { guardsView } from './view_guards.js';
 import { workView } from './view_work.js';
 
 /**
@@ -15,6 +17,8 @@ import { workView } from './view_work.js';
 /** @type {Place[]} */
 const places = [
   { name: 'Work', path: 'work', make: workView },
+  { name: 'Guards', path: 'guards', make: guardsView },
+  { name: 'Activity', path: 'activity', make: activityView },
   { name: 'System', path: 'system', make: fleetView },
 ];
 

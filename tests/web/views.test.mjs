@@ -1,0 +1,103 @@
+// views.test.mjs - the views beside Work: activity, guards, system.
+import assert from 'node:assert/strict';
+import { Guard } from '../integration/lib/guard.mjs';
+import { scenario } from '../integration/lib/scenario.mjs';
+import { until } from '../integration/lib/wait.mjs';
+import { launch, Person } from './lib/browser.mjs';
+
+async function eachLook(person, name) {
+  for (const scheme of ['light', 'dark'])
+    for (const width of [1280, 800]) {
+      await person.page.emulateMedia({ colorScheme: scheme });
+      await person.page.setViewportSize({ width, height: 800 });
+      await person.accessible(`${name}, ${scheme}, ${width}`);
+      await person.picture(`${name}-${scheme}-${width}`);
+    }
+  await person.page.setViewportSize({ width: 1280, height: 800 });
+}
+
+scenario('activity: the log is live, filtered by type and text, and older pages come when one scrolls', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const editor = await t.editor(daemon);
+  editor.send('session:start', { issueNumber: 3 });
+  const { payload } = await editor.next('session:started');
+  for (let i = 0; i < 600; i += 1) editor.send('editor:tab_switch', { toPath: `<i>tab</i> number ${i}.ts` });
+  await daemon.logged('tab_switch', 600);
+  assert.ok(payload.sessionId);
+  const person = await Person.at(browser, daemon, { hash: '#/activity' });
+  const { page } = person;
+  const table = page.getByRole('table', { name: 'Actions' });
+  await table.getByText('number 599.ts').waitFor();
+  editor.send('editor:tab_switch', { toPath: 'just-now.ts' });
+  await table.getByText('just-now.ts').waitFor();
+  const inPage = () => table.locator('.log-row').count();
+  assert.ok((await inPage()) < 60, 'only what is seen is in the page');
+  await until('the first row of all', async () => {
+    await table.evaluate((node) => (node.scrollTop = node.scrollHeight));
+    return (await table.getByText('Session started').count()) > 0;
+  });
+  assert.ok((await inPage()) < 60);
+  await page.getByLabel('with').fill('number 17.ts');
+  await until('one row', async () => (await inPage()) === 1);
+  await page.getByLabel('with').fill('');
+  await page.getByLabel('Show').selectOption('session_started');
+  await until('one row of that type', async () => (await inPage()) === 1);
+  await page.getByLabel('Show').selectOption('');
+  await table.getByText('just-now.ts').waitFor();
+  await eachLook(person, 'activity');
+  await person.close();
+});
+
+scenario('guards: each kind is there, counts down while it is driven over HTTP, and its events can be gone through', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const guard = await Guard.create(daemon, 'session-guard', 'one', { timeboxMs: 3600000, codingQuestion: 'Write a cache.' });
+  const breakloop = await Guard.create(daemon, 'breakloop', 'phone', { monitored: ['instagram'], nQuickTask: 2, windowHours: 24, quickTaskMs: 60000, timezone: 'UTC' });
+  const interview = await Guard.create(daemon, 'interview', 'talk', {});
+  await Guard.create(daemon, 'idle', 'agent', {});
+  const person = await Person.at(browser, daemon, { hash: '#/guards/session-guard/one' });
+  const { page } = person;
+  const left = page.locator('.facts-list .number').first();
+  await page.getByText('zeroRuns').waitFor();
+  assert.equal(await left.textContent(), '1:00:00');
+  await guard.event({ type: 'question_asked', text: 'Tell me about a project.' });
+  await until('the countdown runs', async () => /^59:5\d$/.test(await left.textContent()));
+  const now = await left.textContent();
+  await until('it goes on', async () => (await left.textContent()) !== now);
+  const slider = page.getByRole('slider', { name: 'Event' });
+  await until('the event in the scrubber', async () => Number(await slider.getAttribute('max')) >= 2);
+  await page.getByRole('button', { name: 'Previous' }).click();
+  await page.getByText(/^Event 1 of/).waitFor();
+  await page.getByRole('button', { name: 'Check the stream' }).click();
+  await page.getByText('every one came out as it is stored').waitFor();
+  await eachLook(person, 'guards-session');
+
+  const list = page.getByRole('region', { name: 'Guards' });
+  await list.getByRole('link', { name: 'phone' }).click();
+  await page.getByText('2 of 2').waitFor();
+  await breakloop.event({ type: 'app_entered', app: 'instagram' });
+  await page.locator('.facts-list').getByText('instagram').waitFor();
+  await person.accessible('breakloop');
+  await list.getByRole('link', { name: 'talk' }).click();
+  await page.getByText('Not started').waitFor();
+  await interview.event({ type: 'start' });
+  await page.locator('.facts-list').getByText('In progress').waitFor();
+  await eachLook(person, 'guards-interview');
+  await list.getByRole('link', { name: 'agent' }).click();
+  await page.getByText('Verdict').waitFor();
+  await person.accessible('idle');
+  await person.close();
+});
+
+scenario('system: the workers and their states', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const person = await Person.at(browser, daemon);
+  await person.connected();
+  await person.page.getByRole('link', { name: 'System' }).click();
+  const workers = person.page.getByRole('region', { name: 'Workers' });
+  for (const name of ['gateway', 'store', 'fswatch', 'llm', 'observer', 'guard-engine']) await workers.getByRole('row').filter({ hasText: name }).getByText('Up').waitFor();
+  await eachLook(person, 'system');
+  await person.close();
+});
