@@ -1,44 +1,46 @@
 /* private_file.c - see private_file.h. */
 #include "common/base/private_file.h"
+#include "common/base/file_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-static int write_new(const char *path, struct str text)
+int private_file_replace_at(
+	int dir_fd, const char *name, struct str text, enum private_file_sync sync)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int error = 0;
-	ssize_t n;
+	char temporary[PATH_MAX];
+	int n = snprintf(temporary, sizeof(temporary), "%s.new", name);
+	int fd, error;
 
+	if (n < 0 || n >= (int)sizeof(temporary))
+		return -ENAMETOOLONG;
+	unlinkat(dir_fd, temporary, 0); /* of a run that was killed */
+	fd = openat(dir_fd, temporary,
+		O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	errno = 0;
-	n = write(fd, text.ptr, text.len);
-	if (n != (ssize_t)text.len)
-		error = errno ? -errno : -ENOSPC;
-	else if (fsync(fd) != 0)
+	error = file_write_all(fd, text);
+	/* Before the name is taken: then there is no way back to the old file. */
+	if (!error && sync == PRIVATE_FILE_SYNCED && fsync(fd) < 0)
 		error = -errno;
-	if (close(fd) != 0 && error == 0)
+	if (!error && renameat(dir_fd, temporary, dir_fd, name) < 0)
 		error = -errno;
-	return error;
+	if (error) {
+		close(fd);
+		unlinkat(dir_fd, temporary, 0);
+		return error;
+	}
+	return fd;
 }
 
 int private_file_replace(const char *path, struct str text)
 {
-	char *temporary;
-	int error;
+	int fd = private_file_replace_at(AT_FDCWD, path, text, PRIVATE_FILE_SYNCED);
 
-	if (asprintf(&temporary, "%s.new", path) < 0)
-		return -ENOMEM;
-	unlink(temporary); /* of a run that was killed */
-	error = write_new(temporary, text);
-	if (!error && rename(temporary, path) != 0)
-		error = -errno;
-	if (error)
-		unlink(temporary);
-	free(temporary);
-	return error;
+	if (fd < 0)
+		return fd;
+	return close(fd) < 0 ? -errno : 0;
 }

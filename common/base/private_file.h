@@ -11,4 +11,15 @@
 int private_file_replace(const char *path, struct str text)
 	__attribute__((warn_unused_result));
 
+enum private_file_sync {
+	PRIVATE_FILE_SYNCED,   /* outlives a loss of power */
+	PRIVATE_FILE_UNSYNCED, /* outlives processes alone */
+};
+
+/* The same for a file of a directory that goes on to be appended to: a descriptor for
+ * reading and appending, or -errno with the old file left as it was. The new text is
+ * written to `name`.new first; what a killed process left there is of no use. */
+int private_file_replace_at(int dir_fd, const char *name, struct str text,
+	enum private_file_sync sync) __attribute__((warn_unused_result));
+
 #endif

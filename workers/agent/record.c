@@ -1,6 +1,7 @@
 /* record.c - see record.h. */
 #include "workers/agent/record.h"
 #include "common/base/file_io.h"
+#include "common/base/private_file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +109,6 @@ void record_render(const char *folder, const struct record_state *state, struct 
 
 struct names {
 	char name[UUID_SIZE + sizeof(RECORD_ENDING)];
-	char new_name[UUID_SIZE + sizeof(RECORD_NEW_ENDING)];
 	char aside[UUID_SIZE + sizeof(RECORD_ASIDE_ENDING)];
 };
 
@@ -117,7 +117,6 @@ static struct names names_of(const char *id)
 	struct names n;
 
 	snprintf(n.name, sizeof(n.name), "%s" RECORD_ENDING, id);
-	snprintf(n.new_name, sizeof(n.new_name), "%s" RECORD_NEW_ENDING, id);
 	snprintf(n.aside, sizeof(n.aside), "%s" RECORD_ASIDE_ENDING, id);
 	return n;
 }
@@ -125,18 +124,10 @@ static struct names names_of(const char *id)
 int record_replace(struct record *r, int dir_fd, const char *id, struct str lines)
 {
 	const struct names n = names_of(id);
-	int fd = openat(dir_fd, n.new_name,
-		O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int error = fd < 0 ? -errno : file_write_all(fd, lines);
+	int fd = private_file_replace_at(dir_fd, n.name, lines, PRIVATE_FILE_UNSYNCED);
 
-	if (!error && renameat(dir_fd, n.new_name, dir_fd, n.name) < 0)
-		error = -errno;
-	if (error) {
-		if (fd >= 0)
-			close(fd);
-		unlinkat(dir_fd, n.new_name, 0);
-		return error;
-	}
+	if (fd < 0)
+		return fd;
 	record_close(r);
 	*r = (struct record){.fd = fd, .bytes = lines.len, .bytes_when_new = lines.len};
 	return 0;

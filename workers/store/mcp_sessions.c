@@ -3,6 +3,7 @@
 #include "common/base/buf.h"
 #include "common/base/file_io.h"
 #include "common/base/log.h"
+#include "common/base/private_file.h"
 #include "common/worker/worker.h"
 #include "proto/codec/messages.h"
 #include "workers/store/service/store.h"
@@ -19,10 +20,10 @@
 /* Of the file: far more than the lines that are kept. */
 #define MAX_BYTES (4u * 1024 * 1024)
 
-static int path_of(const struct store *store, const char *suffix, char out[PATH_MAX])
+static int path_of(const struct store *store, char out[PATH_MAX])
 {
-	int n = snprintf(out, PATH_MAX, "%s/%s%s", store->worker->settings->data_dir,
-		MCP_SESSIONS_FILE, suffix);
+	int n = snprintf(out, PATH_MAX, "%s/%s", store->worker->settings->data_dir,
+		MCP_SESSIONS_FILE);
 
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
@@ -37,26 +38,6 @@ static int read_all(const char *path, struct buf *out)
 	result = file_read_all(fd, MAX_BYTES, out);
 	close(fd);
 	return result == -EFBIG ? 0 : result;
-}
-
-/* Writes the whole file anew: temporary file, fsync, rename. */
-static int replace(const struct store *store, struct str text)
-{
-	char path[PATH_MAX], temporary[PATH_MAX];
-	int fd, result;
-
-	if (path_of(store, "", path) < 0 || path_of(store, ".new", temporary) < 0)
-		return -ENAMETOOLONG;
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	result = file_write_all(fd, text);
-	if (result == 0 && fsync(fd) < 0)
-		result = -errno;
-	close(fd);
-	if (result == 0 && rename(temporary, path) < 0)
-		result = -errno;
-	return result;
 }
 
 static bool is_key(struct str line)
@@ -83,19 +64,18 @@ static void read_ended(struct str text, struct call *call, struct strs *out)
 	}
 }
 
-static int make_key(
-	struct store *store, struct call *call, struct mcp_sessions_kept *kept)
+static int make_key(const char *path, struct call *call, struct mcp_sessions_kept *kept)
 {
 	char *line = arena_alloc(call->arena, KEY_CHARS + 2);
 
 	random_hex(line, KEY_BYTES);
 	kept->key = (struct str){line, KEY_CHARS};
 	line[KEY_CHARS] = '\n';
-	return replace(store, (struct str){line, KEY_CHARS + 1});
+	return private_file_replace(path, (struct str){line, KEY_CHARS + 1});
 }
 
 /* Forgets the oldest lines of a file that has grown. */
-static void shorten(const struct store *store, const struct mcp_sessions_kept *kept)
+static void shorten(const char *path, const struct mcp_sessions_kept *kept)
 {
 	struct buf text = {0};
 	int result;
@@ -103,7 +83,7 @@ static void shorten(const struct store *store, const struct mcp_sessions_kept *k
 	buf_printf(&text, "%.*s\n", STR_ARG(kept->key));
 	for (size_t i = 0; i < kept->ended.count; i++)
 		buf_printf(&text, "%.*s\n", STR_ARG(kept->ended.items[i]));
-	result = replace(store, buf_str(&text));
+	result = private_file_replace(path, buf_str(&text));
 	if (result < 0)
 		log_warn("the list of ended MCP sessions was not shortened", "error",
 			"%s", file_error_text(result), NULL);
@@ -116,20 +96,20 @@ int mcp_sessions(struct store *store, struct call *call)
 	struct buf file = {0};
 	struct str text;
 	char path[PATH_MAX];
-	int result = path_of(store, "", path);
+	int result = path_of(store, path);
 
 	if (result == 0)
 		result = read_all(path, &file);
 	text = buf_str(&file);
 	str_take_line(&text, &kept.key);
 	if (result == -ENOENT || (result == 0 && !is_key(kept.key)))
-		result = make_key(store, call, &kept);
+		result = make_key(path, call, &kept);
 	else if (result == 0)
 		read_ended(text, call, &kept.ended);
 	if (result == 0)
 		call_answer(call, &kept);
 	if (result == 0 && kept.ended.count == MCP_SESSIONS_ENDED_MAX)
-		shorten(store, &kept);
+		shorten(path, &kept);
 	buf_free(&file);
 	if (result < 0)
 		return call_refuse(call, ERROR_INTERNAL_ERROR,
@@ -144,7 +124,7 @@ int mcp_session_end(struct store *store, struct call *call)
 	char path[PATH_MAX], line[UUID_SIZE + 1];
 	int fd, n = snprintf(line, sizeof(line), "%.*s\n", STR_ARG(ended->session_id));
 
-	if (path_of(store, "", path) < 0)
+	if (path_of(store, path) < 0)
 		return call_refuse(call, ERROR_INTERNAL_ERROR, "DATA_DIR is too long");
 	fd = file_open_regular(AT_FDCWD, path, O_WRONLY | O_APPEND);
 	if (fd < 0 || write(fd, line, (size_t)n) != n)

@@ -4,10 +4,12 @@
 #include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
+#include "common/base/private_file.h"
 #include <check.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 START_TEST(arena_gives_aligned_zeroed_memory)
@@ -149,6 +151,53 @@ START_TEST(log_lines_are_logfmt)
 }
 END_TEST
 
+static void reads(int dir_fd, const char *expected)
+{
+	char text[64] = "";
+	int fd = openat(dir_fd, "file", O_RDONLY);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_ge(read(fd, text, sizeof(text) - 1), 0);
+	ck_assert_str_eq(text, expected);
+	close(fd);
+}
+
+START_TEST(a_private_file_is_replaced_whole)
+{
+	char dir[] = "/tmp/paige-base-XXXXXX";
+	int dir_fd, fd;
+	struct stat st;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+	ck_assert_int_ge(dir_fd, 0);
+	/* What a killed process left is longer than what comes. */
+	fd = openat(dir_fd, "file.new", O_WRONLY | O_CREAT, 0644);
+	ck_assert_int_eq(write(fd, "left by another", 15), 15);
+	close(fd);
+	fd = private_file_replace_at(
+		dir_fd, "file", STR_LIT("one\n"), PRIVATE_FILE_UNSYNCED);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+	ck_assert_int_eq(write(fd, "two\n", 4), 4); /* at the end all the same */
+	reads(dir_fd, "one\ntwo\n");
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	close(fd);
+	ck_assert_int_eq(faccessat(dir_fd, "file.new", F_OK, 0), -1);
+	/* A directory is in the way of the new name: the old file stays. */
+	ck_assert_int_eq(mkdirat(dir_fd, "file.new", 0700), 0);
+	ck_assert_int_lt(private_file_replace_at(
+				 dir_fd, "file", STR_LIT("three"), PRIVATE_FILE_SYNCED),
+		0);
+	reads(dir_fd, "one\ntwo\n");
+	unlinkat(dir_fd, "file.new", AT_REMOVEDIR);
+	unlinkat(dir_fd, "file", 0);
+	close(dir_fd);
+	rmdir(dir);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("base");
@@ -157,6 +206,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tcase, arena_gives_aligned_zeroed_memory);
+	tcase_add_test(tcase, a_private_file_is_replaced_whole);
 	tcase_add_test(tcase, buf_escapes_json);
 	tcase_add_test(tcase, wall_time_prints_and_parses);
 	tcase_add_test(tcase, uuid7_increases_even_within_a_millisecond);

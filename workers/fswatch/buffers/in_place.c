@@ -38,23 +38,9 @@ static struct hash_sum sum_of(
 
 /* ---- writing ---- */
 
-static int pwrite_all(int fd, struct str bytes)
-{
-	for (size_t at = 0; at < bytes.len;) {
-		ssize_t n = pwrite(fd, bytes.ptr + at, bytes.len - at, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += (size_t)n;
-	}
-	return 0;
-}
-
 static int put(int fd, struct str content)
 {
-	int error = pwrite_all(fd, content);
+	int error = lseek(fd, 0, SEEK_SET) < 0 ? -errno : file_write_all(fd, content);
 
 	if (!error && (ftruncate(fd, (off_t)content.len) < 0 || fsync(fd) < 0))
 		error = -errno;

@@ -2,6 +2,7 @@
 #include "workers/fswatch/buffers/journal.h"
 #include "common/base/file_io.h"
 #include "common/base/log.h"
+#include "common/base/private_file.h"
 #include "workers/fswatch/disk/hash.h"
 #include <assert.h>
 #include <errno.h>
@@ -98,31 +99,20 @@ int journal_commit(struct journal *j)
 
 int journal_replace(struct journal *j)
 {
-	int fd = file_open_regular(
-		j->dir_fd, NEW_NAME, O_RDWR | O_CREAT | O_TRUNC | O_APPEND);
-	int error = fd < 0 ? fd : 0;
+	int fd;
 
-	if (!error && j->frame.len > 0) {
+	if (j->frame.len > 0)
 		finish_frame(j);
-		error = file_write_all(fd, buf_str(&j->frame));
-	}
-	/* Once the name is taken there is no way back to the old one. */
-	if (!error && fdatasync(fd) < 0)
-		error = -errno;
-	if (!error && renameat(j->dir_fd, NEW_NAME, j->dir_fd, NAME) < 0)
-		error = -errno;
-	if (error) {
-		if (fd >= 0)
-			close(fd);
-		unlinkat(j->dir_fd, NEW_NAME, 0);
-	} else {
+	fd = private_file_replace_at(
+		j->dir_fd, NAME, buf_str(&j->frame), PRIVATE_FILE_SYNCED);
+	if (fd >= 0) {
 		close(j->fd);
 		j->fd = fd;
 		j->bytes = j->frame.len;
 		j->unsynced = true;
 	}
 	buf_clear(&j->frame);
-	return error;
+	return fd < 0 ? fd : 0;
 }
 
 /* ---- reading ---- */
