@@ -90,6 +90,40 @@ scenario('guards: each kind is there, counts down while it is driven over HTTP, 
   await person.close();
 });
 
+scenario('progress: skills as radar and table, and a kata that is handed in and reviewed', async (t) => {
+  const claude = await t.claude();
+  const daemon = await t.daemon({ env: { ANTHROPIC_BASE_URL: claude.url, LLM_RETRY_BASE_MS: '200' } });
+  const editor = await t.editor(daemon);
+  const mcp = await t.mcp(daemon);
+  for (const _ of [1, 2]) {
+    editor.send('session:start', { issueNumber: 7 });
+    await editor.next('session:started');
+    await mcp.ok('paige_end_session', { sessionTranscript: 'learner: why a backtick? coach: it is a template.' });
+  }
+  const skills = await daemon.sql('SELECT DISTINCT skill_area AS s FROM dreyfus_assessments');
+  assert.ok(skills.length > 0);
+  // A radar needs three skills, and the scripted Claude assesses fewer.
+  const columns = (await daemon.sql("SELECT name FROM pragma_table_info('dreyfus_assessments')")).map(({ name }) => name);
+  const copied = columns.map((name) => (name === 'id' ? "hex(randomblob(16))" : name === 'skill_area' ? 'column1' : name === 'stage' ? 'column2' : name));
+  await daemon.sql(`INSERT INTO dreyfus_assessments (${columns}) SELECT ${copied} FROM (SELECT * FROM dreyfus_assessments LIMIT 1), (VALUES ('Testing', 'novice'), ('Reading <b>errors</b>', 'competent'), ('Async code in a service', 'proficient'))`);
+  const { browser } = t.closeLater(await launch());
+  const person = await Person.at(browser, daemon, { hash: '#/progress' });
+  const { page } = person;
+  const region = page.getByRole('region', { name: 'Skills' });
+  await region.getByRole('rowheader', { name: skills[0].s }).waitFor();
+  await region.getByRole('rowheader', { name: 'Reading <b>errors</b>' }).waitFor();
+  const painted = () => region.locator('canvas').evaluate((canvas) => canvas.width > 100 && new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer).some((pixel) => pixel !== 0));
+  await until('the radar is painted', painted);
+  const kata = page.locator('.kata').first();
+  await kata.locator('summary').click();
+  await kata.getByLabel('Your solution').fill('export const greet = () => "Hello";');
+  await kata.getByRole('button', { name: 'Hand in' }).click();
+  await kata.getByText(/(Passed|Not yet), level \d/).waitFor();
+  assert.equal(JSON.parse((await daemon.sql('SELECT user_attempts AS a FROM kata_specs'))[0].a).length, 1);
+  await eachLook(person, 'progress');
+  await person.close();
+});
+
 scenario('system: the workers and their states', async (t) => {
   const daemon = await t.daemon();
   const { browser } = t.closeLater(await launch());

@@ -6,6 +6,7 @@ import { Session } from './session.js';
 import { fleetView, watchFleet } from './fleet.js';
 import { activityView } from './view_activity.js';
 import { guardsView } from './view_guards.js';
+import { progressView } from './view_progress.js';
 import { workView } from './view_work.js';
 
 /**
@@ -17,6 +18,7 @@ import { workView } from './view_work.js';
 /** @type {Place[]} */
 const places = [
   { name: 'Work', path: 'work', make: workView },
+  { name: 'Progress', path: 'progress', make: progressView },
   { name: 'Guards', path: 'guards', make: guardsView },
   { name: 'Activity', path: 'activity', make: activityView },
   { name: 'System', path: 'system', make: fleetView },

@@ -1,0 +1,209 @@
+// view_progress.js - the Progress view: what the learner can do by now, what comes next, and katas to practise.
+import { button, el, fill, freshId, region, setText } from './dom.js';
+import { count, duration, moment, percent, title } from './format.js';
+
+/**
+ * @typedef {import('../../../../proto/docs/paige').DashboardState} State
+ * @typedef {import('../../../../proto/docs/paige').DashboardKata} Kata
+ * @typedef {import('../../../../proto/docs/paige').DashboardIssue} Issue
+ * @typedef {import('../../../../proto/docs/paige').DashboardSkill} Skill
+ * @typedef {import('../../../../proto/docs/paige').LearningRecommendation} Recommendation
+ * @typedef {import('../../../../proto/docs/paige').ReviewResponse} Review
+ * @typedef {import('./connection.js').Connection} Connection
+ */
+
+const REVIEW_MS = 180000;
+const stages = ['novice', 'advanced beginner', 'competent', 'proficient', 'expert'];
+/** A radar of fewer than three corners is a line. */
+const CORNERS_MIN = 3;
+const CORNERS_MAX = 12;
+
+/** @param {string} stage */
+function level(stage) {
+  return stages.indexOf(stage.toLowerCase().replace(/_/g, ' ')) + 1;
+}
+
+/**
+ * The newest assessment of each skill; the daemon tells the newest first.
+ * @param {Skill[]} skills
+ */
+function newest(skills) {
+  /** @type {Map<string, Skill[]>} */
+  const by = new Map();
+  for (const skill of skills) by.set(skill.skillArea, [...(by.get(skill.skillArea) ?? []), skill]);
+  return by;
+}
+
+/**
+ * An address that a link may have; null for any other.
+ * @param {string} text
+ */
+function address(text) {
+  try {
+    const url = new URL(text);
+    return ['http:', 'https:'].includes(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The skills as a radar. Everything that it says stands in the table beside it. */
+class Radar {
+  constructor() {
+    this.canvas = el('canvas', { role: 'img', 'aria-label': 'Skills as a radar; the table beside it says the same' });
+    this.root = el('div', { class: 'radar', hidden: true }, this.canvas);
+    /** @type {any} */
+    this.chart = null;
+    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.last && this.draw(this.last));
+    /** @type {Map<string, Skill[]> | null} */
+    this.last = null;
+  }
+
+  /** @param {Map<string, Skill[]>} skills */
+  async draw(skills) {
+    this.last = skills;
+    this.root.hidden = skills.size < CORNERS_MIN;
+    if (this.root.hidden) return;
+    await import(/** @type {string} */ (document.documentElement.dataset.chart));
+    const style = getComputedStyle(document.documentElement);
+    const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    const shown = [...skills].slice(0, CORNERS_MAX);
+    this.chart?.destroy();
+    this.chart = new Chart(this.canvas, {
+      type: 'radar',
+      data: { labels: shown.map(([name]) => name), datasets: [{ data: shown.map(([, [skill]]) => level(skill.stage)), backgroundColor: `${colour('--accent')}33`, borderColor: colour('--accent'), pointBackgroundColor: colour('--accent') }] },
+      options: {
+        animation: false,
+        plugins: { legend: { display: false }, tooltip: { callbacks: { label: (/** @type {any} */ item) => title(stages[item.raw - 1] ?? 'unknown') } } },
+        scales: { r: { min: 0, max: stages.length, ticks: { stepSize: 1, color: colour('--soft'), backdropColor: 'transparent', callback: (/** @type {number} */ value) => stages[value - 1] ?? '' }, grid: { color: colour('--line') }, angleLines: { color: colour('--line') }, pointLabels: { color: colour('--text') } } },
+      },
+    });
+  }
+}
+
+/** @param {Map<string, Skill[]>} skills */
+function skillRows(skills) {
+  return [...skills].map(([name, history]) => el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, title(history[0].stage)), el('td', { class: 'number' }, `${percent(history[0].confidence)} sure`), el('td', { class: 'wide' }, history.slice(0, 6).map((skill) => `${title(skill.stage)}, ${moment(skill.assessedAt)}`).join('; '))));
+}
+
+/** @param {Issue} issue @param {() => void} start */
+function issueItem(issue, start) {
+  const why = [issue.priorityFactors.userTagged && 'assigned to you', issue.priorityFactors.similarToRecentWork && 'like your recent work', issue.priorityFactors.addressesKnowledgeGap && 'closes a gap', `${issue.priorityFactors.teamUrgency} urgency`].filter((text) => typeof text === 'string');
+  return el('li', { class: 'bubble' }, el('div', { class: 'bubble-head' }, el('strong', {}, `#${issue.number} ${issue.title}`), el('span', { class: `badge ${issue.suitability === 'too_advanced' ? 'bad' : issue.suitability === 'good_fit' ? 'good' : 'plain'}` }, title(issue.suitability)), el('span', { class: 'badge plain' }, title(issue.estimatedDifficulty))), el('p', { class: 'text' }, issue.summary), el('p', { class: 'aside' }, issue.suitabilityReason), el('ul', { class: 'facts' }, [...why, ...issue.relevantSkills].map((text) => el('li', {}, text))), el('div', { class: 'row end' }, button('Work on it', start, { class: 'small', 'aria-label': `Work on issue ${issue.number}` })));
+}
+
+/** @param {Recommendation} item */
+function material(item) {
+  return el('li', { class: 'bubble' }, el('strong', {}, item.knowledgeGap), el('ul', {}, item.resources.map((resource) => {
+    const href = address(resource.url);
+    return el('li', {}, href ? el('a', { href, target: '_blank', rel: 'noopener noreferrer' }, resource.title) : resource.title, ` (${title(resource.type)}, ${resource.estimatedTime}): ${resource.description}`);
+  })), el('p', { class: 'aside' }, item.studyOrder));
+}
+
+/** @param {Review} review */
+function reviewed(review) {
+  const next = review.followUp ? [review.followUp.reason, review.followUp.constraint].filter(Boolean).join(' ') : '';
+  return el('div', { class: `bubble ${review.passed ? 'success' : 'warning'}` }, el('strong', {}, review.passed ? `Passed, level ${review.level}` : `Not yet, level ${review.level}`), el('p', { class: 'text' }, review.feedback), next && el('p', { class: 'text' }, `Next: ${next}`), review.unlockedConstraints.length > 0 && el('ul', {}, review.unlockedConstraints.map((constraint) => el('li', {}, el('strong', {}, constraint.title), `: ${constraint.description}`))));
+}
+
+/**
+ * A kata with a box for the solution, which stays while the page does.
+ * @param {Connection} connection
+ * @param {Kata} kata
+ */
+function kataItem(connection, kata) {
+  const code = el('textarea', { id: freshId('solution'), rows: '8', spellcheck: 'false', maxlength: '200000' });
+  const answer = el('div', { 'aria-live': 'polite' });
+  const send = button('Hand in', async () => {
+    if (!code.value.trim()) return fill(answer, el('p', { class: 'problem' }, 'The box is empty.'));
+    send.disabled = true;
+    fill(answer, el('p', { class: 'aside' }, 'Claude is reviewing it.'));
+    try {
+      const { type, payload } = await connection.ask('user:review', { kataId: kata.id, userCode: code.value }, ['review:response', 'review:error'], { ms: REVIEW_MS });
+      fill(answer, type === 'review:response' ? reviewed(/** @type {Review} */ (payload)) : el('p', { class: 'problem' }, /** @type {{error: string}} */ (payload).error));
+    } catch (error) {
+      fill(answer, el('p', { class: 'problem' }, error instanceof Error ? error.message : String(error)));
+    }
+    send.disabled = false;
+  }, { class: 'primary' });
+  const facts = [count(kata.attemptsCount, 'attempt'), kata.bestLevel ? `best level ${kata.bestLevel}` : 'not passed yet', count(kata.constraintCount, 'constraint')];
+  return el('details', { class: 'kata' }, el('summary', {}, el('strong', {}, kata.title), ` ${kata.topic} (${facts.join(', ')})`), el('label', { for: code.id }, 'Your solution'), code, el('div', { class: 'row end' }, send), answer);
+}
+
+/** @param {State} state */
+function figures({ stats }) {
+  /** @type {[string, string][]} */
+  const list = [['Sessions completed', String(stats.sessionsCompleted)], ['Time with the coach', duration(stats.totalCoachingMinutes * 60000)], ['Issues', String(stats.issuesWorkedOn)], ['Gaps closed', `${stats.knowledgeGapsAddressed} of ${stats.knowledgeGapsIdentified}`], ['Hints used', String(stats.hintsUsed)], ['Cost of Claude', `$${stats.apiCostTotal.toFixed(2)}`]];
+  return el('dl', { class: 'facts-list' }, list.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
+}
+
+/** @param {import('./main.js').App} app @returns {import('./main.js').View} */
+export function progressView({ connection, session }) {
+  const radar = new Radar();
+  const rows = el('tbody');
+  const noSkills = el('p', { class: 'empty' }, 'Skills are assessed when a session is wrapped up.');
+  const table = el('div', { class: 'scrolls', tabindex: '0', role: 'group', 'aria-label': 'Skills' }, el('table', {}, el('thead', {}, el('tr', {}, ['Skill', 'Stage', 'Confidence', 'History'].map((name) => el('th', { scope: 'col' }, name)))), rows));
+  const stats = el('div', {}, el('p', { class: 'empty' }, 'The figures are being read.'));
+  const running = el('ul', { class: 'bubbles' });
+  const katas = el('div', {});
+  /** @type {Map<string, HTMLElement>} */
+  const boxes = new Map();
+  const issues = el('ol', { class: 'bubbles' });
+  const issuesSaid = el('p', { class: 'empty', role: 'note' }, 'Claude is looking at the open issues.');
+  const materials = el('ol', { class: 'bubbles' });
+  const materialsSaid = el('p', { class: 'empty', role: 'note' }, 'Claude is looking for materials.');
+  const period = el('select', { id: freshId('period'), onchange: () => read() }, el('option', { value: '7d' }, '7 days'), el('option', { value: '30d' }, '30 days'), el('option', { value: 'all', selected: true }, 'All time'));
+  const problem = el('p', { class: 'problem', role: 'alert', hidden: true });
+  let seen = false;
+
+  const read = () => void (seen && connection.tell('dashboard:request', { statsPeriod: /** @type {'7d'} */ (period.value) }));
+  const fail = (/** @type {Error} */ error) => {
+    setText(problem, error.message);
+    problem.hidden = false;
+  };
+  const begin = (/** @type {number} */ number) => connection.ask('session:start', { issueNumber: number }, ['session:started']).then(() => (location.hash = '#/work')).catch(fail);
+  const resume = (/** @type {string} */ id) => connection.ask('session:resume', { sessionId: id }, ['session:resumed']).then(() => (location.hash = '#/work')).catch(fail);
+  connection.on('dashboard:state', ({ payload }) => {
+    const skills = newest(payload.dreyfus);
+    radar.draw(skills).catch(() => (radar.root.hidden = true));
+    fill(rows, skillRows(skills));
+    noSkills.hidden = skills.size > 0;
+    table.hidden = skills.size === 0;
+    fill(stats, figures(payload));
+    fill(running, payload.inProgressSessions.map((one) => el('li', { class: 'row' }, el('span', {}, `${one.issueNumber ? `Issue ${one.issueNumber}${one.issueTitle ? `: ${one.issueTitle}` : ''}` : 'Without an issue'}, begun ${moment(one.startedAt)}`), one.id === session.active.now?.id ? el('span', { class: 'badge good' }, 'Under way') : button('Resume', () => resume(one.id), { class: 'small' }))));
+    for (const kata of payload.katas) if (!boxes.has(kata.id)) boxes.set(kata.id, kataItem(connection, kata));
+    fill(katas, payload.katas.length ? payload.katas.map((kata) => boxes.get(kata.id)) : el('p', { class: 'empty' }, 'Katas are made when a session is wrapped up, one for each gap.'));
+  });
+  connection.on('dashboard:issues', ({ payload }) => {
+    fill(issues, payload.issues.map((issue) => issueItem(issue, () => begin(issue.number))));
+    setText(issuesSaid, payload.issues.length ? '' : 'There is no open issue.');
+  });
+  connection.on('dashboard:issues_error', ({ payload }) => setText(issuesSaid, payload.error));
+  connection.on('dashboard:materials', ({ payload }) => {
+    fill(materials, payload.recommendations.map(material));
+    setText(materialsSaid, payload.recommendations.length ? '' : 'There is no gap to read about.');
+  });
+  connection.on('dashboard:materials_error', ({ payload }) => setText(materialsSaid, payload.error));
+  connection.on('connection:init', read);
+  const root = el(
+    'div',
+    { class: 'page' },
+    el('h1', {}, 'Progress'),
+    problem,
+    region('Figures', { class: 'card' }, el('div', { class: 'row' }, el('label', { for: period.id }, 'Of'), period), stats, running),
+    region('Skills', { class: 'card skills' }, noSkills, radar.root, table),
+    region('Katas', { class: 'card' }, katas),
+    region('Issues', { class: 'card' }, issuesSaid, issues, button('Look again', () => connection.tell('dashboard:refresh_issues', {}))),
+    region('Materials', { class: 'card' }, materialsSaid, materials),
+  );
+  return {
+    root,
+    show() {
+      if (seen) return;
+      seen = true;
+      if (connection.status.now.up) read();
+    },
+    hide() {},
+    title: () => 'Progress',
+  };
+}
