@@ -132,6 +132,14 @@ scenario('system: the workers and their states', async (t) => {
   await person.page.getByRole('link', { name: 'System' }).click();
   const workers = person.page.getByRole('region', { name: 'Workers' });
   for (const name of ['gateway', 'store', 'fswatch', 'llm', 'observer', 'guard-engine']) await workers.getByRole('row').filter({ hasText: name }).getByText('Up').waitFor();
+  await person.page.getByRole('region', { name: 'Settings' }).getByRole('rowheader', { name: 'PROJECT_DIR' }).waitFor();
+  await person.page.getByRole('region', { name: 'Calls to Claude' }).getByText('$0.00, without a budget').first().waitFor();
+  await person.page.getByRole('status').filter({ hasText: '$0.00 today' }).waitFor();
   await eachLook(person, 'system');
+  const old = daemon.worker('observer');
+  person.page.on('dialog', (dialog) => dialog.accept());
+  await person.page.getByRole('button', { name: 'Restart observer' }).click();
+  await workers.getByText(/observer was restarted in \d+ ms/).waitFor();
+  assert.notEqual(daemon.worker('observer').pid, old.pid);
   await person.close();
 });

@@ -3,10 +3,11 @@ import { Connection } from './connection.js';
 import { el, fill, setText } from './dom.js';
 import { clock } from './format.js';
 import { Session } from './session.js';
-import { fleetView, watchFleet } from './fleet.js';
+import { watchFleet } from './fleet.js';
 import { activityView } from './view_activity.js';
 import { guardsView } from './view_guards.js';
 import { progressView } from './view_progress.js';
+import { systemView } from './view_system.js';
 import { workView } from './view_work.js';
 
 /**
@@ -15,13 +16,15 @@ import { workView } from './view_work.js';
  * @typedef {{name: string, path: string, make(app: App): View}} Place
  */
 
+const COST_EVERY_MS = 60000;
+
 /** @type {Place[]} */
 const places = [
   { name: 'Work', path: 'work', make: workView },
   { name: 'Progress', path: 'progress', make: progressView },
   { name: 'Guards', path: 'guards', make: guardsView },
   { name: 'Activity', path: 'activity', make: activityView },
-  { name: 'System', path: 'system', make: fleetView },
+  { name: 'System', path: 'system', make: systemView },
 ];
 
 const main = /** @type {HTMLElement} */ (document.getElementById('main'));
@@ -67,6 +70,19 @@ function route() {
   document.title = `${view.title()} · Paige`;
 }
 
+/**
+ * What Claude has cost today, in US dollars; null until it is known.
+ * @type {number | null}
+ */
+let costToday = null;
+
+async function readCost() {
+  const answer = await connection.ask('cost:request', { days: 1 }, ['cost:totals']).catch(() => null);
+  if (!answer) return;
+  costToday = answer.payload.budget.spentDay;
+  tellStatus();
+}
+
 function tellStatus() {
   const { up, since, init } = connection.status.now;
   const session = app.session.active.now;
@@ -74,6 +90,7 @@ function tellStatus() {
   if (!up) connected = init ? `Not connected since ${clock(since)}, trying again` : 'Connecting';
   let about = 'no session';
   if (session) about = session.issueNumber ? `session on issue ${session.issueNumber}` : 'session under way';
+  if (up && costToday !== null) about += `, $${costToday.toFixed(2)} today`;
   fill(status, el('span', { class: up ? 'light good' : 'light bad', 'aria-hidden': 'true' }), el('span', {}, up ? `${connected}, ${about}` : connected));
 }
 
@@ -81,4 +98,6 @@ connection.status.watch(tellStatus);
 app.session.active.watch(tellStatus);
 window.addEventListener('hashchange', route);
 route();
+setInterval(() => document.hidden || readCost(), COST_EVERY_MS);
+connection.on('connection:init', () => void readCost());
 connection.start();
