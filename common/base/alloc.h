@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* For what libraries allocate, such as an event of libevent. */
 static inline void *alloc_checked(void *memory)
 {
 	if (!memory)

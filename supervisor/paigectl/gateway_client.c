@@ -2,6 +2,7 @@
  * gateway_client.c - paigectl's way to the gateway: one HTTP request with the token of
  * DATA_DIR/paiged.json; see paigectl.h.
  */
+#include "common/base/alloc.h"
 #include "common/base/file_io.h"
 #include "proto/codec/messages.h"
 #include "supervisor/paigectl/paigectl.h"
@@ -71,10 +72,7 @@ struct exchange {
 
 static void add_header(struct exchange *x, const char *header)
 {
-	struct curl_slist *longer = curl_slist_append(x->headers, header);
-
-	if (!longer)
-		abort();
+	struct curl_slist *longer = alloc_checked(curl_slist_append(x->headers, header));
 	x->headers = longer;
 }
 
@@ -138,9 +136,7 @@ int gateway_ask(const struct daemon_place *place, const char *path, const char *
 
 	*doc = NULL;
 	if (code == 0) {
-		x.curl = curl_easy_init();
-		if (!x.curl)
-			abort();
+		x.curl = alloc_checked(curl_easy_init());
 		url = arena_printf(&arena, "%.*s%s", STR_ARG(file.url), path).ptr;
 		add_header(&x, arena_printf(&arena, "Authorization: Bearer %.*s",
 				       STR_ARG(file.token))

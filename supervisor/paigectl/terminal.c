@@ -1,4 +1,5 @@
 /* terminal.c - how paigectl writes for people; see paigectl.h. */
+#include "common/base/alloc.h"
 #include "supervisor/paigectl/paigectl.h"
 
 #include "common/base/utf8.h"
@@ -139,10 +140,7 @@ static int on_close(void *cookie)
 void terminal_init(void)
 {
 	const cookie_io_functions_t functions = {.write = on_write, .close = on_close};
-	FILE *filtered = fopencookie(NULL, "w", functions);
-
-	if (!filtered)
-		abort();
+	FILE *filtered = alloc_checked(fopencookie(NULL, "w", functions));
 	colours = wants_colours();
 	setvbuf(filtered, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
 	stdout = filtered;

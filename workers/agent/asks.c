@@ -110,9 +110,7 @@ static int answer(struct agent_ask *ask, yyjson_val *answers)
 
 	yyjson_mut_obj_remove_key(root, "answers");
 	yyjson_mut_obj_add_val(doc, root, "answers", yyjson_val_mut_copy(doc, answers));
-	text = yyjson_mut_write(doc, 0, NULL);
-	if (!text)
-		abort();
+	text = alloc_checked(yyjson_mut_write(doc, 0, NULL));
 	r = allow(ask, str_of(text));
 	free(text);
 	yyjson_mut_doc_free(doc);

@@ -1,5 +1,6 @@
 /* history.c - see history.h. */
 #include "workers/agent/history.h"
+#include "common/base/alloc.h"
 #include <stdlib.h>
 
 static struct history_item *slot(const struct history *h, size_t i)
@@ -21,12 +22,10 @@ static void drop_oldest(struct history *h)
 
 void history_add(struct history *h, struct str message)
 {
-	char *copy = malloc(message.len + 1);
+	char *copy = xmalloc(message.len + 1);
 
 	if (!h->items)
-		h->items = calloc(HISTORY_MAX_EVENTS, sizeof(*h->items));
-	if (!h->items || !copy)
-		abort();
+		h->items = xcalloc(HISTORY_MAX_EVENTS, sizeof(*h->items));
 	memcpy(copy, message.ptr, message.len);
 	while (h->count > 0 && (h->count == HISTORY_MAX_EVENTS ||
 				       h->bytes + message.len > HISTORY_MAX_BYTES))

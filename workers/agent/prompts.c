@@ -1,5 +1,6 @@
 /* prompts.c - see prompts.h. */
 #include "workers/agent/prompts.h"
+#include "common/base/alloc.h"
 #include <stdlib.h>
 
 void prompts_init(struct prompts *p)
@@ -14,9 +15,8 @@ struct prompt *prompts_add(struct prompts *p, struct str content)
 
 	if (p->bytes + content.len > PROMPTS_MAX_BYTES)
 		return NULL;
-	one = calloc(1, sizeof(*one));
-	if (!one || !(one->content = malloc(content.len + 1)))
-		abort();
+	one = xcalloc(1, sizeof(*one));
+	one->content = xmalloc(content.len + 1);
 	memcpy(one->content, content.ptr, content.len);
 	one->content[content.len] = '\0';
 	one->len = content.len;

@@ -1,4 +1,5 @@
 /* sessions.c - agent sessions and their programs; see agents.h. */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
@@ -165,9 +166,7 @@ static struct agent_session *session_new(
 	prompts_init(&s->prompts);
 	LIST_INIT(&s->asks);
 	snprintf(s->id, sizeof(s->id), "%s", id);
-	s->timer = event_new(a->worker->base, -1, 0, on_timer, s);
-	if (!s->timer)
-		abort();
+	s->timer = alloc_checked(event_new(a->worker->base, -1, 0, on_timer, s));
 	LIST_INSERT_HEAD(&a->sessions, s, link);
 	a->session_count++;
 	show_counts(a);

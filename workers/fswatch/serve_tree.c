@@ -1,4 +1,5 @@
 /* serve_tree.c - the tree for windows, and what the watcher sees. */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
@@ -178,8 +179,6 @@ void serve_tree_init(struct fswatch *fs)
 
 	fs->watch = watch_new(fs->worker->base, &fs->project, &calls,
 		&(struct watch_options){.hidden = inside ? data_key : NULL});
-	fs->tree_timer = evtimer_new(fs->worker->base, on_write, fs);
-	if (!fs->tree_timer)
-		abort();
+	fs->tree_timer = alloc_checked(evtimer_new(fs->worker->base, on_write, fs));
 	bus_serve(fs->bus, METHOD_FS_TREE, serve_tree, fs);
 }

@@ -363,9 +363,8 @@ void observer_mute(struct observer *o, bool muted)
 void observer_init(struct observer *o, struct worker *w)
 {
 	o->worker = w;
-	o->idle_timer = event_new(w->base, -1, EV_PERSIST, on_idle_check, o);
-	if (!o->idle_timer)
-		abort();
+	o->idle_timer =
+		alloc_checked(event_new(w->base, -1, EV_PERSIST, on_idle_check, o));
 }
 
 void observer_start(struct observer *o, struct str session_id)

@@ -195,9 +195,7 @@ void action_queue_init(struct action_queue *o, struct event_base *base, struct b
 	o->journal = journal;
 	o->on_sent = on_sent;
 	o->arg = arg;
-	o->retry = evtimer_new(base, on_retry, o);
-	if (!o->retry)
-		abort();
+	o->retry = alloc_checked(evtimer_new(base, on_retry, o));
 }
 
 void action_queue_fini(struct action_queue *o)

@@ -1,16 +1,10 @@
 /* tree.c - the tree of tree.h. */
 #include "workers/fswatch/watch/tree.h"
+#include "common/base/alloc.h"
 #include <assert.h>
 #include <stdlib.h>
 
 uint64_t tree_changes;
-
-static void *must(void *memory)
-{
-	if (!memory)
-		abort();
-	return memory;
-}
 
 static int order(const char *a, struct str b)
 {
@@ -98,7 +92,7 @@ static void free_name(const struct tree_dir *dir, char *name)
 
 static char *copy(struct str name)
 {
-	char *text = must(malloc(name.len + 1));
+	char *text = xmalloc(name.len + 1);
 
 	memcpy(text, name.ptr, name.len);
 	text[name.len] = '\0';
@@ -114,10 +108,10 @@ bool tree_file_add(struct tree *tree, struct tree_dir *dir, struct str name)
 		return false;
 	if (dir->file_count == dir->file_cap) {
 		dir->file_cap = dir->file_cap ? dir->file_cap * 2 : 4;
-		dir->files =
-			must(reallocarray(dir->files, dir->file_cap, sizeof(char *)));
+		dir->files = alloc_checked(
+			reallocarray(dir->files, dir->file_cap, sizeof(char *)));
 		if (dir->stamps)
-			dir->stamps = must(reallocarray(
+			dir->stamps = alloc_checked(reallocarray(
 				dir->stamps, dir->file_cap, sizeof(*dir->stamps)));
 	}
 	memmove(dir->files + at + 1, dir->files + at,
@@ -166,7 +160,7 @@ static void insert(struct tree_dir *parent, unsigned at, struct tree_dir *dir)
 {
 	if (parent->dir_count == parent->dir_cap) {
 		parent->dir_cap = parent->dir_cap ? parent->dir_cap * 2 : 4;
-		parent->dirs = must(reallocarray(
+		parent->dirs = alloc_checked(reallocarray(
 			parent->dirs, parent->dir_cap, sizeof(struct tree_dir *)));
 	}
 	memmove(parent->dirs + at + 1, parent->dirs + at,
@@ -180,7 +174,7 @@ static void insert(struct tree_dir *parent, unsigned at, struct tree_dir *dir)
 
 static struct tree_dir *new_dir(struct str name)
 {
-	struct tree_dir *dir = must(calloc(1, sizeof(*dir)));
+	struct tree_dir *dir = xcalloc(1, sizeof(*dir));
 
 	dir->name = copy(name);
 	dir->wd = -1;

@@ -201,13 +201,6 @@ static void on_poll(evutil_socket_t fd, short what, void *arg)
 
 /* ---- life ---- */
 
-static struct event *must(struct event *event)
-{
-	if (!event)
-		abort();
-	return event;
-}
-
 static void start_inotify(struct watch *w)
 {
 	w->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -215,7 +208,7 @@ static void start_inotify(struct watch *w)
 		w->limit_error = errno;
 		return;
 	}
-	w->readable = must(
+	w->readable = alloc_checked(
 		event_new(w->base, w->inotify_fd, EV_READ | EV_PERSIST, on_readable, w));
 	event_add(w->readable, NULL);
 }
@@ -227,12 +220,12 @@ static void start_timers(struct watch *w)
 		log_error("cannot make a timer", "error", "%s", strerror(errno), NULL);
 		abort();
 	}
-	w->timer =
-		must(event_new(w->base, w->timer_fd, EV_READ | EV_PERSIST, on_timer, w));
+	w->timer = alloc_checked(
+		event_new(w->base, w->timer_fd, EV_READ | EV_PERSIST, on_timer, w));
 	event_add(w->timer, NULL);
-	w->poll = must(event_new(w->base, -1, EV_PERSIST, on_poll, w));
+	w->poll = alloc_checked(event_new(w->base, -1, EV_PERSIST, on_poll, w));
 	event_add_ms(w->poll, WATCH_POLL_MS);
-	w->scan = must(event_new(w->base, -1, 0, on_scan, w));
+	w->scan = alloc_checked(event_new(w->base, -1, 0, on_scan, w));
 	event_active(w->scan, EV_TIMEOUT, 0);
 }
 

@@ -58,9 +58,7 @@ static struct str scalar_json(yyjson_val *object, const char *name, struct arena
 
 	if (!yyjson_is_str(val) && !yyjson_is_num(val))
 		return (struct str){NULL, 0};
-	text = yyjson_val_write(val, YYJSON_WRITE_NOFLAG, &len);
-	if (!text)
-		abort();
+	text = alloc_checked(yyjson_val_write(val, YYJSON_WRITE_NOFLAG, &len));
 	out = arena_str(arena, (struct str){text, len});
 	free(text);
 	return out;

@@ -1,5 +1,6 @@
 /* message.c - see message.h. */
 #include "workers/gateway/mcp/message.h"
+#include "common/base/alloc.h"
 #include "workers/gateway/http/json_slice.h"
 #include <errno.h>
 #include <math.h>
@@ -55,9 +56,7 @@ static int read_id(
 	*out = json_slice_member(text, "id");
 	if (out->ptr)
 		return 0;
-	written = yyjson_val_write(id, YYJSON_WRITE_NOFLAG, &len);
-	if (!written)
-		abort();
+	written = alloc_checked(yyjson_val_write(id, YYJSON_WRITE_NOFLAG, &len));
 	*out = arena_str(arena, (struct str){written, len});
 	free(written);
 	return 0;

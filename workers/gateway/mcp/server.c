@@ -50,9 +50,7 @@ struct mcp_server *mcp_server_new(struct event_base *base,
 	LIST_INIT(&server->calls);
 	LIST_INIT(&server->streams);
 	LIST_INIT(&server->asks);
-	server->tick = event_new(base, -1, EV_PERSIST, on_tick, server);
-	if (!server->tick)
-		abort();
+	server->tick = alloc_checked(event_new(base, -1, EV_PERSIST, on_tick, server));
 	return server;
 }
 

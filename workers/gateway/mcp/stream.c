@@ -37,9 +37,7 @@ static void write_text(struct mcp_stream *stream, struct str text)
 	stream->written_at = clock_mono();
 	if (!stream->ev)
 		return;
-	out = evbuffer_new();
-	if (!out)
-		abort();
+	out = alloc_checked(evbuffer_new());
 	evbuffer_add(out, text.ptr, text.len);
 	evhttp_send_reply_chunk(stream->ev, out);
 	evbuffer_free(out);

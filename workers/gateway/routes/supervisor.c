@@ -306,9 +306,8 @@ bool supervisor_may_follow(const struct ws_message *message)
 	if (!may_ask(message))
 		return false;
 	if (!follow_timer) {
-		follow_timer = event_new(g->base, -1, EV_PERSIST, on_follow, g);
-		if (!follow_timer)
-			abort();
+		follow_timer =
+			alloc_checked(event_new(g->base, -1, EV_PERSIST, on_follow, g));
 	}
 	if (!event_pending(follow_timer, EV_TIMEOUT, NULL))
 		event_add_ms(follow_timer, FOLLOW_MS);

@@ -1,5 +1,6 @@
 /* mcp_fit.c - see mcp_fit.h. */
 #include "workers/gateway/tools/mcp_fit.h"
+#include "common/base/alloc.h"
 #include "common/base/utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,9 +44,7 @@ static void cut_string(struct cut *cut, yyjson_mut_val *val, const char *path)
 		return;
 	buf_printf(
 		&text, "%.*s... [%zu bytes left out]", STR_ARG(kept), all.len - kept.len);
-	copy = yyjson_mut_strncpy(cut->doc, text.data, text.len);
-	if (!copy)
-		abort();
+	copy = alloc_checked(yyjson_mut_strncpy(cut->doc, text.data, text.len));
 	yyjson_mut_set_strn(val, yyjson_mut_get_str(copy), text.len);
 	buf_free(&text);
 	note(cut, path, kept.len, all.len, "bytes");
@@ -126,13 +125,9 @@ static bool try_cut(
 	char *text;
 	bool fits;
 
-	cut->doc = yyjson_doc_mut_copy(doc, NULL);
-	if (!cut->doc)
-		abort();
+	cut->doc = alloc_checked(yyjson_doc_mut_copy(doc, NULL));
 	cut_value(cut, yyjson_mut_doc_get_root(cut->doc), "", 0);
-	text = yyjson_mut_write(cut->doc, YYJSON_WRITE_NOFLAG, &len);
-	if (!text)
-		abort();
+	text = alloc_checked(yyjson_mut_write(cut->doc, YYJSON_WRITE_NOFLAG, &len));
 	buf_add(out, text, len);
 	free(text);
 	yyjson_mut_doc_free(cut->doc);

@@ -1,5 +1,6 @@
 /* mcp_tool_log.c - see mcp_tool_log.h. */
 #include "workers/gateway/tools/mcp_tool_log.h"
+#include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
@@ -59,9 +60,7 @@ static void want_flush(struct gateway *g)
 	int64_t ms = rest_ms();
 
 	if (!pending_log.flush)
-		pending_log.flush = evtimer_new(g->base, on_flush, g);
-	if (!pending_log.flush)
-		abort();
+		pending_log.flush = alloc_checked(evtimer_new(g->base, on_flush, g));
 	if (ms <= 0) {
 		event_del(pending_log.flush);
 		event_active(pending_log.flush, EV_TIMEOUT, 0);

@@ -1,5 +1,6 @@
 /* agents.c - see agents.h. */
 #include "workers/gateway/web/agents.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
 #include "proto/codec/messages.h"
@@ -94,9 +95,7 @@ static void on_event(void *arg, const struct bus_event *event)
 
 		if (!ws_client_takes(client))
 			break;
-		text = yyjson_val_write(message, 0, &len);
-		if (!text)
-			abort();
+		text = alloc_checked(yyjson_val_write(message, 0, &len));
 		ws_client_send_text(client, (struct str){text, len});
 		free(text);
 	}

@@ -1,5 +1,6 @@
 /* artifacts.c - see artifacts.h. */
 #include "workers/guard-engine/interview/artifacts.h"
+#include "common/base/alloc.h"
 #include "common/base/utf8.h"
 #include "workers/guard-engine/interview/coverage.h"
 #include <stdlib.h>
@@ -342,10 +343,7 @@ static void add_ops(const struct bundle *b, yyjson_mut_val *root)
 static void write(const struct bundle *b, struct buf *out)
 {
 	size_t len;
-	char *text = yyjson_mut_write(b->doc, 0, &len);
-
-	if (!text)
-		abort();
+	char *text = alloc_checked(yyjson_mut_write(b->doc, 0, &len));
 	buf_add(out, text, len);
 	free(text);
 }
@@ -385,9 +383,7 @@ void artifacts_bundle(enum guard_bundle_for reader, const struct interview *stat
 		docs[i] = proto_parse(rows[i].payload, &error);
 		b.payloads[i] = yyjson_doc_get_root(docs[i]);
 	}
-	b.doc = yyjson_mut_doc_new(NULL);
-	if (!b.doc)
-		abort();
+	b.doc = alloc_checked(yyjson_mut_doc_new(NULL));
 	root = yyjson_mut_obj(b.doc);
 	yyjson_mut_doc_set_root(b.doc, root);
 	add_head(&b, root, interview_id);

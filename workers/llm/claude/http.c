@@ -5,6 +5,7 @@
  * sleeps on the transfer's condition meanwhile and touches nothing.
  */
 #include "workers/llm/claude/http.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "common/settings/no_proxy.h"
@@ -308,9 +309,7 @@ static void start(struct loop_task *task)
 	struct transfer *t = CONTAINER_OF(task, struct transfer, task);
 	struct http *h = t->http;
 
-	t->easy = curl_easy_init();
-	if (!t->easy)
-		abort();
+	t->easy = alloc_checked(curl_easy_init());
 	set_options(t);
 	if (!h->transfers)
 		event_add_ms(h->cancel, CANCEL_CHECK_MS);

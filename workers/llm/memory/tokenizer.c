@@ -94,10 +94,8 @@ struct tokenizer *tokenizer_new(struct str vocabulary_json)
 	p->size = 1024;
 	while (p->size < p->count * 3)
 		p->size *= 2;
-	p->table = calloc(p->size, sizeof(*p->table));
-	p->code_points = calloc(p->count, 1);
-	if (!p->table || !p->code_points)
-		abort();
+	p->table = xcalloc(p->size, sizeof(*p->table));
+	p->code_points = xcalloc(p->count, 1);
 	if (load_entries(p, entries) < 0) {
 		tokenizer_free(p);
 		return NULL;

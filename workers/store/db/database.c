@@ -1,6 +1,7 @@
 /* database.c - one SQLite file: opened safely, its statements kept, its errors named
  * (database.h). */
 #include "workers/store/db/database.h"
+#include "common/base/alloc.h"
 #include "workers/store/db/backup.h"
 #include "workers/store/db/filesystem.h"
 #include "workers/store/db/inspect.h"
@@ -245,11 +246,9 @@ int database_open(struct database *db, const char *path, const struct schema *sc
 	if (result < 0)
 		return result;
 	db->schema = schema;
-	db->path = strdup(path);
-	db->statements = calloc((size_t)(STATEMENTS_OF_ALL + schema->statements_count),
+	db->path = xstrdup(path);
+	db->statements = xcalloc((size_t)(STATEMENTS_OF_ALL + schema->statements_count),
 		sizeof(sqlite3_stmt *));
-	if (!db->path || !db->statements)
-		abort();
 	result = open_inspected(db, problem);
 	if (result < 0)
 		database_close(db);

@@ -1,5 +1,6 @@
 /* json_text.c - JSON columns (json_text.h). */
 #include "workers/store/db/json_text.h"
+#include "common/base/alloc.h"
 #include <stdlib.h>
 
 static struct str keep(struct arena *arena, struct buf *out)
@@ -47,9 +48,7 @@ struct str json_text_value(struct arena *arena, yyjson_val *val)
 
 	if (!val)
 		return kept;
-	text = yyjson_val_write(val, YYJSON_WRITE_NOFLAG, &len);
-	if (!text)
-		abort();
+	text = alloc_checked(yyjson_val_write(val, YYJSON_WRITE_NOFLAG, &len));
 	kept = arena_str(arena, (struct str){text, len});
 	free(text);
 	return kept;

@@ -1,5 +1,6 @@
 /* log_keeper.c - keeps the write-ahead log of one open database short (log_keeper.h). */
 #include "workers/store/db/log_keeper.h"
+#include "common/base/alloc.h"
 #include "common/loop/timer.h"
 #include "workers/store/db/image.h"
 #include <errno.h>
@@ -56,9 +57,7 @@ void log_keeper_start(struct log_keeper *k, struct event_base *base, struct data
 {
 	*k = (struct log_keeper){
 		.db = db, .commits = db->commits, .on_change = on_change, .arg = arg};
-	k->timer = evtimer_new(base, on_timer, k);
-	if (!k->timer)
-		abort();
+	k->timer = alloc_checked(evtimer_new(base, on_timer, k));
 	wal_written(&k->policy, database_log_bytes(db), clock_mono());
 	tend(k);
 }

@@ -1,4 +1,5 @@
 /* memory_queue.c - calls to memory.db, one after the other, in slices (memory.h). */
+#include "common/base/alloc.h"
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
 #include "workers/store/memory/memory.h"
@@ -55,9 +56,7 @@ void memory_take(struct store *store, struct call *call)
 	struct memory *m = store->memory;
 
 	if (!m->turn)
-		m->turn = evtimer_new(store->worker->base, on_turn, store);
-	if (!m->turn)
-		abort();
+		m->turn = alloc_checked(evtimer_new(store->worker->base, on_turn, store));
 	group_add(&m->queue, call);
 	if (m->queue.first == call)
 		schedule(m, 0);

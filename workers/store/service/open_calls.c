@@ -30,9 +30,7 @@ static void add(struct open_calls *calls, struct str key, struct str row)
 
 	calls->items = xrealloc(calls->items, (calls->count + 1) * sizeof(*calls->items));
 	c = &calls->items[calls->count++];
-	*c = (struct open_call){.row = malloc(row.len + 1), .row_len = row.len};
-	if (!c->row)
-		abort();
+	*c = (struct open_call){.row = xmalloc(row.len + 1), .row_len = row.len};
 	memcpy(c->key, key.ptr, KEY_CHARS);
 	memcpy(c->row, row.ptr, row.len);
 	c->row[row.len] = '\0';

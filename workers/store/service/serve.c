@@ -285,9 +285,7 @@ static void open_one(struct store *store, const struct serve_beside *beside)
 	store->serve = serve;
 	serve->beside = beside;
 	serve->kept = kept_new();
-	serve->turn = evtimer_new(store->worker->base, on_turn, store);
-	if (!serve->turn)
-		abort();
+	serve->turn = alloc_checked(evtimer_new(store->worker->base, on_turn, store));
 }
 
 void serve_open(struct store *store, const struct serve_beside *beside)
