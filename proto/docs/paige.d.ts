@@ -33,6 +33,9 @@ export type NudgeSignal = "wrong_file" | "scope_drift" | "idle" | "phase_complet
 /** How severe it is, the worst first. */
 export type DiagnosticSeverity = "error" | "warning" | "information" | "hint";
 
+/** How much a line of a worker's log matters, the least first. */
+export type LogLineLevel = "debug" | "info" | "warn" | "error";
+
 /** Which of the four policy machines. */
 export type GuardKind = "session-guard" | "breakloop" | "interview" | "idle";
 
@@ -2085,6 +2088,24 @@ export interface WorkerRestarted {
 	tookMs: number;
 }
 
+/** The last lines of a worker's log. */
+export interface WorkerLogQuery {
+	/** Its name, one of workers.def. */
+	worker: string;
+	/** How many at most; 100 without it. */
+	lines?: number;
+	/** Lines of this level and above; all without it. */
+	level?: LogLineLevel;
+}
+
+/** The last lines of a worker's log, of at most 256 KiB of it. */
+export interface WorkerLogLines {
+	/** Its name. */
+	worker: string;
+	/** Texts, in order, without line ends; what is no text is a question mark. */
+	lines: unknown[];
+}
+
 /** Payloads of the messages of an editor. */
 export interface ClientPayloads {
 	/** First message; answered by connection:init. */
@@ -2155,6 +2176,8 @@ export interface ClientPayloads {
 	"settings:request": Empty;
 	/** Answered by worker:restarted to the sender, once it is ready again; not at all when it is the gateway, whose windows are disconnected. */
 	"worker:restart": WorkerRef;
+	/** Answered by worker:log_lines to the sender. To follow a log, ask again. */
+	"worker:log": WorkerLogQuery;
 	/** Answered by guard:machines to the sender. */
 	"guard:list": GuardListQuery;
 	/** While it is on, guard:state and guard:effect of every machine. Not answered. */
@@ -2253,6 +2276,8 @@ export interface ServerPayloads {
 	"settings:state": CtlConfig;
 	/** Answers worker:restart. */
 	"worker:restarted": WorkerRestarted;
+	/** Answers worker:log. */
+	"worker:log_lines": WorkerLogLines;
 	/** Answers guard:list. */
 	"guard:machines": GuardList;
 	/** Answers guard:events. */

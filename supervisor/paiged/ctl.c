@@ -25,6 +25,7 @@
 #define TALK_SECONDS 10
 /* Of the clients, connections of the gateway: others find a place whatever it does. */
 #define GATEWAY_CLIENTS_MAX 8
+#define LOG_LINES_DEFAULT 100
 #define ANCESTORS_MAX 64
 
 struct ctl_client {
@@ -250,11 +251,31 @@ static void start_tap(struct ctl_client *c)
 
 /* ---- requests ---- */
 
+static void answer_logs(struct ctl_client *c, const struct ctl_request *request)
+{
+	const int worker = request->worker.ptr ? worker_by_name(request->worker) : -1;
+	struct arena arena = {0};
+	struct ctl_logs logs;
+	struct buf json = {0};
+
+	if (worker < 0) {
+		answer_error(c, "there is no worker \"%.*s\"", STR_ARG(request->worker));
+		return;
+	}
+	logs.lines = logs_recent(c->ctl->daemon->logs, (enum worker_id)worker,
+		request->has_level ? (enum log_level)request->level : LOG_LEVEL_DEBUG,
+		request->has_lines ? (size_t)request->lines : LOG_LINES_DEFAULT, &arena);
+	proto_encode(ctl_logs_type(), &logs, &json);
+	answer(c, &json);
+	arena_free(&arena);
+}
+
 static bool may_serve(const struct ctl_client *c, const struct ctl_request *request)
 {
 	switch ((enum ctl_command)request->command) {
 	case CTL_STATUS:
 	case CTL_CONFIG:
+	case CTL_LOGS:
 		return true;
 	case CTL_RESTART:
 		return !c->of_gateway || request->worker.ptr;
@@ -292,6 +313,9 @@ static void serve(struct ctl_client *c, const struct ctl_request *request)
 		return;
 	case CTL_ROTATE_TOKEN:
 		rotate_token(c);
+		return;
+	case CTL_LOGS:
+		answer_logs(c, request);
 		return;
 	}
 }

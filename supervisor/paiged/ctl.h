@@ -8,7 +8,7 @@
  *
  * The gateway has no way to the socket, but may hand over connections of its own
  * (WORKER_PACKET_ASK), for windows of whoever runs the daemon. On these it may ask for the
- * status and the settings, and have one worker started anew: nothing that would give whoever
+ * status, the settings and the last lines of logs, and have one worker started anew: nothing that would give whoever
  * takes it over more than a restart of what is started again anyway.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_CTL_H

@@ -1,5 +1,7 @@
 // console.test.mjs - what a window can ask that shows what Paige does and why: the action log, the Observer's decisions, guards.
 import { strict as assert } from 'node:assert';
+import fs from 'node:fs';
+import path from 'node:path';
 import { Guard } from './lib/guard.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { cannot, NOBODY, stranger } from './lib/stranger.mjs';
@@ -233,7 +235,7 @@ scenario('whoever runs the daemon sees its status and settings from a window and
 (cannot ? () => {} : scenario)('a user who is merely allowed to connect learns nothing of the daemon and restarts nothing', async (t) => {
   const daemon = await t.daemon({ env: { ALLOWED_USERS: 'nobody' } });
   const before = daemon.worker('observer').pid;
-  for (const [type, payload] of [['status:request', {}], ['settings:request', {}], ['status:follow', { follow: true }], ['worker:restart', { worker: 'observer' }]]) {
+  for (const [type, payload] of [['status:request', {}], ['settings:request', {}], ['worker:log', { worker: 'store' }], ['status:follow', { follow: true }], ['worker:restart', { worker: 'observer' }]]) {
     const nobody = await stranger(t, daemon, NOBODY);
     await nobody.connect(1);
     await nobody.send(`GET /ws HTTP/1.1\r\nHost: localhost:${daemon.port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`);
@@ -244,4 +246,26 @@ scenario('whoever runs the daemon sees its status and settings from a window and
     assert.ok(!answer.includes('projectDir') && !answer.includes('"status:state"'), answer);
   }
   assert.equal(daemon.worker('observer').pid, before);
+});
+
+scenario('the last lines of a log come by level, and nothing in them can disturb a screen', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  const file = path.join(daemon.dataDir, 'logs', 'store.log');
+  const line = (level, n) => `ts=2026-01-01T00:00:00.000Z level=${level} worker=store msg="line ${n}"`;
+  const lines = Array.from({ length: 5000 }, (_, i) => line(i % 100 ? 'info' : 'error', i));
+  fs.appendFileSync(file, `${lines.join('\n')}\n`);
+  const all = await ask(editor, 'worker:log', { worker: 'store', lines: 500 }, 'worker:log_lines');
+  assert.deepEqual(all, { worker: 'store', lines: lines.slice(-500) });
+  const errors = await ask(editor, 'worker:log', { worker: 'store', lines: 3, level: 'error' }, 'worker:log_lines');
+  assert.deepEqual(errors.lines, [4700, 4800, 4900].map((n) => line('error', n)));
+  fs.appendFileSync(file, Buffer.from(`${line('warn', 'x')}\x1b[31mred\x07\xff\u009bé\tend\n`.replace('\u009b', '\xc2\x9b').replace('é', '\xc3\xa9'), 'latin1'));
+  const [last] = (await ask(editor, 'worker:log', { worker: 'store', lines: 1 }, 'worker:log_lines')).lines;
+  assert.equal(last, `${line('warn', 'x')}?[31mred???é\tend`);
+  assert.equal((await ask(editor, 'worker:log', { worker: 'gateway' }, 'worker:log_lines')).worker, 'gateway');
+  await refused(editor, [
+    ['worker:log', { worker: 'store', lines: 501 }, 'payload.lines: expected an integer from 1 to 500, got 501'],
+    ['worker:log', { worker: 'store', level: 'loud' }, 'payload.level: expected debug, info, warn or error, got "loud"'],
+    ['worker:log', { worker: '../../etc/passwd' }, 'payload.worker: expected gateway, store, fswatch, llm, observer, guard-engine or agent, not "../../etc/passwd"'],
+  ]);
 });

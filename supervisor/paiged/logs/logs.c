@@ -6,6 +6,7 @@
 #include "supervisor/paiged/logs/journal.h"
 #include "supervisor/paiged/logs/lines.h"
 #include "supervisor/paiged/logs/log_file.h"
+#include "supervisor/paiged/logs/recent.h"
 #include "supervisor/paiged/logs/tail.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -198,6 +199,12 @@ void logs_ended(struct logs *logs, enum worker_id id)
 void logs_tail(const struct logs *logs, enum worker_id id, size_t lines, struct buf *out)
 {
 	tail_read(&logs->streams[id].tail, lines, out);
+}
+
+struct strs logs_recent(const struct logs *logs, enum worker_id id, enum log_level level,
+	size_t lines, struct arena *arena)
+{
+	return recent_read(logs->streams[id].log_file.path, level, lines, arena);
 }
 
 uint64_t logs_dropped(const struct logs *logs)

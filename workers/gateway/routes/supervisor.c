@@ -5,6 +5,7 @@
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/ws_message.h"
 #include "workers/gateway/ws/ws_server.h"
 #include <event2/buffer.h>
@@ -29,7 +30,7 @@ struct asking {
 	struct ws_client *client; /* NULL: for those who follow the status */
 	enum ctl_command command;
 	char id[WS_MAX_ID_BYTES + 1]; /* JSON of the message's id; empty: none */
-	const char *worker;	      /* of a restart */
+	const char *worker;	      /* of a restart, or whose log it is */
 	struct bufferevent *io;
 };
 
@@ -116,6 +117,18 @@ static void tell_restarted(const struct asking *a, yyjson_val *root)
 	buf_free(&out);
 }
 
+static void tell_log(const struct asking *a, struct str line)
+{
+	const struct worker_log_lines message = {.worker = str_of(a->worker),
+		.lines.raw = json_slice_member(line, "lines")};
+	struct buf out = {0};
+
+	proto_encode(worker_log_lines_type(), &message, &out);
+	ws_answer_text(
+		a->client, STR_LIT("worker:log_lines"), buf_str(&out), message_id(a));
+	buf_free(&out);
+}
+
 static void take_answer(const struct asking *a, struct str line)
 {
 	struct proto_error error;
@@ -132,6 +145,8 @@ static void take_answer(const struct asking *a, struct str line)
 		tell_status(a, line);
 	else if (a->command == CTL_CONFIG)
 		ws_answer_text(a->client, STR_LIT("settings:state"), line, message_id(a));
+	else if (a->command == CTL_LOGS)
+		tell_log(a, line);
 	else
 		tell_restarted(a, root);
 	yyjson_doc_free(doc);
@@ -199,14 +214,12 @@ static bool connect_asking(struct asking *a)
 
 /* `message` NULL: for those who follow the status. */
 static void ask(struct gateway *g, const struct ws_message *message,
-	enum ctl_command command, struct str worker)
+	const struct ctl_request *request)
 {
 	struct asking *a = xcalloc(1, sizeof(*a));
-	struct ctl_request request = {
-		.command = (int)command, .has_command = true, .worker = worker};
 	struct buf line = {0};
 
-	*a = (struct asking){.gateway = g, .command = command};
+	*a = (struct asking){.gateway = g, .command = (enum ctl_command)request->command};
 	if (message) {
 		a->client = message->client;
 		ws_client_hold(a->client);
@@ -214,8 +227,8 @@ static void ask(struct gateway *g, const struct ws_message *message,
 	} else {
 		following_asks = true;
 	}
-	if (worker.ptr)
-		a->worker = worker_infos[worker_by_name(worker)].name;
+	if (request->worker.ptr)
+		a->worker = worker_infos[worker_by_name(request->worker)].name;
 	if (asking_count++ >= ASKINGS_MAX || !connect_asking(a)) {
 		fail(a, "BUSY",
 			STR_LIT("The supervisor has too much to answer; try again in a "
@@ -223,7 +236,7 @@ static void ask(struct gateway *g, const struct ws_message *message,
 		asking_free(a);
 		return;
 	}
-	proto_encode(ctl_request_type(), &request, &line);
+	proto_encode(ctl_request_type(), request, &line);
 	buf_add_char(&line, '\n');
 	bufferevent_write(a->io, line.data, line.len);
 	buf_free(&line);
@@ -244,17 +257,13 @@ static bool may_ask(const struct ws_message *m)
 	return false;
 }
 
-static void restart(struct gateway *g, const struct ws_message *m)
+/* False after having answered. */
+static bool knows_worker(const struct ws_message *m, struct str worker)
 {
-	const struct worker_ref *ref = m->decoded;
 	struct buf names = {0}, text = {0};
 
-	if (worker_by_name(ref->worker) >= 0) {
-		log_info("a window wants a worker restarted", "connection", "%s",
-			m->client->id, "worker", "%.*s", STR_ARG(ref->worker), NULL);
-		ask(g, m, CTL_RESTART, ref->worker);
-		return;
-	}
+	if (worker_by_name(worker) >= 0)
+		return true;
 	for (int i = 0; i < WORKER_COUNT; i++)
 		buf_printf(&names, "%s%s",
 			i == 0			? ""
@@ -262,11 +271,41 @@ static void restart(struct gateway *g, const struct ws_message *m)
 						: ", ",
 			worker_infos[i].name);
 	buf_printf(&text, "payload.worker: expected %.*s, not \"%.*s\"",
-		STR_ARG(buf_str(&names)), STR_ARG(ref->worker));
+		STR_ARG(buf_str(&names)), STR_ARG(worker));
 	ws_message_error(m->client, "INVALID_MESSAGE", buf_str(&text),
 		(struct str){NULL, 0}, m->id);
 	buf_free(&names);
 	buf_free(&text);
+	return false;
+}
+
+static void restart(struct gateway *g, const struct ws_message *m)
+{
+	const struct worker_ref *ref = m->decoded;
+
+	if (!knows_worker(m, ref->worker))
+		return;
+	log_info("a window wants a worker restarted", "connection", "%s", m->client->id,
+		"worker", "%.*s", STR_ARG(ref->worker), NULL);
+	ask(g, m,
+		&(struct ctl_request){.command = CTL_RESTART,
+			.has_command = true,
+			.worker = ref->worker});
+}
+
+static void show_log(struct gateway *g, const struct ws_message *m)
+{
+	const struct worker_log_query *query = m->decoded;
+
+	if (knows_worker(m, query->worker))
+		ask(g, m,
+			&(struct ctl_request){.command = CTL_LOGS,
+				.has_command = true,
+				.worker = query->worker,
+				.lines = query->lines,
+				.has_lines = query->has_lines,
+				.level = query->level,
+				.has_level = query->has_level});
 }
 
 void supervisor_on_message(const struct ws_message *message)
@@ -277,10 +316,15 @@ void supervisor_on_message(const struct ws_message *message)
 		return;
 	if (str_is(message->type, "worker:restart"))
 		restart(g, message);
+	else if (str_is(message->type, "worker:log"))
+		show_log(g, message);
 	else
 		ask(g, message,
-			str_is(message->type, "status:request") ? CTL_STATUS : CTL_CONFIG,
-			(struct str){NULL, 0});
+			&(struct ctl_request){
+				.command = str_is(message->type, "status:request")
+						   ? CTL_STATUS
+						   : CTL_CONFIG,
+				.has_command = true});
 }
 
 /* ---- following ---- */
@@ -296,7 +340,9 @@ static void on_follow(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	if (!following_asks)
-		ask(g, NULL, CTL_STATUS, (struct str){NULL, 0});
+		ask(g, NULL,
+			&(struct ctl_request){
+				.command = CTL_STATUS, .has_command = true});
 }
 
 bool supervisor_may_follow(const struct ws_message *message)
