@@ -291,51 +291,6 @@ START_TEST(a_call_repeated_after_a_kill_is_done_once)
 }
 END_TEST
 
-#define RESTS 25
-
-/* The least time of a call that is waited for, so long after one that is not. */
-static int64_t least_time(int pause_ms)
-{
-	char key[UUID_SIZE], id[UUID_SIZE], at[WALL_ISO_SIZE], body[256];
-	int64_t least = INT64_MAX;
-
-	for (int i = 0; i < RESTS; i++) {
-		int64_t began;
-
-		must(tab_switch(i));
-		usleep((useconds_t)pause_ms * 1000);
-		wall_iso(clock_wall(), at);
-		snprintf(body, sizeof(body),
-			"{\"actions\":[{\"id\":\"%s\",\"type\":\"mcp_tool_call\","
-			"\"data\":{\"toolName\":\"t\",\"sessionId\":null},"
-			"\"createdAt\":\"%s\"}]}",
-			new_key(id), at);
-		began = clock_mono().us;
-		must(store_call(&p, METHOD_ACTION_APPEND, new_key(key), body, &arena));
-		if (clock_mono().us - began < least)
-			least = clock_mono().us - began;
-	}
-	return least;
-}
-
-START_TEST(only_rows_that_nobody_waits_for_rest)
-{
-	char session[UUID_SIZE];
-	int64_t began;
-
-	start_session(session);
-	must(tab_switch(0));
-	began = clock_mono().us;
-	for (int i = 1; i <= RESTS; i++)
-		must(tab_switch(i));
-	ck_assert_int_ge(clock_mono().us - began,
-		(int64_t)(RESTS - 1) * (SERVE_REST_MS - 1) * 1000);
-	/* As quick as when nothing has been written for a while. */
-	ck_assert_int_lt(
-		least_time(0), least_time(2 * SERVE_REST_MS) + SERVE_REST_MS * 1000 / 2);
-}
-END_TEST
-
 START_TEST(sessions_are_told_and_taken_up_again)
 {
 	char session[UUID_SIZE], want[128];
@@ -688,7 +643,6 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, killed_in_the_middle_it_loses_and_doubles_nothing);
 	tcase_add_test(tc, a_call_repeated_after_a_kill_is_done_once);
-	tcase_add_test(tc, only_rows_that_nobody_waits_for_rest);
 	tcase_add_test(tc, sessions_are_told_and_taken_up_again);
 	tcase_add_test(tc, a_lock_is_waited_for_without_standing_still);
 	tcase_add_test(tc, writing_that_fails_is_told_and_recovers);

@@ -77,16 +77,13 @@ static void on_logged(void *arg, const struct bus_reply *reply)
 			NULL);
 }
 
-/* `patient`: it may stand in the log some milliseconds later. */
-static void log_action(
-	struct observer *o, enum action action, const void *data, bool patient)
+static void log_action(struct observer *o, enum action action, const void *data)
 {
 	char id[UUID_SIZE];
 	struct wall now = clock_wall();
 	struct arena arena = {0};
 	struct action_row row;
-	struct action_append append = {
-		.actions = {&row, 1}, .patient = patient, .has_patient = true};
+	struct action_append append = {.actions = {&row, 1}};
 
 	uuid7(now, id);
 	action_row_make(&arena, action, str_of(id), now, data, &row);
@@ -99,7 +96,7 @@ static void log_held_back(struct observer *o, const char *reason)
 {
 	struct nudge_suppressed_data data = {.reason = str_of(reason)};
 
-	log_action(o, ACTION_NUDGE_SUPPRESSED, &data, true);
+	log_action(o, ACTION_NUDGE_SUPPRESSED, &data);
 }
 
 /* Remembers a decision and tells the windows. `r` is the model's answer, or NULL. */
@@ -147,7 +144,7 @@ static void nudge(struct observer *o, const struct observer_triage_response *r)
 		.context = r->suggested_context,
 		.has_context = true};
 
-	log_action(o, ACTION_NUDGE_SENT, &data, false);
+	log_action(o, ACTION_NUDGE_SENT, &data);
 	publish(o, "ui/observer:nudge", observer_nudge_type(), &message);
 }
 
@@ -159,7 +156,7 @@ static void hold_back_unsure(struct observer *o, const struct observer_triage_re
 		.has_confidence = true,
 		.reason = STR_LIT("low_confidence")};
 
-	log_action(o, ACTION_NUDGE_SUPPRESSED, &data, true);
+	log_action(o, ACTION_NUDGE_SUPPRESSED, &data);
 }
 
 static void take_answer(struct observer *o, const struct observer_triage_response *r)
@@ -354,7 +351,7 @@ void observer_mute(struct observer *o, bool muted)
 	}
 	o->policy.muted = muted;
 	o->mute_told = true;
-	log_action(o, ACTION_OBSERVER_MUTED, &data, false);
+	log_action(o, ACTION_OBSERVER_MUTED, &data);
 	publish_status(o, true);
 }
 

@@ -39,7 +39,7 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 	pending_log.flushed_at = clock_mono();
 	buf_add_str(&body, STR_LIT("{\"actions\":["));
 	buf_add_str(&body, buf_str(&pending_log.rows));
-	buf_add_str(&body, STR_LIT("],\"patient\":true}"));
+	buf_add_str(&body, STR_LIT("]}"));
 	buf_clear(&pending_log.rows);
 	uuid7(clock_wall(), key);
 	bus_call(g->bus, METHOD_ACTION_APPEND, str_of(key), buf_str(&body), 0, on_written,

@@ -9,7 +9,6 @@
 #include "workers/store/service/services.h"
 #include "workers/store/service/store.h"
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 
 static void publish(const struct store *store, struct call *call,
@@ -87,10 +86,6 @@ int action_find(struct store *store, struct call *call, const char *id,
 }
 
 /* ---- action.append ---- */
-
-/* Hundreds of rows that nobody waits for are a millisecond of work, and a kernel that
- * preempts lazily takes the processor from a process only when it makes a system call. */
-#define ROWS_PER_BREATH 8
 
 /* The gateway logs calls of any tool, another worker those of tools that it owns. */
 static bool may_log_call(enum worker_id caller, const struct mcp_tool_call_data *data)
@@ -206,8 +201,6 @@ int action_append(struct store *store, struct call *call)
 		if (result < 0)
 			return result;
 		answer.count += result;
-		if (i % ROWS_PER_BREATH == ROWS_PER_BREATH - 1)
-			sched_yield();
 	}
 	call_answer(call, &answer);
 	return 0;

@@ -20,11 +20,9 @@ struct served {
 
 struct serve {
 	const struct serve_beside *beside;
-	/* Pending while calls wait: at once, or the pause of a lock, or a rest. */
+	/* Pending while calls wait: at once, or the pause of a lock. */
 	struct event *turn;
-	bool resting;
-	struct mono ran_at; /* the last group */
-	int pause_ms;	    /* 0: the database is not locked */
+	int pause_ms; /* 0: the database is not locked */
 	struct mono locked_since;
 	bool locked_told;
 	unsigned long unlogged; /* since the last warning */
@@ -147,8 +145,6 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	serve->resting = false;
-	serve->ran_at = clock_mono();
 	if (result == -EBUSY) {
 		note_locked(store, serve);
 		return;
@@ -177,27 +173,11 @@ static void run_past_lock(struct store *store, struct call *call)
 		group_add(&store->group, call);
 }
 
-static bool is_patient(const struct call *call)
-{
-	if (call->method == METHOD_ACTION_APPEND)
-		return ((const struct action_append *)call->message)->patient;
-	return call->service->flags & SERVICE_PATIENT;
-}
-
 /* A call has joined the queue. */
-static void want_turn(struct store *store, const struct call *call)
+static void want_turn(struct serve *serve)
 {
-	struct serve *serve = store->serve;
-	int64_t rest = 0;
-
-	if (event_pending(serve->turn, EV_TIMEOUT, NULL) && !serve->resting)
-		return;
-	if (is_patient(call) && store->group.waiting < SERVE_REST_CALLS)
-		rest = SERVE_REST_MS - mono_diff_ms(clock_mono(), serve->ran_at);
-	if (serve->resting && rest > 0)
-		return;
-	serve->resting = rest > 0;
-	schedule(serve, rest > 0 ? (int)rest : 0);
+	if (!event_pending(serve->turn, EV_TIMEOUT, NULL))
+		schedule(serve, 0);
 }
 
 /* Calls that are queued in one place or the other. guard.db has no memories. */
@@ -275,7 +255,7 @@ static void on_request(void *arg, struct bus_request *request, const void *messa
 		return;
 	}
 	group_add(&store->group, call);
-	want_turn(store, call);
+	want_turn(store->serve);
 }
 
 static void open_one(struct store *store, const struct serve_beside *beside)

@@ -24,10 +24,6 @@ struct event;
 #define SERVE_RETRY_MAX_MS 50
 /* A lock held for longer is logged. */
 #define SERVE_LOCKED_WARN_MS 1000
-/* Log rows that nobody waits for: the least time between two transactions of them, and
- * how many may wait for that. */
-#define SERVE_REST_MS 4
-#define SERVE_REST_CALLS 256
 /* Log rows that fail are warned of once in this time. */
 #define SERVE_UNLOGGED_WARN_MS 1000
 

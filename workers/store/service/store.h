@@ -84,15 +84,12 @@ enum service_flags {
 	SERVICE_MEMORY = 1 << 3,
 	/* On guard.db: the handler gets the store of streams.h. */
 	SERVICE_STREAMS = 1 << 4,
-	/* Nobody waits for the answer: may rest for SERVE_REST_MS, so that more calls
-	 * come into the same transaction. action.append says it itself. */
-	SERVICE_PATIENT = 1 << 5,
 	/* Of what people do, and nobody sends it again: kept while the disk is full
 	 * (kept.h). */
-	SERVICE_KEPT = 1 << 6,
+	SERVICE_KEPT = 1 << 5,
 	/* A tool: the request is a tool_request, and its call is logged with what it does
 	 * (tool_calls.h). */
-	SERVICE_TOOL = 1 << 7,
+	SERVICE_TOOL = 1 << 6,
 };
 
 struct service {
