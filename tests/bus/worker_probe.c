@@ -89,8 +89,11 @@ static int init(struct worker *w)
 		for (;;)
 			pause();
 	}
-	if (!probe || strcmp(probe, "deaf") != 0)
-		bus_serve(w->bus, METHOD_OBSERVER_MUTE, serve, w);
+	/* Every method of the observer, in whose name it speaks; the library serves the turns. */
+	for (int m = 0; m < METHOD_COUNT && (!probe || strcmp(probe, "deaf") != 0); m++)
+		if (method_infos[m].owner == WORKER_OBSERVER &&
+			m != METHOD_OBSERVER_TURNS)
+			bus_serve(w->bus, (enum method)m, serve, w);
 	snprintf(inside, sizeof(inside), "%s/probe", w->settings->data_dir);
 	return event_base_once(w->base, -1, EV_TIMEOUT, on_ready, w, &later) < 0
 		       ? WORKER_EXIT_INTERNAL
