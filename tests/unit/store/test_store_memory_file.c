@@ -1,14 +1,18 @@
 /* memory.db as a file: large, damaged, foreign, taken away. */
+#include "common/base/alloc.h"
 #include "proto/codec/messages.h"
 #include "tests/unit/store/memory_fixture.h"
 #include "workers/store/service/health.h"
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- many ---- */
 
 #define MANY 10000
-#define SEARCH_LIMIT_MS 60 /* twice what it should take; machines differ */
+#define SEARCH_LIMIT                                                                     \
+	12 /* times as long as a copy of all vectors; it takes a third of that */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
 #define FULL_SPEED false
@@ -81,33 +85,47 @@ static double cpu_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
+/* A copy of so many bytes, which is what this machine can do while it has other work. */
+static double copy_ms(char *to, const char *from, size_t size)
+{
+	double begin = cpu_ms();
+
+	memcpy(to, from, size);
+	__asm__ volatile("" : : "r"(to) : "memory");
+	return cpu_ms() - begin;
+}
+
 START_TEST(ten_thousand_are_searched_in_time)
 {
+	const size_t size = (size_t)MANY * EMBEDDING_MAX * sizeof(float);
+	char *from = xcalloc(1, size), *to = xcalloc(1, size);
 	float vector[EMBEDDING_MAX] = {1, 1};
 	struct buf body = {0};
-	double best = 1e9;
+	double best = 1e9, copy = 1e9;
 
+	memset(from, 1, size);
 	fill_with_noise(MANY);
 	buf_printf(&body,
 		"{\"embedder\":\"hash-1\",\"embedding\":\"%.*s\",\"count\":10,\"text\":"
 		"\"race condition "
 		"token0 in the grid0 cache0 of session0\"}",
 		STR_ARG(base64_of(vector, sizeof(vector))));
-	/* Who shares the core and its caches counts all the same: longer until it is quiet. */
-	for (int i = 0; i < 10 || (FULL_SPEED && best >= SEARCH_LIMIT_MS && i < 100);
-		i++) {
-		double begin = cpu_ms();
-		double took;
+	for (int i = 0; i < 10; i++) {
+		double took = copy_ms(to, from, size), begin;
 
+		copy = took < copy ? took : copy;
+		begin = cpu_ms();
 		must_call(METHOD_MEMORY_SEARCH, NULL, body.data);
 		took = cpu_ms() - begin;
 		best = took < best ? took : best;
 	}
-	printf("%d memories of %d numbers searched in %.1f ms\n", MANY, EMBEDDING_MAX,
-		best);
+	printf("%d memories of %d numbers searched in %.1f ms, copied in %.1f ms\n", MANY,
+		EMBEDDING_MAX, best, copy);
 	if (FULL_SPEED)
-		ck_assert_double_lt(best, SEARCH_LIMIT_MS);
+		ck_assert_double_lt(best, SEARCH_LIMIT * copy);
 	buf_free(&body);
+	free(from);
+	free(to);
 }
 END_TEST
 
