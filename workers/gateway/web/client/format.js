@@ -2,6 +2,7 @@
 
 const time = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const instantFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 
 /** @param {number | string} at */
 function date(at) {
@@ -25,6 +26,15 @@ export function clock(at) {
 export function moment(at) {
   const value = date(at);
   return value ? day.format(value) : 'unknown';
+}
+
+/**
+ * Day and time to the second.
+ * @param {number | string} at
+ */
+export function instant(at) {
+  const value = date(at);
+  return value ? instantFormat.format(value) : 'unknown';
 }
 
 /**

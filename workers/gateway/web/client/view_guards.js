@@ -1,7 +1,7 @@
 // view_guards.js - the Guards view: every guard machine with its state, what it waits for and its countdown, and the events of
 // one of them with a scrubber.
 import { button, el, fill, freshId, region, setText } from './dom.js';
-import { clock, countdown, duration, moment, title } from './format.js';
+import { clock, countdown, duration, instant, moment, title } from './format.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').GuardKind} Kind
@@ -110,7 +110,7 @@ function scrubber(connection) {
   const show = () => {
     const step = steps[Number(range.value) - 1];
     if (!step) return;
-    setText(place, `Event ${range.value} of ${steps.length}, ${moment(step.at)} ${clock(step.at)}, by ${words(step.actor)}`);
+    setText(place, `Event ${range.value} of ${steps.length}, ${instant(step.at)}, by ${words(step.actor)}`);
     setText(what, title(step.type));
     setText(data, JSON.stringify(step.payload, null, 2));
     range.setAttribute('aria-valuetext', `${range.value}: ${title(step.type)}`);

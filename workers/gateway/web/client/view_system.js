@@ -101,7 +101,7 @@ export function systemView({ connection, fleet }) {
   };
   connection.on('status:state', ({ payload: { daemon, bus: figures } }) => {
     if (!shown) return;
-    setText(summary, `Version ${daemon.version}, ${daemon.state} for ${duration(daemon.uptime_ms)}, coaches on ${daemon.project_dir}.`);
+    setText(summary, `Version ${daemon.version}, ${daemon.state} for ${duration(daemon.uptime_ms)}. The project is ${daemon.project_dir}.`);
     daemon.workers.forEach(drawWorker);
     fill(bus, facts([['Calls', figures.calls.toLocaleString()], ['Under way', String(figures.inFlight)], ['Timed out', String(figures.timeouts)], ['Reset', String(figures.resets)], ['Repeated', String(figures.repeats)], ['Events', figures.events.toLocaleString()], ['Gaps in events', String(figures.gaps)], ['Windows', String(figures.windows)]]));
   });
