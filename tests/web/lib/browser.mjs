@@ -46,9 +46,13 @@ export class Person {
     return this.page.evaluate(() => document.querySelector('.CodeMirror').CodeMirror.getValue());
   }
 
-  /** Puts the cursor at the end of a line, counted from 1. */
-  cursor(line) {
-    return this.page.evaluate((n) => {
+  /** Puts the cursor at the end of a line, counted from 1, once a file is in the editor. */
+  async cursor(line) {
+    await this.page.waitForFunction((n) => {
+      const mirror = document.querySelector('.CodeMirror').CodeMirror;
+      return !mirror.getOption('readOnly') && mirror.getValue() !== '' && mirror.lineCount() >= n;
+    }, line);
+    await this.page.evaluate((n) => {
       const mirror = document.querySelector('.CodeMirror').CodeMirror;
       mirror.focus();
       mirror.setCursor(n - 1, mirror.getLine(n - 1).length);
