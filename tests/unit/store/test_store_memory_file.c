@@ -5,14 +5,13 @@
 #include "workers/store/service/health.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- many ---- */
 
 #define MANY 10000
-#define SEARCH_LIMIT                                                                     \
-	12 /* times as long as a copy of all vectors; it takes a third of that */
+/* Times as long as the plain products take; it takes 5 to 7. */
+#define SEARCH_LIMIT 12
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
 #define FULL_SPEED false
@@ -85,25 +84,32 @@ static double cpu_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* A copy of so many bytes, which is what this machine can do while it has other work. */
-static double copy_ms(char *to, const char *from, size_t size)
+/* The products of a vector with that many others one by one, which tells how fast this machine is while it has other work. */
+static double products_ms(const float *all, const float *vector)
 {
+	volatile float best = 0;
 	double begin = cpu_ms();
 
-	memcpy(to, from, size);
-	__asm__ volatile("" : : "r"(to) : "memory");
+	for (int i = 0; i < MANY; i++) {
+		float sum = 0;
+
+		for (int n = 0; n < EMBEDDING_MAX; n++)
+			sum += all[(size_t)i * EMBEDDING_MAX + (size_t)n] * vector[n];
+		if (sum > best)
+			best = sum;
+	}
 	return cpu_ms() - begin;
 }
 
 START_TEST(ten_thousand_are_searched_in_time)
 {
-	const size_t size = (size_t)MANY * EMBEDDING_MAX * sizeof(float);
-	char *from = xcalloc(1, size), *to = xcalloc(1, size);
+	float *all = xcalloc((size_t)MANY * EMBEDDING_MAX, sizeof(*all));
 	float vector[EMBEDDING_MAX] = {1, 1};
 	struct buf body = {0};
-	double best = 1e9, copy = 1e9;
+	double best = 1e9, products = 1e9;
 
-	memset(from, 1, size);
+	for (size_t i = 0; i < (size_t)MANY * EMBEDDING_MAX; i++)
+		all[i] = (float)(i % 7);
 	fill_with_noise(MANY);
 	buf_printf(&body,
 		"{\"embedder\":\"hash-1\",\"embedding\":\"%.*s\",\"count\":10,\"text\":"
@@ -111,21 +117,20 @@ START_TEST(ten_thousand_are_searched_in_time)
 		"token0 in the grid0 cache0 of session0\"}",
 		STR_ARG(base64_of(vector, sizeof(vector))));
 	for (int i = 0; i < 10; i++) {
-		double took = copy_ms(to, from, size), begin;
+		double took = products_ms(all, vector), begin;
 
-		copy = took < copy ? took : copy;
+		products = took < products ? took : products;
 		begin = cpu_ms();
 		must_call(METHOD_MEMORY_SEARCH, NULL, body.data);
 		took = cpu_ms() - begin;
 		best = took < best ? took : best;
 	}
-	printf("%d memories of %d numbers searched in %.1f ms, copied in %.1f ms\n", MANY,
-		EMBEDDING_MAX, best, copy);
+	printf("%d memories of %d numbers searched in %.1f ms, products in %.1f ms\n",
+		MANY, EMBEDDING_MAX, best, products);
 	if (FULL_SPEED)
-		ck_assert_double_lt(best, SEARCH_LIMIT * copy);
+		ck_assert_double_lt(best, SEARCH_LIMIT * products);
 	buf_free(&body);
-	free(from);
-	free(to);
+	free(all);
 }
 END_TEST
 
