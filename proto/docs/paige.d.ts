@@ -2162,7 +2162,7 @@ export interface ClientPayloads {
 	"observer:mute": ObserverMute;
 	/** Answered by log:rows to the sender. */
 	"log:page": LogQuery;
-	/** While it is on, log:row for each new row. Not answered. */
+	/** While it is on, log:row for each new row and observer:decision for each decision. Not answered. */
 	"log:follow": Follow;
 	/** Answered by observer:decisions to the sender. */
 	"observer:history": ObserverDecisionsQuery;
@@ -2266,7 +2266,7 @@ export interface ServerPayloads {
 	"log:row": ActionEvent;
 	/** Answers observer:history. */
 	"observer:decisions": ObserverDecisions;
-	/** When the Observer has decided whether to speak. */
+	/** When the Observer has decided whether to speak, to windows that follow the log (log:follow). */
 	"observer:decision": ObserverDecision;
 	/** Answers cost:request. */
 	"cost:totals": CostTotals;

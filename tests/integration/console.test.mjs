@@ -106,6 +106,7 @@ scenario('the Observer tells what made it look, what it decided and why', async 
   assert.deepEqual(await ask(editor, 'observer:history', {}, 'observer:decisions'), { decisions: [] });
   const sessionId = await begin(editor);
   await editor.next('observer:status', { where: ({ active }) => active });
+  editor.send('log:follow', { follow: true });
   editor.send('file:open', { path: 'README.md' });
   const { payload: failed } = await editor.next('observer:decision');
   assert.deepEqual([failed.trigger, failed.verdict, failed.signal, failed.confidence, failed.sessionId], ['file_open', 'failed', null, null, sessionId]);
@@ -114,7 +115,8 @@ scenario('the Observer tells what made it look, what it decided and why', async 
   editor.send('file:save', { path: 'README.md', content: 'new\n' });
   const { payload: flow } = await editor.next('observer:decision');
   assert.deepEqual([flow.trigger, flow.verdict], ['file_save', 'flow_state']);
-  await other.next('observer:decision');
+  await ask(other, 'observer:history', {}, 'observer:decisions');
+  assert.deepEqual(other.of('observer:decision'), [], 'to those that follow the log alone');
   const { decisions, next } = await ask(editor, 'observer:history', { limit: 1 }, 'observer:decisions');
   assert.deepEqual([decisions, next], [[flow], flow.n]);
   assert.deepEqual(await ask(editor, 'observer:history', { before: next }, 'observer:decisions'), { decisions: [failed] });

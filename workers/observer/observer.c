@@ -99,7 +99,7 @@ static void log_held_back(struct observer *o, const char *reason)
 	log_action(o, ACTION_NUDGE_SUPPRESSED, &data);
 }
 
-/* Remembers a decision and tells the windows. `r` is the model's answer, or NULL. */
+/* Remembers a decision and tells the windows that follow the log. `r` is the model's answer, or NULL. */
 static void decide(struct observer *o, enum observer_trigger trigger,
 	enum observer_verdict verdict, const struct observer_triage_response *r,
 	struct str reasoning)

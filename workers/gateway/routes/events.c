@@ -13,6 +13,26 @@
 
 #define UI_PREFIX "ui/"
 
+/* What goes to the windows that asked for it, not to all of them: a client of another kind knows nothing of it. */
+static const struct {
+	const char *type;
+	enum ws_feed feed;
+} feeds[] = {
+	{"coaching:progress", WS_FEED_PROGRESS},
+	{"observer:decision", WS_FEED_LOG},
+};
+
+static void tell_windows(struct gateway *g, struct str type, struct payload *payload)
+{
+	for (size_t i = 0; i < sizeof(feeds) / sizeof(feeds[0]); i++) {
+		if (str_is(type, feeds[i].type)) {
+			ws_tell_followers(g->ws, feeds[i].feed, type, payload);
+			return;
+		}
+	}
+	ws_broadcast(g->ws, type, payload, NULL, (struct str){NULL, 0});
+}
+
 static void on_ui_event(void *arg, const struct bus_event *event)
 {
 	const size_t n = sizeof(UI_PREFIX) - 1;
@@ -31,12 +51,8 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 		unseen_keep(str_of(ws_server_infos[type].name), payload);
 	if (guard_watch_takes(str_of(ws_server_infos[type].name)))
 		guard_watch_tell(g->ws, str_of(ws_server_infos[type].name), payload);
-	else if (str_is(event->topic, UI_PREFIX "coaching:progress"))
-		ws_tell_followers(g->ws, WS_FEED_PROGRESS,
-			str_of(ws_server_infos[type].name), payload);
 	else
-		ws_broadcast(g->ws, str_of(ws_server_infos[type].name), payload, NULL,
-			(struct str){NULL, 0});
+		tell_windows(g, str_of(ws_server_infos[type].name), payload);
 	payload_release(payload);
 }
 
