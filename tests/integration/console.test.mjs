@@ -264,6 +264,8 @@ scenario('the last lines of a log come by level, and nothing in them can disturb
   fs.appendFileSync(file, Buffer.from(`${line('warn', 'x')}\x1b[31mred\x07\xff\u009bé\tend\n`.replace('\u009b', '\xc2\x9b').replace('é', '\xc3\xa9'), 'latin1'));
   const [last] = (await ask(editor, 'worker:log', { worker: 'store', lines: 1 }, 'worker:log_lines')).lines;
   assert.equal(last, `${line('warn', 'x')}?[31mred???é\tend`);
+  fs.appendFileSync(file, `${line('warn', 'y')}\u202eevil\u2028\n`);
+  assert.deepEqual((await ask(editor, 'worker:log', { worker: 'store', lines: 1 }, 'worker:log_lines')).lines, [`${line('warn', 'y')}?evil?`]);
   assert.equal((await ask(editor, 'worker:log', { worker: 'gateway' }, 'worker:log_lines')).worker, 'gateway');
   await refused(editor, [
     ['worker:log', { worker: 'store', lines: 501 }, 'payload.lines: expected an integer from 1 to 500, got 501'],

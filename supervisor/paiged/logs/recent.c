@@ -6,29 +6,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* U+0080 to U+009F are control characters, too. */
-static bool is_control(const unsigned char *p, size_t len)
-{
-	return (len == 1 && ((p[0] < 0x20 && p[0] != '\t') || p[0] == 0x7f)) ||
-	       (len == 2 && p[0] == 0xc2 && p[1] < 0xa0);
-}
-
 struct str recent_safe(struct str line, struct arena *arena)
 {
-	char *out = arena_alloc(arena, line.len + 1);
+	char *out = arena_alloc(arena, line.len + 1), shown[UTF8_SHOWN_SIZE];
 	size_t used = 0;
 
 	while (line.len > 0) {
-		const size_t len = utf8_char_len(line), step = len ? len : 1;
+		const char *from = line.ptr;
+		size_t len = utf8_shown(&line, shown);
+		/* What would act instead of being seen is not shown as it is. */
+		bool seen = from + len == line.ptr && memcmp(from, shown, len) == 0;
 
-		if (len == 0 || is_control((const unsigned char *)line.ptr, len)) {
-			out[used++] = '?';
+		if (seen || *from == '\t') {
+			while (from < line.ptr)
+				out[used++] = *from++;
 		} else {
-			memcpy(out + used, line.ptr, len);
-			used += len;
+			out[used++] = '?';
 		}
-		line.ptr += step;
-		line.len -= step;
 	}
 	return (struct str){out, used};
 }

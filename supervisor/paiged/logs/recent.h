@@ -13,8 +13,8 @@
 struct strs recent_read(
 	const char *path, enum log_level level, size_t lines, struct arena *arena);
 
-/* Pure. The line with a question mark for each control character but tab and for each
- * byte that is no UTF-8; in the arena. */
+/* Pure. The line with a question mark for each character but tab that utf8_shown (utf8.h)
+ * would not show as it is; in the arena. */
 struct str recent_safe(struct str line, struct arena *arena);
 
 #endif
