@@ -76,13 +76,8 @@ struct opening {
 	struct ws_client *client;
 	int kind;
 	char guard_id[MAX_ID_BYTES + 1];
-	char message_id[WS_MAX_ID_BYTES + 1]; /* JSON; empty: none */
+	struct ws_message_id message_id;
 };
-
-static struct str message_id(const struct opening *o)
-{
-	return str_of(o->message_id[0] ? o->message_id : NULL);
-}
 
 static void send_state(struct opening *o, const struct guard_snapshot *snapshot)
 {
@@ -99,7 +94,8 @@ static void send_state(struct opening *o, const struct guard_snapshot *snapshot)
 		return; /* gone, or a newer state came meanwhile */
 	w->cursor = snapshot->cursor;
 	proto_encode(guard_state_type(), &state, &out);
-	ws_answer_text(o->client, STR_LIT("guard:state"), buf_str(&out), message_id(o));
+	ws_answer_text(o->client, STR_LIT("guard:state"), buf_str(&out),
+		ws_message_id_of(&o->message_id));
 	buf_free(&out);
 }
 
@@ -110,8 +106,8 @@ static void fail(struct opening *o, struct str code, struct str text, struct str
 
 	if (w && w->cursor < 0)
 		w->client = NULL; /* there is nothing to watch */
-	ws_message_error(
-		o->client, arena_cstr(&arena, code), text, context, message_id(o));
+	ws_message_error(o->client, arena_cstr(&arena, code), text, context,
+		ws_message_id_of(&o->message_id));
 	arena_free(&arena);
 }
 
@@ -165,7 +161,7 @@ void guard_watch_on_subscribe(const struct ws_message *message)
 	o->client = message->client;
 	o->kind = ref->kind;
 	snprintf(o->guard_id, sizeof(o->guard_id), "%.*s", STR_ARG(ref->id));
-	snprintf(o->message_id, sizeof(o->message_id), "%.*s", STR_ARG(message->id));
+	ws_message_id_keep(&o->message_id, message);
 	ws_client_hold(o->client);
 	bus_call_message(o->client->server->gateway->bus, METHOD_GUARD_GET,
 		(struct str){NULL, 0}, ref, 0, on_snapshot, o);

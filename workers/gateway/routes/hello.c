@@ -26,7 +26,7 @@ struct greeting {
 	bool failed;	     /* and answered so */
 	char session_id[65]; /* empty: none */
 	struct capabilities capabilities;
-	char id[WS_MAX_ID_BYTES + 1]; /* JSON; empty: none */
+	struct ws_message_id id;
 	bool resume;
 	char epoch[65];
 	uint64_t seq;
@@ -159,8 +159,8 @@ static void send_init(const struct greeting *g)
 	struct buf out = {0};
 
 	proto_encode(connection_init_type(), &init, &out);
-	ws_answer_text(
-		client, STR_LIT("connection:init"), buf_str(&out), text_or_absent(g->id));
+	ws_answer_text(client, STR_LIT("connection:init"), buf_str(&out),
+		ws_message_id_of(&g->id));
 	buf_free(&out);
 }
 
@@ -186,8 +186,8 @@ static void welcome(const struct greeting *g)
 static void fail(struct greeting *g, const char *code, struct str message)
 {
 	g->failed = true;
-	ws_message_error(
-		g->client, code, message, (struct str){NULL, 0}, text_or_absent(g->id));
+	ws_message_error(g->client, code, message, (struct str){NULL, 0},
+		ws_message_id_of(&g->id));
 }
 
 /* One of the answers that the greeting waits for has come. */
@@ -245,7 +245,7 @@ void hello_on_message(const struct ws_message *message)
 	g->client = message->client;
 	g->resume = hello->has_resume;
 	follow_set(g->client, WS_FEED_PROGRESS, hello->wants_progress);
-	snprintf(g->id, sizeof(g->id), "%.*s", STR_ARG(message->id));
+	ws_message_id_keep(&g->id, message);
 	if (g->resume) {
 		snprintf(
 			g->epoch, sizeof(g->epoch), "%.*s", STR_ARG(hello->resume.epoch));

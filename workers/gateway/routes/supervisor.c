@@ -29,19 +29,14 @@ struct asking {
 	struct gateway *gateway;
 	struct ws_client *client; /* NULL: for those who follow the status */
 	enum ctl_command command;
-	char id[WS_MAX_ID_BYTES + 1]; /* JSON of the message's id; empty: none */
-	const char *worker;	      /* of a restart, or whose log it is */
+	struct ws_message_id id;
+	const char *worker; /* of a restart, or whose log it is */
 	struct bufferevent *io;
 };
 
 static int asking_count;
 static bool following_asks;
 static struct event *follow_timer;
-
-static struct str message_id(const struct asking *a)
-{
-	return str_of(a->id[0] ? a->id : NULL);
-}
 
 static void asking_free(struct asking *a)
 {
@@ -58,8 +53,8 @@ static void asking_free(struct asking *a)
 static void fail(const struct asking *a, const char *code, struct str text)
 {
 	if (a->client)
-		ws_message_error(
-			a->client, code, text, (struct str){NULL, 0}, message_id(a));
+		ws_message_error(a->client, code, text, (struct str){NULL, 0},
+			ws_message_id_of(&a->id));
 	else
 		log_warn("the supervisor does not tell its status", "reason", "%.*s",
 			STR_ARG(text), NULL);
@@ -97,11 +92,22 @@ static void tell_status(const struct asking *a, struct str line)
 	proto_encode(status_state_type(), &state, &out);
 	payload = payload_taking(&out);
 	if (a->client)
-		ws_answer(a->client, STR_LIT("status:state"), payload, message_id(a));
+		ws_answer(a->client, STR_LIT("status:state"), payload,
+			ws_message_id_of(&a->id));
 	else
 		ws_tell_followers(
 			g->ws, WS_FEED_STATUS, STR_LIT("status:state"), payload);
 	payload_release(payload);
+}
+
+static void tell(const struct asking *a, const char *name, const struct type *type,
+	const void *message)
+{
+	struct buf out = {0};
+
+	proto_encode(type, message, &out);
+	ws_answer_text(a->client, str_of(name), buf_str(&out), ws_message_id_of(&a->id));
+	buf_free(&out);
 }
 
 static void tell_restarted(const struct asking *a, yyjson_val *root)
@@ -109,24 +115,16 @@ static void tell_restarted(const struct asking *a, yyjson_val *root)
 	const struct worker_restarted message = {.worker = str_of(a->worker),
 		.took_ms = yyjson_get_sint(yyjson_obj_get(root, "took_ms")),
 		.has_took_ms = true};
-	struct buf out = {0};
 
-	proto_encode(worker_restarted_type(), &message, &out);
-	ws_answer_text(
-		a->client, STR_LIT("worker:restarted"), buf_str(&out), message_id(a));
-	buf_free(&out);
+	tell(a, "worker:restarted", worker_restarted_type(), &message);
 }
 
 static void tell_log(const struct asking *a, struct str line)
 {
 	const struct worker_log_lines message = {.worker = str_of(a->worker),
 		.lines.raw = json_slice_member(line, "lines")};
-	struct buf out = {0};
 
-	proto_encode(worker_log_lines_type(), &message, &out);
-	ws_answer_text(
-		a->client, STR_LIT("worker:log_lines"), buf_str(&out), message_id(a));
-	buf_free(&out);
+	tell(a, "worker:log_lines", worker_log_lines_type(), &message);
 }
 
 static void take_answer(const struct asking *a, struct str line)
@@ -144,7 +142,8 @@ static void take_answer(const struct asking *a, struct str line)
 	else if (a->command == CTL_STATUS)
 		tell_status(a, line);
 	else if (a->command == CTL_CONFIG)
-		ws_answer_text(a->client, STR_LIT("settings:state"), line, message_id(a));
+		ws_answer_text(a->client, STR_LIT("settings:state"), line,
+			ws_message_id_of(&a->id));
 	else if (a->command == CTL_LOGS)
 		tell_log(a, line);
 	else
@@ -223,7 +222,7 @@ static void ask(struct gateway *g, const struct ws_message *message,
 	if (message) {
 		a->client = message->client;
 		ws_client_hold(a->client);
-		snprintf(a->id, sizeof(a->id), "%.*s", STR_ARG(message->id));
+		ws_message_id_keep(&a->id, message);
 	} else {
 		following_asks = true;
 	}

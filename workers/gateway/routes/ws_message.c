@@ -7,6 +7,7 @@
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/routes.h"
 #include "workers/gateway/ws/ws_server.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Of an unknown type, in the log. */
@@ -69,6 +70,16 @@ static bool take_id(struct ws_message *m, struct str text, yyjson_val *root)
 		return false;
 	}
 	return true;
+}
+
+void ws_message_id_keep(struct ws_message_id *kept, const struct ws_message *message)
+{
+	snprintf(kept->json, sizeof(kept->json), "%.*s", STR_ARG(message->id));
+}
+
+struct str ws_message_id_of(const struct ws_message_id *kept)
+{
+	return str_of(kept->json[0] ? kept->json : NULL);
 }
 
 /* yyjson keeps members in the order of the text. */

@@ -36,6 +36,15 @@ struct ws_message {
 /* `text` is what the client's reader has just given. */
 void ws_message_take(struct ws_client *client, struct str text);
 
+/* The id of a message that is answered after its handler has returned. */
+struct ws_message_id {
+	char json[WS_MAX_ID_BYTES + 1]; /* empty: none */
+};
+
+void ws_message_id_keep(struct ws_message_id *kept, const struct ws_message *message);
+/* JSON, or absent. */
+struct str ws_message_id_of(const struct ws_message_id *kept);
+
 /* Answers connection:error to one window; `context` is JSON or absent. */
 void ws_message_error(struct ws_client *client, const char *code, struct str text,
 	struct str context, struct str id);
