@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Notes run per turn of the loop, and for how long; the rest waits for the next turn. */
+/* Tasks run per turn of the loop, and for how long; the rest waits for the next turn. */
 #define TASKS_PER_TURN 256
 #define TURN_US 8000
 

@@ -37,20 +37,6 @@ static int64_t end_of_log(struct store *store)
 	return found < 0 ? found : sqlite3_column_int64(query, 0) + 1;
 }
 
-static struct str lower(struct arena *arena, struct str text)
-{
-	char *out;
-
-	if (!text.ptr)
-		return text;
-	out = arena_alloc(arena, text.len + 1);
-	for (size_t i = 0; i < text.len; i++)
-		out[i] = text.ptr[i] >= 'A' && text.ptr[i] <= 'Z'
-				 ? (char)(text.ptr[i] - 'A' + 'a')
-				 : text.ptr[i];
-	return (struct str){out, text.len};
-}
-
 static void read_row(sqlite3_stmt *query, struct arena *arena, struct action_event *row)
 {
 	*row = (struct action_event){
@@ -79,7 +65,7 @@ static int read_rows(struct store *store, struct call *call, int64_t from, int64
 	query_text(query, 3,
 		request->types.count ? json_text_strings(call->arena, request->types)
 				     : (struct str){NULL, 0});
-	query_text(query, 4, lower(call->arena, request->text));
+	query_text(query, 4, request->text);
 	query_text(query, 5, request->session_id);
 	if (query) {
 		sqlite3_bind_int64(query, 1, before);
