@@ -209,11 +209,11 @@ scenario('of more than a window can be given, the rest comes without texts; a fi
   const names = Array.from({ length: 26 }, (_, i) => `src/file-${String(i).padStart(2, '0')}.ts`);
   for (const name of names) type(editor, name, `${name}${'x'.repeat(1_000_000)}`);
   await until('the buffers', async () => (await buffer(mcp, names.at(-1)))?.dirty);
-  // A file worker that takes longer than a session waits for it, as one with sanitizers may, is asked again.
+  // One with sanitizers may take longer than a session waits for it, and is asked again.
   const { state } = await until('a file worker that answers in time', async () => {
     const answer = await restored(daemon, t, payload.sessionId);
     return answer.state.buffers.length && answer.state.diffs.length && answer;
-  }, { ms: 60000 });
+  }, { ms: process.env.ASAN_OPTIONS ? 60000 : 0 });
   assert.deepEqual(state.buffers.map(({ path: name }) => name), names);
   const whole = state.buffers.filter(({ content }) => content !== undefined);
   const bytes = whole.reduce((sum, { content }) => sum + content.length, 0);
