@@ -472,6 +472,146 @@ START_TEST(an_older_file_is_brought_forward_step_by_step)
 }
 END_TEST
 
+/* ---- every schema that was ever released ---- */
+
+static const struct schema *const schemas[] = {
+	&paige_schema, &memory_schema, &streams_schema};
+
+/* The text that a query gives, or "". Returns new. */
+static char *text_of(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *statement = NULL;
+	char *text;
+
+	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK,
+		"%s: %s", sql, sqlite3_errmsg(db));
+	text = strdup(
+		sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0)
+			? (const char *)sqlite3_column_text(statement, 0)
+			: "");
+	sqlite3_finalize(statement);
+	return text;
+}
+
+/* All tables with their columns; indexes are made anew when they are missing. */
+#define SHAPE                                                                            \
+	"SELECT group_concat(t.name || '.' || c.name || ' ' || c.type || ' ' || "        \
+	"c.\"notnull\" || ' ' || ifnull(c.dflt_value, '') || ' ' || c.pk || ' ' || "     \
+	"c.hidden, char(10)) FROM (SELECT name FROM sqlite_schema WHERE type = "         \
+	"'table' AND name NOT LIKE 'sqlite_%' ORDER BY name) AS t, "                     \
+	"pragma_table_xinfo(t.name) AS c"
+
+static void assert_same_shape(sqlite3 *db, const char *other)
+{
+	char *ours = text_of(db, SHAPE), *theirs;
+	sqlite3 *reference;
+
+	ck_assert_int_eq(sqlite3_open(other, &reference), SQLITE_OK);
+	theirs = text_of(reference, SHAPE);
+	ck_assert_str_eq(ours, theirs);
+	ck_assert_int_gt(strlen(ours), 0);
+	sqlite3_close(reference);
+	free(ours);
+	free(theirs);
+}
+
+/* A file as version `version` of `schema` made it, with rows. */
+static void make_released(const struct schema *schema, int version)
+{
+	struct content sql;
+	char name[PATH_MAX];
+	sqlite3 *db;
+
+	snprintf(name, sizeof(name), TEST_DATA "/../golden/schemas/%s-%d.sql",
+		schema->what, version);
+	ck_assert_msg(
+		access(name, R_OK) == 0, "there is no %s: add the version before", name);
+	sql = content_of(name);
+	sql.bytes[sql.len] = '\0';
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_msg(sqlite3_exec(db, sql.bytes, NULL, NULL, NULL) == SQLITE_OK, "%s",
+		sqlite3_errmsg(db));
+	ck_assert_int_eq(count(db, "PRAGMA user_version"), version);
+	sqlite3_close(db);
+	free(sql.bytes);
+}
+
+/* Rows of the older file that are not in this one: columns that a step has changed do not
+ * count. */
+static void assert_rows_are_there(sqlite3 *db, const char *older)
+{
+	char *sql = sqlite3_mprintf("ATTACH %Q AS older", older);
+	char *tables, *table, *columns, *rest;
+
+	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_free(sql);
+	tables = text_of(db, "SELECT group_concat(name) FROM older.sqlite_schema WHERE "
+			     "type = 'table' AND name NOT LIKE 'sqlite_%'");
+	for (table = strtok_r(tables, ",", &rest); table;
+		table = strtok_r(NULL, ",", &rest)) {
+		sql = sqlite3_mprintf("SELECT group_concat(name) FROM "
+				      "pragma_table_info(%Q, 'older') "
+				      "WHERE name <> 'latency_ms'",
+			table);
+		columns = text_of(db, sql);
+		sqlite3_free(sql);
+		sql = sqlite3_mprintf("SELECT count(*) FROM older.%s", table);
+		ck_assert_msg(count(db, sql) > 0, "the file has no rows of %s", table);
+		sqlite3_free(sql);
+		sql = sqlite3_mprintf("SELECT count(*) FROM (SELECT %s FROM older.%s "
+				      "EXCEPT SELECT %s FROM main.%s)",
+			columns, table, columns, table);
+		ck_assert_msg(count(db, sql) == 0, "rows of %s are lost", table);
+		sqlite3_free(sql);
+		free(columns);
+	}
+	free(tables);
+	ck_assert_int_eq(sqlite3_exec(db, "DETACH older", NULL, NULL, NULL), SQLITE_OK);
+}
+
+static void bring_forward(const struct schema *schema, int version)
+{
+	char kept[sizeof(path) + 16], other[sizeof(path) + 16];
+	struct schema then = *schema;
+	struct problem problem;
+	struct database db;
+	sqlite3 *older;
+
+	snprintf(kept, sizeof(kept), "%s.schema-%d", path, version);
+	snprintf(other, sizeof(other), "%s.other", path);
+	make_released(schema, version);
+	/* The steps of today make what they made then: a step that was released is
+	 * never changed. */
+	then.version = version;
+	then.statements_count = 0;
+	ck_assert_int_eq(database_open(&db, other, &then, &problem), 0);
+	assert_same_shape(db.handle, path);
+	database_close(&db);
+	unlink(other);
+
+	ck_assert_msg(
+		database_open(&db, path, schema, &problem) == 0, "%s", problem.text);
+	ck_assert_int_eq(count(db.handle, "PRAGMA user_version"), schema->version);
+	assert_rows_are_there(db.handle, kept);
+	database_close(&db);
+	ck_assert_int_eq(sqlite3_open(kept, &older), SQLITE_OK);
+	ck_assert_int_eq(count(older, "PRAGMA user_version"), version);
+	sqlite3_close(older);
+	/* Beside a file that was made anew. */
+	ck_assert_int_eq(database_open(&db, other, schema, &problem), 0);
+	assert_same_shape(db.handle, path);
+	database_close(&db);
+	unlink(other);
+	unlink(path);
+}
+
+START_TEST(every_schema_that_was_released_is_brought_forward)
+{
+	for (int version = 1; version < schemas[_i]->version; version++)
+		bring_forward(schemas[_i], version);
+}
+END_TEST
+
 START_TEST(calls_of_the_first_schema_get_their_status)
 {
 	struct schema first = paige_schema;
@@ -584,9 +724,6 @@ END_TEST
 
 /* All SQL of the tables, the transactions' included, on the schema that it is for: no
  * call has to come for a wrong one to show. */
-static const struct schema *const schemas[] = {
-	&paige_schema, &memory_schema, &streams_schema};
-
 START_TEST(every_statement_can_be_prepared)
 {
 	const struct schema *schema = schemas[_i];
@@ -621,6 +758,8 @@ int main(void)
 	tcase_add_test(tc, rows_in_the_log_of_a_killed_process_are_there);
 	tcase_add_loop_test(tc, a_damaged_file_is_refused_as_it_is, 0,
 		(int)(sizeof(damages) / sizeof(damages[0])));
+	tcase_add_loop_test(tc, every_schema_that_was_released_is_brought_forward, 0,
+		sizeof(schemas) / sizeof(schemas[0]));
 	tcase_add_test(tc, calls_of_the_first_schema_get_their_status);
 	tcase_add_loop_test(tc, a_file_of_a_later_version_or_of_others_is_refused, 0,
 		sizeof(strangers) / sizeof(strangers[0]));
