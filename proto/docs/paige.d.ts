@@ -312,6 +312,8 @@ export interface SessionResume {
 export interface DashboardRequest {
 	/** Which days the statistics cover; all without it (P12.4). */
 	statsPeriod?: StatsPeriod;
+	/** Issues and materials may be what Claude has answered to the same question in the last day, which costs nothing. Without it Claude is asked and paid (P12.24). */
+	reuse?: boolean;
 }
 
 /** The learner asks what a piece of code means (story 11). */

@@ -376,3 +376,55 @@ scenario('the dashboard shows its state at once, then issues, and says what is m
   assert.ok(materials.seq < issues.seq, 'materials do not wait for issues');
   assert.match(issues.payload.error, /./);
 });
+
+scenario('a dashboard that is opened again is answered from what was paid for, as long as the question is the same', async (t) => {
+  const tools = t.directory('tools');
+  const list = (count) => fs.writeFileSync(path.join(tools, 'issues'), JSON.stringify(Array.from({ length: count }, (_, i) => ({ number: i + 1, title: `Issue ${i + 1}`, body: 'b', labels: [], assignees: [], comments: [] }))));
+  fs.writeFileSync(path.join(tools, 'gh'), GH, { mode: 0o755 });
+  fs.writeFileSync(path.join(tools, 'mode'), 'list');
+  list(2);
+  const answers = { learning_materials: { recommendations: [{ knowledge_gap: 'templates', resources: [], study_order: 's', practice_connection: null }] } };
+  const { asked, daemon, editor } = await world(t, answers, { PATH: `${tools}:${process.env.PATH}` });
+  const sessionId = await begin(editor);
+  const gap = (id, topic) => daemon.sql(`INSERT INTO knowledge_gaps (id, session_id, topic, severity, evidence, related_concepts, last_encountered_at) VALUES ('${id}', '${sessionId}', '${topic}', 'high', 'x', '[]', '2026-01-01T00:00:00.000Z')`);
+  await gap('g1', 'templates');
+  const load = async (request = { reuse: true }) => {
+    editor.send('dashboard:request', request);
+    const [issues, materials] = await Promise.all(['issues', 'materials'].map((part) => editor.next([`dashboard:${part}`, `dashboard:${part}_error`])));
+    return { issues: issues.payload.issues.length, materials: materials.payload.recommendations.length };
+  };
+  const paid = () => [asked('issue_assessment').length, asked('learning_materials').length];
+  const rows = async () => (await daemon.sql('SELECT call_type FROM api_call_log ORDER BY call_type')).map((row) => row.call_type);
+
+  assert.deepEqual(await load(), { issues: 2, materials: 1 });
+  assert.deepEqual(paid(), [1, 1], 'the first one is paid for');
+  for (const statsPeriod of ['7d', '30d']) assert.deepEqual(await load({ statsPeriod, reuse: true }), { issues: 2, materials: 1 });
+  for (const worker of ['llm', 'store']) await daemon.replaced(worker, await daemon.kill9(worker));
+  assert.deepEqual(await load(), { issues: 2, materials: 1 });
+  assert.deepEqual(paid(), [1, 1], 'neither another period nor another process is another question');
+  assert.deepEqual(await rows(), ['issue_assessment', 'learning_materials'], 'and no call is logged that was none');
+
+  list(3);
+  assert.deepEqual(await load(), { issues: 3, materials: 1 });
+  assert.deepEqual(paid(), [2, 1], 'other issues are another question');
+  await gap('g2', 'lifetimes');
+  await load();
+  assert.deepEqual(paid(), [3, 2], 'and so are other gaps, which both parts are told');
+
+  await load({});
+  assert.deepEqual(paid(), [4, 3], 'who does not say that an earlier answer will do pays');
+  editor.send('dashboard:refresh_issues');
+  await editor.next('dashboard:issues');
+  assert.deepEqual(paid(), [5, 3], 'and so does who wants them looked at again');
+
+  list(4);
+  const seen = editor.of('dashboard:materials').length;
+  let open;
+  answers.issue_assessment = () => new Promise((resolve) => (open = () => resolve({ issues: [] })));
+  for (let i = 0; i < 3; i += 1) editor.send('dashboard:request', { reuse: true });
+  await until('one is asked', () => open);
+  await until('materials of all three', () => editor.of('dashboard:materials').length === seen + 3);
+  open();
+  for (let i = 0; i < 3; i += 1) assert.deepEqual((await editor.next('dashboard:issues')).payload.issues, []);
+  assert.deepEqual(paid(), [6, 3], 'of windows that ask at the same time one pays');
+});

@@ -157,6 +157,8 @@ static int init(struct worker *w)
 	llm->worker = w;
 	llm->github = gh_installed();
 	pthread_mutex_init(&llm->wrap_up, NULL);
+	pthread_mutex_init(&llm->issues, NULL);
+	pthread_mutex_init(&llm->materials, NULL);
 	flow_turns_init(&llm->dashboards);
 	call_client_init(&llm->client);
 	llm->memory = memory_new(w->settings);

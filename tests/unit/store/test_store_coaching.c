@@ -352,6 +352,7 @@ END_TEST
 #define WORK_A "aaaaaaaa-0000-7000-8000-000000000000"
 #define WORK_B "bbbbbbbb-0000-7000-8000-000000000000"
 #define ASKED "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define NOTHING "{\"id\":null,\"steps\":[]}"
 
 static void keep_step(const char *id, const char *step, const char *text)
@@ -437,6 +438,66 @@ START_TEST(works_are_kept_for_a_time_and_within_bounds)
 	ck_assert_uint_eq(works.file.works.count, 2);
 	ck_assert_ptr_nonnull(paid_works_take(&works, &take, str_of(""), now));
 	paid_works_fini(&works);
+}
+END_TEST
+
+static const struct call *find_answer(const char *asked)
+{
+	return must_call(METHOD_PAID_TAKE, NULL,
+		arena_printf(&fixture_arena,
+			"{\"owner\":\"" OWNER_TWO "\",\"asked\":\"%s\",\"forAll\":true}",
+			asked)
+			.ptr);
+}
+
+static void keep_answer(const char *id, const char *asked, const char *text)
+{
+	must_call(METHOD_PAID_KEEP, NULL,
+		arena_printf(&fixture_arena,
+			"{\"owner\":\"" OWNER_ONE
+			"\",\"id\":\"%s\",\"asked\":\"%s\",\"step\":\"one\","
+			"\"text\":\"%s\",\"forAll\":true}",
+			id, asked, text)
+			.ptr);
+}
+
+START_TEST(answers_for_all_are_found_by_everybody_in_any_session)
+{
+	const struct paid_take take = {.asked = STR_LIT(ASKED), .for_all = true};
+	const struct wall now = clock_wall();
+	struct wall within = {now.us + (PAID_ANSWERS_KEEP_MS - 60000) * 1000LL};
+	struct wall late = {now.us + PAID_ANSWERS_KEEP_MS * 1000LL + 1000000};
+
+	start_session();
+	keep_answer(WORK_A, ASKED, "first");
+	must_call(METHOD_SESSION_END, NULL, "{}");
+	start_session();
+	for (int i = 0; i < 2; i++) /* it stays */
+		ck_assert_ptr_nonnull(
+			strstr(find_answer(ASKED)->outcome.answer.ptr, "\"first\""));
+	answered(take_work(OWNER_TWO), NOTHING); /* no work to go on with */
+	fixture_restart();
+	ck_assert_ptr_nonnull(
+		strstr(find_answer(ASKED)->outcome.answer.ptr, "\"first\""));
+	ck_assert_ptr_nonnull(
+		paid_works_take(&store.paid_works, &take, str_of(""), within));
+	ck_assert_ptr_null(paid_works_take(&store.paid_works, &take, str_of(""), late));
+	/* Another question for the same step: its answer replaces the one before. */
+	keep_answer(WORK_B, OTHER, "second");
+	answered(find_answer(ASKED), NOTHING);
+	ck_assert_ptr_nonnull(
+		strstr(find_answer(OTHER)->outcome.answer.ptr, "\"second\""));
+	ck_assert_uint_eq(store.paid_works.file.works.count, 1);
+}
+END_TEST
+
+START_TEST(a_work_is_no_answer_for_all)
+{
+	keep_step(WORK_A, "one", "first");
+	answered(find_answer(ASKED), NOTHING);
+	keep_answer(WORK_B, ASKED, "second");
+	ck_assert_ptr_nonnull(
+		strstr(take_work(OWNER_TWO)->outcome.answer.ptr, "\"first\""));
 }
 END_TEST
 
@@ -631,6 +692,8 @@ int main(void)
 	tcase_add_test(tc, calls_that_nobody_ended_are_logged_as_failed);
 	tcase_add_test(tc, a_broken_list_of_open_calls_does_no_harm);
 	tcase_add_test(tc, works_that_were_paid_for_are_found_by_the_next_worker);
+	tcase_add_test(tc, answers_for_all_are_found_by_everybody_in_any_session);
+	tcase_add_test(tc, a_work_is_no_answer_for_all);
 	tcase_add_test(tc, works_belong_to_their_session);
 	tcase_add_test(tc, works_are_kept_for_a_time_and_within_bounds);
 	tcase_add_test(tc, a_broken_list_of_works_does_no_harm);

@@ -392,6 +392,21 @@ static void build_format(struct buf *body, const struct call *c, const void *arg
 	build_format_request(body, c, *(const struct str *)arg);
 }
 
+/* The first request of the call: model, prompt and message, and what form is asked for. */
+static struct str first_request(const struct call *c)
+{
+	struct buf body = {0};
+	struct str result;
+
+	if (c->info->searches)
+		build_search_request(&body, c, NULL, 0);
+	else
+		build_format_request(&body, c, c->user);
+	result = arena_str(&c->flow->arena, buf_str(&body));
+	buf_free(&body);
+	return result;
+}
+
 /* Parses and checks the text of an answer (P7.1). */
 static enum call_outcome read_response(
 	struct call *c, struct str text, const void **response)
@@ -588,6 +603,9 @@ static void pay(struct call *c, struct call_result *result)
 	if (c->outcome == CALL_OUTCOME_OK) {
 		result->latency_ms = mono_diff_ms(clock_mono(), begin);
 		paid_work_keep(c->flow, c->info->name, c->answer);
+		if (c->request->keep)
+			paid_answer_keep(
+				c->flow, c->info->name, first_request(c), c->answer);
 	}
 	log_call(c, key, &row, result->latency_ms);
 }
@@ -597,6 +615,8 @@ static bool was_paid(struct call *c, struct call_result *result)
 {
 	struct str text = paid_work_found(c->flow, c->info->name);
 
+	if (!text.ptr && c->request->reuse)
+		text = paid_answer_find(c->flow, c->info->name, first_request(c));
 	if (!text.ptr || read_response(c, text, &result->response) != CALL_OUTCOME_OK)
 		return false;
 	result->latency_ms = 0;

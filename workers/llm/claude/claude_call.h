@@ -35,7 +35,9 @@ struct call_request {
 	struct str session_id;	  /* absent for none (P4.4) */
 	struct str dreyfus_stage; /* for prompts that have the placeholder */
 	struct str more_system;	  /* optional: goes behind the prompt */
-	const void *message;	  /* the request type of the kind */
+	bool keep;	     /* the answer is for whoever asks the same in the next day */
+	bool reuse;	     /* an answer that was kept will do, and costs nothing */
+	const void *message; /* the request type of the kind */
 };
 
 struct call_result {

@@ -19,13 +19,18 @@ static void hash(struct str first, struct str second, unsigned char out[32])
 	EVP_MD_CTX_free(context);
 }
 
-void paid_asked(enum method method, struct str arguments, char out[65])
+static void hash_in_hex(struct str first, struct str second, char out[65])
 {
 	unsigned char digest[32];
 
-	hash(str_of(method_infos[method].name), arguments, digest);
+	hash(first, second, digest);
 	for (int i = 0; i < 32; i++)
 		snprintf(out + 2 * i, 3, "%02x", digest[i]);
+}
+
+void paid_asked(enum method method, struct str arguments, char out[65])
+{
+	hash_in_hex(str_of(method_infos[method].name), arguments, out);
 }
 
 void paid_work_begin(struct flow *flow, struct paid_work_ids *ids)
@@ -72,6 +77,49 @@ void paid_work_keep(struct flow *flow, const char *step, struct str text)
 	reply = flow_call_keyed(flow, METHOD_PAID_KEEP, &keep);
 	if (reply.status != BUS_OK)
 		log_warn("an answer of Claude would be lost with this worker", "step",
+			"%s", step, "error", "%.*s", STR_ARG(reply.message), NULL);
+}
+
+/* Answers for all belong to nobody. */
+#define NOBODY "00000000-0000-0000-0000-000000000000"
+
+struct str paid_answer_find(struct flow *flow, const char *step, struct str request)
+{
+	char asked[65];
+	const struct paid_take take = {.owner = STR_LIT(NOBODY),
+		.asked = {asked, sizeof(asked) - 1},
+		.for_all = true,
+		.has_for_all = true};
+	struct paid_taken taken = {0};
+	struct proto_error error;
+	struct bus_reply reply;
+
+	hash_in_hex(str_of(step), request, asked);
+	reply = flow_call_keyed(flow, METHOD_PAID_TAKE, &take);
+	if (reply.status != BUS_OK || bus_reply_decode(METHOD_PAID_TAKE, &reply,
+					      &flow->arena, &taken, &error) < 0)
+		return (struct str){NULL, 0};
+	return taken.steps.count ? taken.steps.items[0].text : (struct str){NULL, 0};
+}
+
+void paid_answer_keep(
+	struct flow *flow, const char *step, struct str request, struct str text)
+{
+	char asked[65], id[UUID_SIZE];
+	const struct paid_keep keep = {.owner = STR_LIT(NOBODY),
+		.id = {id, UUID_SIZE - 1},
+		.asked = {asked, sizeof(asked) - 1},
+		.step = str_of(step),
+		.text = text,
+		.for_all = true,
+		.has_for_all = true};
+	struct bus_reply reply;
+
+	uuid4(id);
+	hash_in_hex(str_of(step), request, asked);
+	reply = flow_call_keyed(flow, METHOD_PAID_KEEP, &keep);
+	if (reply.status != BUS_OK)
+		log_warn("who asks Claude the same again will pay for it again", "step",
 			"%s", step, "error", "%.*s", STR_ARG(reply.message), NULL);
 }
 

@@ -5,6 +5,9 @@
  * The flow is identified by a UUID, which the next worker takes over; ids of the rows
  * that it writes are made from it. Everything here runs on the flow's thread. A flow
  * without a work (flow.work is NULL) has nothing and keeps nothing.
+ *
+ * Beside that, answers for all: to questions that windows ask again and again, so that who
+ * asks the same later is answered from what was paid for.
  */
 #ifndef PAIGE_LLM_CLAUDE_PAID_WORK_H
 #define PAIGE_LLM_CLAUDE_PAID_WORK_H
@@ -35,6 +38,12 @@ void paid_work_begin(struct flow *flow, struct paid_work_ids *ids);
 struct str paid_work_found(const struct flow *flow, const char *step);
 /* Keeps it. Returns when it is kept. */
 void paid_work_keep(struct flow *flow, const char *step, struct str text);
+/* What Claude has answered to `request`, the body that it is sent for the call `step`, in
+ * the last day; or absent. */
+struct str paid_answer_find(struct flow *flow, const char *step, struct str request);
+/* Keeps it, in the place of the one before. */
+void paid_answer_keep(
+	struct flow *flow, const char *step, struct str request, struct str text);
 /* The key for a method that the flow calls once: the same whoever does the work. */
 struct str paid_work_key(struct flow *flow, enum method method);
 

@@ -1,6 +1,9 @@
 /*
  * dashboard.c - the launch screen: figures at once, then issues and learning materials
  * side by side (story 12; FR-168 to FR-186).
+ *
+ * A window asks at each load, and when it has reconnected. Both parts cost money, so who
+ * says that an earlier answer will do gets what was answered to the same question.
  */
 #include "common/base/log.h"
 #include "workers/llm/claude/steps.h"
@@ -16,7 +19,25 @@ struct dashboard {
 	struct coaching_context coaching;
 	struct dashboard_context context;
 	bool issues_loaded, materials_loaded;
+	bool reuse; /* an earlier answer to the same question will do */
 };
+
+/* Asks, or finds the answer. Of those that would reuse an answer one asks, and the others
+ * wait for it. */
+static struct call_result ask_claude(struct flow *flow, const struct dashboard *d,
+	pthread_mutex_t *asking, struct call_request request)
+{
+	struct call_result result;
+
+	request.keep = true;
+	request.reuse = d->reuse;
+	if (d->reuse)
+		pthread_mutex_lock(asking);
+	result = call_claude_with_retry(flow, &request);
+	if (d->reuse)
+		pthread_mutex_unlock(asking);
+	return result;
+}
 
 static struct str session_of(const struct dashboard *d)
 {
@@ -96,10 +117,10 @@ static void load_issues(struct flow *flow, void *arg)
 		.related_memories = {.raw = related_memories(
 					     flow, issues_query(issues, &flow->arena))},
 		.user_login = user_login(flow)};
-	result = call_claude_with_retry(
-		flow, &(struct call_request){.kind = CALL_ISSUE_ASSESSMENT,
-			      .session_id = session_of(d),
-			      .message = &message});
+	result = ask_claude(flow, d, &llm_of(flow)->issues,
+		(struct call_request){.kind = CALL_ISSUE_ASSESSMENT,
+			.session_id = session_of(d),
+			.message = &message});
 	if (!result.response) {
 		tell_error(flow, "ui/dashboard:issues_error", result.text);
 		return;
@@ -178,11 +199,11 @@ static void load_materials(struct flow *flow, void *arg)
 	if (yyjson_arr_size(d->context.top_gaps.val) == 0) /* EC-85, EC-86 */
 		return;
 	message.tech_stack = manifests_tech_stack(flow);
-	result = call_claude_with_retry(
-		flow, &(struct call_request){.kind = CALL_LEARNING_MATERIALS,
-			      .session_id = session_of(d),
-			      .dreyfus_stage = stage_newest(&d->coaching),
-			      .message = &message});
+	result = ask_claude(flow, d, &llm_of(flow)->materials,
+		(struct call_request){.kind = CALL_LEARNING_MATERIALS,
+			.session_id = session_of(d),
+			.dreyfus_stage = stage_newest(&d->coaching),
+			.message = &message});
 	if (!result.response) {
 		tell_error(flow, "ui/dashboard:materials_error", result.text);
 		return;
@@ -232,7 +253,7 @@ void flow_dashboard_load(struct flow *flow)
 		.stats_period = m->has_stats_period ? m->stats_period : STATS_ALL,
 		.has_stats_period = true};
 	struct flow_branch *issues;
-	struct dashboard d = {0};
+	struct dashboard d = {.reuse = m->reuse};
 
 	if (!show_state(flow, call) || !prepare(flow, &d))
 		return;

@@ -108,7 +108,8 @@ static bool is_old(const struct paid_work *work, struct wall now)
 	int64_t age_ms = now.us / 1000 - work->begun_ms;
 
 	/* Of the future: the clock was set back. */
-	return age_ms < 0 || age_ms >= PAID_WORKS_KEEP_MS;
+	return age_ms < 0 ||
+	       age_ms >= (work->for_all ? PAID_ANSWERS_KEEP_MS : PAID_WORKS_KEEP_MS);
 }
 
 /* The works but for old ones and the one with this id, with room for one more. */
@@ -126,6 +127,20 @@ static struct paid_file without(const struct paid_works *works, struct str id,
 	return file;
 }
 
+/* The id of the answer for all to this step, or `otherwise`. */
+static struct str id_of_answer(
+	const struct paid_works *works, struct str step, struct str otherwise)
+{
+	for (size_t i = 0; i < works->file.works.count; i++) {
+		const struct paid_work *work = &works->file.works.items[i];
+
+		if (work->for_all && work->steps.count > 0 &&
+			str_eq(work->steps.items[0].step, step))
+			return work->id;
+	}
+	return otherwise;
+}
+
 static const struct paid_work *find(const struct paid_works *works, struct str id)
 {
 	for (size_t i = 0; i < works->file.works.count; i++)
@@ -137,8 +152,12 @@ static const struct paid_work *find(const struct paid_works *works, struct str i
 static bool fits(const struct paid_work *work, const struct paid_take *take,
 	struct str session, struct wall now)
 {
-	return str_eq(work->asked, take->asked) && !str_eq(work->owner, take->owner) &&
-	       (session.len == 0 || str_eq(work->session, session)) && !is_old(work, now);
+	if (!str_eq(work->asked, take->asked) || work->for_all != take->for_all ||
+		is_old(work, now))
+		return false;
+	return work->for_all ||
+	       (!str_eq(work->owner, take->owner) &&
+		       (session.len == 0 || str_eq(work->session, session)));
 }
 
 const struct paid_work *paid_works_take(struct paid_works *works,
@@ -154,6 +173,8 @@ const struct paid_work *paid_works_take(struct paid_works *works,
 		i--;
 	if (i == 0)
 		return NULL;
+	if (take->for_all)
+		return &works->file.works.items[i - 1];
 	work = works->file.works.items[i - 1];
 	file = without(works, work.id, now, &arena);
 	work.owner = take->owner;
@@ -172,12 +193,16 @@ int paid_works_keep(struct paid_works *works, const struct paid_keep *keep,
 	struct str session, struct wall now)
 {
 	struct arena arena = {0};
-	struct paid_file file = without(works, keep->id, now, &arena);
-	const struct paid_work *old = find(works, keep->id);
+	const struct str replaced =
+		keep->for_all ? id_of_answer(works, keep->step, keep->id) : keep->id;
+	struct paid_file file = without(works, replaced, now, &arena);
+	const struct paid_work *old = keep->for_all ? NULL : find(works, keep->id);
 	struct paid_work work = {.id = keep->id,
 		.asked = keep->asked,
 		.session = session,
-		.begun_ms = now.us / 1000};
+		.begun_ms = now.us / 1000,
+		.for_all = keep->for_all,
+		.has_for_all = true};
 	int result;
 
 	if (old)

@@ -1,5 +1,6 @@
 /*
- * paid_works.h - what Claude has answered to flows that have not ended yet.
+ * paid_works.h - what Claude has answered to flows that have not ended yet, and answers for
+ * all.
  *
  * Each answer costs money and minutes, and a llm worker that is killed has nothing left.
  * So it hands over each answer as it comes; who asks for the same work again through
@@ -7,6 +8,10 @@
  * table: paige.db has ten. The file beside it is written anew at each change.
  *
  * Works are kept for PAID_WORKS_KEEP_MS, and for the session in which they were begun.
+ *
+ * An answer for all is one to a question that windows ask again and again (what to learn
+ * next). It belongs to no session and to no process: whoever asks the same has it, for
+ * PAID_ANSWERS_KEEP_MS. Of each step the newest is kept.
  */
 #ifndef PAIGE_STORE_SERVICE_PAID_WORKS_H
 #define PAIGE_STORE_SERVICE_PAID_WORKS_H
@@ -16,6 +21,7 @@
 
 #define PAID_WORKS_FILE "paid-works"
 #define PAID_WORKS_KEEP_MS 900000
+#define PAID_ANSWERS_KEEP_MS 86400000
 /* Beyond either of these the oldest works are forgotten. */
 #define PAID_WORKS_MAX 32
 #define PAID_WORKS_MAX_BYTES (2u * 1024 * 1024)
@@ -33,7 +39,8 @@ struct paid_works {
 int paid_works_load(struct paid_works *works, const char *directory)
 	__attribute__((warn_unused_result));
 /* The work that another llm worker than `owner` has begun, in this session or in any when
- * none is active (""); it is the new owner's then. NULL: there is none. */
+ * none is active (""); it is the new owner's then. Or an answer for all, which stays as it
+ * is. NULL: there is none. */
 const struct paid_work *paid_works_take(struct paid_works *works,
 	const struct paid_take *take, struct str session, struct wall now);
 /* Keeps one answer of a work, which begins with its first. 0 or -errno of the file; it is

@@ -156,7 +156,7 @@ export function progressView({ connection, session }) {
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true });
   let seen = false;
 
-  const read = () => void (seen && connection.tell('dashboard:request', { statsPeriod: /** @type {'7d'} */ (period.value) }));
+  const read = () => void (seen && connection.tell('dashboard:request', { statsPeriod: /** @type {'7d'} */ (period.value), reuse: true }));
   const fail = (/** @type {Error} */ error) => {
     setText(problem, error.message);
     problem.hidden = false;
