@@ -85,10 +85,10 @@ typedef void bus_reply_fn(void *arg, const struct bus_reply *reply);
  */
 void bus_call(struct bus *bus, enum method method, struct str key, struct str body,
 	int64_t deadline_ms, bus_reply_fn *on_reply, void *arg);
-/* The same with the method's deadline and a body that lies in `owner`, whose memory is taken over unless
+/* The same with a body that lies in `owner`, whose memory is taken over unless
  * the call is refused: a large body is not copied. */
 void bus_call_taking(struct bus *bus, enum method method, struct str key, struct str body,
-	struct buf *owner, bus_reply_fn *on_reply, void *arg);
+	struct buf *owner, int64_t deadline_ms, bus_reply_fn *on_reply, void *arg);
 /* The same as bus_call, encoding the method's request type. */
 void bus_call_message(struct bus *bus, enum method method, struct str key,
 	const void *request, int64_t deadline_ms, bus_reply_fn *on_reply, void *arg);

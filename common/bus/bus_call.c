@@ -124,7 +124,7 @@ void bus_call(struct bus *bus, enum method method, struct str key, struct str bo
 }
 
 void bus_call_taking(struct bus *bus, enum method method, struct str key, struct str body,
-	struct buf *owner, bus_reply_fn *on_reply, void *arg)
+	struct buf *owner, int64_t deadline_ms, bus_reply_fn *on_reply, void *arg)
 {
 	struct bus_peer *peer = &bus->peers[method_infos[method].owner];
 	enum bus_status status = refusal(peer, method, key, body);
@@ -138,7 +138,7 @@ void bus_call_taking(struct bus *bus, enum method method, struct str key, struct
 	}
 	call->on_reply = on_reply;
 	call->arg = arg;
-	start_call(bus, call, status, 0);
+	start_call(bus, call, status, deadline_ms);
 }
 
 void bus_call_message(struct bus *bus, enum method method, struct str key,

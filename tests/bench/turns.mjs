@@ -31,6 +31,16 @@ function manyFiles(count) {
 const big = lines(5 * MB);
 const oneByte = `${big.slice(0, -2)}#\n`;
 
+/** Posts JSON and reads the answer, whatever it is. */
+const post = (daemon, at, body, headers = {}) =>
+  fetch(daemon.url + at, { method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers }, body }).then((answer) => answer.text());
+/** A call of a tool as Claude Code sends it, with these arguments as JSON. */
+const toolCall = (args) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"paige_show_message","arguments":${args}}}`;
+const long = 'x'.repeat(9.6 * MB);
+const numbers = `[${'1,'.repeat(4.8 * MB)}1]`;
+/** A text of 7.9 MB in lines, as long as a file may be. */
+const longest = lines(7.9 * MB);
+
 /** name: project (a directory to be made), before (of the figures), run (what is asked). */
 const CASES = {
   'nothing but pings': { run: () => sleep(1000) },
@@ -83,6 +93,31 @@ const CASES = {
       await mcp.ok('paige_get_session_state', { include: ['buffers'] }).catch(() => {});
       await mcp.ok('paige_get_diff', {});
     },
+  },
+  'first edit of 7.9 MB, not open': {
+    project: () => smallProject({ 'src/long.ts': longest }),
+    run: async ({ editor, mcp }) => {
+      editor.send('buffer:update', { path: 'src/long.ts', content: 'short\n' });
+      await until('the buffer', async () => (await mcp.ok('paige_get_buffer', { path: 'src/long.ts' }))?.dirty);
+    },
+  },
+  'places in 20 files of 7.9 MB': {
+    project: () => smallProject(Object.fromEntries([...Array(20).keys()].map((i) => [`src/long${i}.ts`, longest]))),
+    run: async ({ mcp }) => {
+      for (let i = 0; i < 20; i += 1) await mcp.ok('paige_highlight_lines', { path: `src/long${i}.ts`, start: 1, end: 200_000 });
+    },
+  },
+  'MCP call with text of 9.6 MB': {
+    run: ({ daemon, mcp }) => post(daemon, '/mcp', toolCall(`{"message":"${long}"}`), { 'Mcp-Session-Id': mcp.transport.sessionId }),
+  },
+  'MCP call, 4.8 million numbers': {
+    run: ({ daemon, mcp }) => post(daemon, '/mcp', toolCall(`{"message":${numbers}}`), { 'Mcp-Session-Id': mcp.transport.sessionId }),
+  },
+  'guard event with text of 9.6 MB': {
+    run: ({ daemon }) => post(daemon, '/guards/session-guard/a/events', `{"clientEventId":"${long}"}`),
+  },
+  'guard event, 4.8 million numbers': {
+    run: ({ daemon }) => post(daemon, '/guards/session-guard/a/events', `{"clientEventId":${numbers}}`),
   },
   'backup of 60 MB': {
     data: (dir) => execFileSync('sqlite3', [path.join(dir, 'paige.db'), 'CREATE TABLE ballast (x); WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i < 60000) INSERT INTO ballast SELECT randomblob(1000) FROM c;']),
@@ -139,7 +174,7 @@ async function measure(dir, { data, before, run, fresh }) {
 const wanted = process.argv.slice(2);
 const shown = WORKERS.filter((name) => ['gateway', 'fswatch', 'store'].includes(name));
 console.log(`milliseconds, least of ${ROUNDS} rounds: longest turn (processor time of the longest)`);
-console.log(['input'.padEnd(30), ...shown.map((name) => name.padStart(16)), 'ping p99'.padStart(10), 'most'.padStart(8), 'took'.padStart(9)].join(''));
+console.log(['input'.padEnd(34), ...shown.map((name) => name.padStart(16)), 'ping p99'.padStart(10), 'most'.padStart(8), 'took'.padStart(9)].join(''));
 for (const [name, what] of Object.entries(CASES)) {
   if (wanted.length && !wanted.some((word) => name.includes(word))) continue;
   const dir = what.project ? what.project() : smallProject();
@@ -151,7 +186,7 @@ for (const [name, what] of Object.entries(CASES)) {
   }
   const least = (of) => Math.min(...rounds.map(of).map((n) => n ?? Infinity)).toFixed(1);
   console.log([
-    name.padEnd(30),
+    name.padEnd(34),
     ...shown.map((worker) => `${least((r) => r.wall[worker])} (${least((r) => r.cpu[worker])})`.padStart(16)),
     least((r) => r.p99).padStart(10),
     least((r) => r.most).padStart(8),

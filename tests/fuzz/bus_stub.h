@@ -61,10 +61,10 @@ void bus_call(struct bus *bus, enum method method, struct str key, struct str bo
 }
 
 void bus_call_taking(struct bus *bus, enum method method, struct str key, struct str body,
-	struct buf *owner, bus_reply_fn *on_reply, void *arg)
+	struct buf *owner, int64_t deadline_ms, bus_reply_fn *on_reply, void *arg)
 {
 	(void)owner;
-	bus_call(bus, method, key, body, 0, on_reply, arg);
+	bus_call(bus, method, key, body, deadline_ms, on_reply, arg);
 }
 
 void bus_call_message(struct bus *bus, enum method method, struct str key,

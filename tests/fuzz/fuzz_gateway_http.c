@@ -5,6 +5,7 @@
  * is sent. Whatever is sent must mean the same however it is cut.
  */
 #include "common/base/log.h"
+#include "common/bus/jobs.h"
 #include "tests/fuzz/bus_stub.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http_head.h"
@@ -48,6 +49,7 @@ static void start(void)
 	/* Everybody is known by the token, so that most of what is sent gets through. */
 	access_policy_init(&gateway.access, STR_LIT("localhost"), 80, STR_LIT("t"),
 		STR_LIT("http://x"));
+	gateway.parsers = jobs_new(gateway.base);
 	gateway.ws = ws_server_new(&gateway, ws_message_take);
 	gateway.ws->on_close = guard_watch_forget;
 	gateway.mcp = mcp_server_new(

@@ -4,6 +4,7 @@
  * the rest is the text of one message, cut into fragments by the second byte.
  */
 #include "common/base/log.h"
+#include "common/bus/jobs.h"
 #include "tests/fuzz/bus_stub.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/routes/guard_watch.h"
@@ -24,6 +25,7 @@ static void start(void)
 	signal(SIGPIPE, SIG_IGN);
 	log_init("fuzz", LOG_LEVEL_ERROR);
 	gateway.base = event_base_new();
+	gateway.parsers = jobs_new(gateway.base);
 	gateway.ws = ws_server_new(&gateway, ws_message_take);
 	gateway.ws->on_close = guard_watch_forget;
 }

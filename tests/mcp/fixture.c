@@ -1,6 +1,7 @@
 /* fixture.c - see fixture.h. Usage: mcp_fixture PORT; ends on SIGTERM. */
 #include "tests/mcp/fixture.h"
 #include "common/base/log.h"
+#include "common/bus/jobs.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/sockdiag.h"
 #include "workers/gateway/web/http_routes.h"
@@ -179,6 +180,7 @@ int main(int argc, char **argv)
 	log_init("mcp-fixture", LOG_LEVEL_INFO);
 	fd = listen_on(atoi(argv[1]));
 	g->base = fixture.base = event_base_new();
+	g->parsers = jobs_new(g->base);
 	g->port = (uint16_t)http_listening_port(fd);
 	g->diag_fd = sockdiag_open();
 	access_policy_init(

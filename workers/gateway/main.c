@@ -7,6 +7,7 @@
  * any case.
  */
 #include "common/base/log.h"
+#include "common/bus/jobs.h"
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
 #include "workers/gateway/http/fleet_view.h"
@@ -170,6 +171,9 @@ static int init(struct worker *w)
 			"error", "%s", strerror(-g->diag_fd), NULL);
 	find_allowed(g);
 	set_access(g);
+	g->parsers = jobs_new(g->base);
+	if (!g->parsers)
+		return WORKER_EXIT_INTERNAL;
 	g->ws = ws_server_new(g, ws_message_take);
 	g->ws->on_close = guard_watch_forget;
 	g->mcp = mcp_server_new(g->base, mcp_tools_service(g), &g->metrics);
@@ -215,7 +219,8 @@ static void stop(struct worker *w)
 		g->ws->count, NULL);
 	if (serving)
 		http_stop_accepting(g);
-	serving = true; /* and it does not begin any more */
+	serving = true;		/* and it does not begin any more */
+	jobs_drain(g->parsers); /* what was received is handed on */
 	mcp_tool_calls_end_all(g);
 	mcp_server_stop(g->mcp);
 	mcp_tool_log_stop(g);

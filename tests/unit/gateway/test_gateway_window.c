@@ -1,8 +1,10 @@
 /* Tests of windows on a bus that goes nowhere: routes of every kind, audiences, slow and
  * vanished windows, congestion (workers/gateway/routes/routes.h, ws_client.h, ws_server.h). */
 #include "common/base/log.h"
+#include "common/bus/jobs.h"
 #include "tests/fuzz/bus_stub.h"
 #include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http_reading.h"
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/guard_watch.h"
 #include "workers/gateway/routes/routes.h"
@@ -29,6 +31,7 @@ static void setup(void)
 	signal(SIGPIPE, SIG_IGN);
 	log_init("test", LOG_LEVEL_ERROR);
 	gateway.base = event_base_new();
+	gateway.parsers = jobs_new(gateway.base);
 	gateway.ws = ws_server_new(&gateway, ws_message_take);
 	gateway.ws->on_close = guard_watch_forget;
 }
@@ -368,13 +371,13 @@ static void gate_close(struct gate *gate)
 	*gate = (struct gate){.job = {.run = run_gate, .done = done_gate},
 		.closed = PTHREAD_MUTEX_INITIALIZER};
 	pthread_mutex_lock(&gate->closed);
-	jobs_add(gateway.ws->parsers, &gate->job);
+	jobs_add(gateway.parsers, &gate->job);
 }
 
 static void gate_open(struct gate *gate)
 {
 	pthread_mutex_unlock(&gate->closed);
-	jobs_drain(gateway.ws->parsers);
+	jobs_drain(gateway.parsers);
 }
 
 /* A thread parses it: the loop only takes what comes out, in the order of the messages.
@@ -386,7 +389,7 @@ START_TEST(parses_large_messages_beside_the_loop)
 
 	put_large(&text,
 		"{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\",\"content\":\"",
-		WS_PARSE_AT_ONCE_BYTES, "\"}}");
+		READ_AT_ONCE_BYTES, "\"}}");
 	for (int round = 0; round < 3; round++) {
 		struct gate gate;
 
@@ -428,7 +431,7 @@ START_TEST(refuses_large_messages_like_small_ones)
 	struct buf text = {0};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const size_t sizes[] = {10, WS_PARSE_AT_ONCE_BYTES};
+		const size_t sizes[] = {10, READ_AT_ONCE_BYTES};
 
 		for (int j = 0; j < 2; j++) {
 			struct str frame;
@@ -438,7 +441,7 @@ START_TEST(refuses_large_messages_like_small_ones)
 				say_large(&w, buf_str(&text));
 			else
 				say(&w, (buf_add_char(&text, '\0'), text.data));
-			jobs_drain(gateway.ws->parsers);
+			jobs_drain(gateway.parsers);
 			frame = next_frame(&w);
 			ck_assert_msg(memmem(frame.ptr, frame.len, cases[i].message,
 					      strlen(cases[i].message)),
@@ -462,7 +465,7 @@ START_TEST(hands_on_a_large_message_of_a_window_that_has_gone)
 	gate_close(&gate);
 	put_large(&text,
 		"{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\",\"content\":\"",
-		WS_PARSE_AT_ONCE_BYTES, "\"}}");
+		READ_AT_ONCE_BYTES, "\"}}");
 	say_large(&w, buf_str(&text));
 	ws_client_end(w.client);
 	turn();

@@ -14,6 +14,7 @@
 #include "workers/gateway/http/metrics.h"
 
 struct http_server;
+struct jobs;
 struct mcp_server;
 struct ws_server;
 
@@ -27,7 +28,8 @@ struct gateway {
 	char epoch[40];
 	struct str token;
 	struct access_policy access;
-	int diag_fd; /* sockdiag.h; -1 when the kernel does not answer */
+	int diag_fd;	      /* sockdiag.h; -1 when the kernel does not answer */
+	struct jobs *parsers; /* the thread that reads long messages and bodies */
 	struct fleet_view fleet;
 	struct gateway_metrics metrics;
 	struct http_server *http;

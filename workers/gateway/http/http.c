@@ -266,23 +266,30 @@ static void split_target(struct http_request *r)
 		r->path = STR_LIT("");
 }
 
-static void on_request(struct evhttp_request *ev, void *arg)
+void http_request_of(
+	struct gateway *g, struct evhttp_request *ev, struct http_request *out)
 {
-	struct gateway *g = arg;
-	struct http_request r = {
+	*out = (struct http_request){
 		.gateway = g,
 		.ev = ev,
 		.conn = http_conns_of(ev),
 		.method = evhttp_request_get_command(ev),
 	};
+	split_target(out);
+	read_headers(ev, &out->headers);
+}
+
+static void on_request(struct evhttp_request *ev, void *arg)
+{
+	struct gateway *g = arg;
+	struct http_request r;
 	const struct http_route *route;
 	enum access_verdict verdict;
 
 	g->metrics.http_requests++;
+	http_request_of(g, ev, &r);
 	if (r.conn)
 		http_conn_begin_serving(r.conn, ev);
-	split_target(&r);
-	read_headers(ev, &r.headers);
 	route = g->http->site->route_of(r.path);
 	verdict = judge(&r, rules_of(route));
 	if (r.conn && verdict == ACCESS_GRANTED && rules_of(route) == ACCESS_RULES_ALL)

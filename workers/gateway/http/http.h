@@ -103,6 +103,10 @@ int http_listening_port(int fd);
 /* access_is_operator of a request whose handler runs. */
 bool http_is_operator(const struct http_request *request);
 
+/* What the handler of a path gets; the texts are valid until the next request is read. */
+void http_request_of(
+	struct gateway *g, struct evhttp_request *ev, struct http_request *out);
+
 /* The body of the request, in one piece; valid until it is answered. */
 struct str http_body(struct evhttp_request *ev);
 

@@ -45,7 +45,7 @@ bool http_call_may_post(struct http_request *request)
 }
 
 void http_call(struct gateway *g, struct http_request *request, enum method method,
-	struct str body, int status)
+	struct buf *body, int status)
 {
 	const struct method_info *info = &method_infos[method];
 	struct pending *p = xmalloc(sizeof(*p));
@@ -53,8 +53,9 @@ void http_call(struct gateway *g, struct http_request *request, enum method meth
 
 	*p = (struct pending){.ev = request->ev, .status = status};
 	uuid7(clock_wall(), key);
-	bus_call(g->bus, method,
-		info->flags & METHOD_KEYED ? str_of(key) : (struct str){NULL, 0}, body,
+	bus_call_taking(g->bus, method,
+		info->flags & METHOD_KEYED ? str_of(key) : (struct str){NULL, 0},
+		buf_str(body), body,
 		info->deadline_ms < HTTP_CALL_MS ? info->deadline_ms : HTTP_CALL_MS,
 		on_reply, p);
 }

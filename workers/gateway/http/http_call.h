@@ -4,7 +4,7 @@
 #ifndef PAIGE_GATEWAY_HTTP_HTTP_CALL_H
 #define PAIGE_GATEWAY_HTTP_HTTP_CALL_H
 
-#include "common/base/str.h"
+#include "common/base/buf.h"
 #include "proto/tables/methods.h"
 
 struct gateway;
@@ -17,11 +17,12 @@ struct http_request;
  * of a foreign page cannot (R21). Else it was answered 415. */
 bool http_call_may_post(struct http_request *request);
 /*
- * Calls `method` with `body` (JSON, copied), with a fresh key when it takes one. Its
+ * Calls `method` with `body` (JSON, whose memory is taken over unless the call is
+ * refused), with a fresh key when it takes one. Its
  * reply becomes the body of an answer with `status`, an error {"error", "code"} with the
  * status of its code.
  */
 void http_call(struct gateway *g, struct http_request *request, enum method method,
-	struct str body, int status);
+	struct buf *body, int status);
 
 #endif

@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "proto/codec/codec.h"
 #include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http_reading.h"
 #include "workers/gateway/http/media_type.h"
 #include "workers/gateway/mcp/legacy.h"
 #include "workers/gateway/mcp/server.h"
@@ -76,6 +77,7 @@ void mcp_post_call(struct mcp_post *post, struct mcp_session *session,
 	call->arena = *post->arena;
 	*post->arena = (struct arena){0};
 	call->doc = post->doc;
+	call->parsers = post->request->gateway->parsers;
 	post->doc = NULL;
 	call->message = post->message;
 	call->message.id = arena_str(&call->arena, post->message.id);
@@ -109,13 +111,12 @@ static void refuse_message(struct mcp_post *post, yyjson_val *root)
 			 : "This is JSON, but no JSON-RPC 2.0 message");
 }
 
-static void take_post(struct mcp_post *post, struct str body)
+static void take_message(struct mcp_post *post, bool wrong)
 {
 	const struct str version = post->request->headers.mcp_protocol_version;
-	yyjson_val *root = yyjson_doc_get_root(post->doc);
 
-	if (mcp_message_read(root, body, post->arena, &post->message) < 0)
-		refuse_message(post, root);
+	if (wrong)
+		refuse_message(post, yyjson_doc_get_root(post->doc));
 	/* Whatever its headers say: relays and older clients send odd ones with it. */
 	else if (str_is(post->message.method, "initialize") &&
 		 post->message.kind == MCP_REQUEST &&
@@ -127,12 +128,53 @@ static void take_post(struct mcp_post *post, struct str body)
 		mcp_legacy_post(post);
 }
 
+/* What a body says. */
+struct post_reading {
+	struct http_reading reading;
+	yyjson_doc *doc; /* NULL: error */
+	struct proto_error error;
+	struct arena arena;
+	struct mcp_message message; /* unless it is wrong */
+	bool wrong;
+};
+
+static void read_post(struct http_reading *reading, struct str body)
+{
+	struct post_reading *r = (struct post_reading *)reading;
+
+	r->doc = proto_parse(body, &r->error);
+	r->wrong = mcp_message_read(
+			   yyjson_doc_get_root(r->doc), body, &r->arena, &r->message) < 0;
+	/* It lies in the body, which is not kept. */
+	if (r->message.id.ptr)
+		r->message.id = arena_str(&r->arena, r->message.id);
+}
+
+static void take_post(struct http_reading *reading, struct http_request *request)
+{
+	struct post_reading *r = (struct post_reading *)reading;
+	struct mcp_post post = {
+		.server = request->gateway->mcp,
+		.request = request,
+		.doc = r->doc,
+		.arena = &r->arena,
+		.message = r->message,
+	};
+
+	if (r->doc)
+		take_message(&post, r->wrong);
+	else
+		mcp_refuse(request, 400, MCP_PARSE_ERROR, (struct str){NULL, 0},
+			(struct str){NULL, 0}, "Parse error: %s", r->error.text);
+	http_free_document(request->gateway->parsers, post.doc);
+	arena_free(&r->arena);
+	free(r);
+}
+
 static void handle_post(struct mcp_server *server, struct http_request *request)
 {
-	struct str body, accept = request->headers.accept;
-	struct arena arena = {0};
-	struct mcp_post post = {.server = server, .request = request, .arena = &arena};
-	struct proto_error error;
+	struct str accept = request->headers.accept;
+	struct post_reading *r;
 
 	if (!media_type_is(request->headers.content_type, JSON_TYPE)) {
 		http_reply_error(request, 415, "Send Content-Type: application/json");
@@ -145,15 +187,10 @@ static void handle_post(struct mcp_server *server, struct http_request *request)
 		return;
 	}
 	server->metrics->mcp_requests++;
-	body = http_body(request->ev);
-	post.doc = proto_parse(body, &error);
-	if (post.doc)
-		take_post(&post, body);
-	else
-		mcp_refuse(request, 400, MCP_PARSE_ERROR, (struct str){NULL, 0},
-			(struct str){NULL, 0}, "Parse error: %s", error.text);
-	yyjson_doc_free(post.doc);
-	arena_free(&arena);
+	r = xcalloc(1, sizeof(*r));
+	r->reading.read = read_post;
+	r->reading.take = take_post;
+	http_read_body(request, &r->reading);
 }
 
 void mcp_handle(struct gateway *g, struct http_request *request)

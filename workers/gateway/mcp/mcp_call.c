@@ -1,6 +1,7 @@
 /* mcp_call.c - one request from its handler's hands to its answer (see mcp.h and server.h).
  */
 #include "common/base/alloc.h"
+#include "workers/gateway/http/http_reading.h"
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/mcp/server.h"
 #include "workers/gateway/mcp/stream.h"
@@ -201,7 +202,7 @@ static void call_free(struct mcp_call *call)
 	forget_asks(call);
 	if (call->session)
 		call->session->calls--;
-	yyjson_doc_free(call->doc);
+	http_free_document(call->parsers, call->doc);
 	arena_free(&call->arena);
 	free(call);
 }

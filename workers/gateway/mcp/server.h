@@ -44,6 +44,7 @@ struct mcp_call {
 	const struct mcp_method *method;
 	struct arena arena;
 	yyjson_doc *doc;
+	struct jobs *parsers;	    /* which free it */
 	struct mcp_message message; /* borrows from doc and arena */
 	struct str progress_token;  /* JSON; absent: no progress is wanted */
 	struct evhttp_request *ev;  /* until it is answered or a stream */

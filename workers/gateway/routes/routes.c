@@ -220,8 +220,8 @@ static void call_owner(const struct route *route, const struct ws_message *m)
 		key_str = str_of(key);
 	}
 	if (m->text)
-		bus_call_taking(
-			bus, route->method, key_str, m->payload, m->text, on_reply, call);
+		bus_call_taking(bus, route->method, key_str, m->payload, m->text, 0,
+			on_reply, call);
 	else
 		bus_call(bus, route->method, key_str, m->payload, 0, on_reply, call);
 	if (route->settles)

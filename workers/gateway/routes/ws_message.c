@@ -4,6 +4,8 @@
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/ws.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http_reading.h"
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/routes.h"
 #include "workers/gateway/ws/ws_server.h"
@@ -224,7 +226,7 @@ static void done_parsing(struct job *job)
 	if (!p->message.rewritten)
 		p->message.text = &p->text;
 	act(&p->message, p->route, p->wrong);
-	yyjson_doc_free(p->message.document);
+	http_free_document(client->server->gateway->parsers, p->message.document);
 	arena_free(&p->arena);
 	buf_free(&p->text);
 	free(p);
@@ -241,7 +243,7 @@ static void parse_beside(struct ws_client *client)
 	p->message = (struct ws_message){.client = client, .arena = &p->arena};
 	ws_client_hold(client);
 	ws_client_pause(client, WS_PAUSED_FOR_PARSING);
-	jobs_add(client->server->parsers, &p->job);
+	jobs_add(client->server->gateway->parsers, &p->job);
 }
 
 void ws_message_take(struct ws_client *client, struct str text)
@@ -252,7 +254,7 @@ void ws_message_take(struct ws_client *client, struct str text)
 	struct proto_error error;
 	const char *wrong;
 
-	if (text.len > WS_PARSE_AT_ONCE_BYTES) {
+	if (text.len > READ_AT_ONCE_BYTES) {
 		parse_beside(client);
 		return;
 	}

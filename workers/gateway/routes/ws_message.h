@@ -15,9 +15,6 @@
 
 /* Longer ids are refused: they are sent back. */
 #define WS_MAX_ID_BYTES 256
-/* A longer message is parsed on a thread (common/bus/jobs.h), and its window is read on when
- * that is done: no other window waits for it. */
-#define WS_PARSE_AT_ONCE_BYTES (256u * 1024)
 
 /* Borrowed until the handler returns. */
 struct ws_message {
@@ -33,7 +30,9 @@ struct ws_message {
 	bool rewritten; /* the payload, which lies in the arena */
 };
 
-/* `text` is what the client's reader has just given. */
+/* `text` is what the client's reader has just given. A message of more than
+ * READ_AT_ONCE_BYTES is parsed on a thread (http_reading.h), and its window is read on when
+ * that is done: no other window waits for it. */
 void ws_message_take(struct ws_client *client, struct str text);
 
 /* The id of a message that is answered after its handler has returned. */

@@ -5,6 +5,11 @@
 
 void backup_handle(struct gateway *g, struct http_request *request)
 {
-	if (http_call_may_post(request))
-		http_call(g, request, METHOD_STORE_BACKUP, STR_LIT("{}"), 200);
+	struct buf body = {0};
+
+	if (!http_call_may_post(request))
+		return;
+	buf_add_str(&body, STR_LIT("{}"));
+	http_call(g, request, METHOD_STORE_BACKUP, &body, 200);
+	buf_free(&body);
 }

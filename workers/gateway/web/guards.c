@@ -1,10 +1,12 @@
 /* guards.c - see guards.h. */
 #include "workers/gateway/web/guards.h"
+#include "common/base/alloc.h"
 #include "common/bus/bus.h"
 #include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http.h"
 #include "workers/gateway/http/http_call.h"
+#include "workers/gateway/http/http_reading.h"
 #include "workers/gateway/http/json_slice.h"
 #include <stdlib.h>
 
@@ -172,31 +174,59 @@ int guards_read(bool is_post, struct str path, struct str query, struct str body
 
 /* ---- HTTP ---- */
 
+struct guards_reading {
+	struct http_reading reading;
+	bool is_post;
+	struct arena arena;
+	char *decoded; /* path from behind the prefix; NULL: it cannot be decoded */
+	size_t decoded_len;
+	struct str query;
+	struct guards_call call;
+	int status; /* as guards_read gives it */
+	const char *error;
+};
+
+static void read_request(struct http_reading *reading, struct str body)
+{
+	struct guards_reading *r = (struct guards_reading *)reading;
+
+	r->status = guards_read(r->is_post,
+		r->decoded ? (struct str){r->decoded, r->decoded_len} : STR_LIT(""),
+		r->query, body, &r->call, &r->error);
+}
+
+static void take_request(struct http_reading *reading, struct http_request *request)
+{
+	struct guards_reading *r = (struct guards_reading *)reading;
+
+	if (r->status != 0)
+		http_reply_error(request, r->status, "%s", r->error);
+	else
+		http_call(request->gateway, request, r->call.method, &r->call.body,
+			r->call.status);
+	free(r->decoded);
+	arena_free(&r->arena);
+	buf_free(&r->call.body);
+	free(r);
+}
+
 void guards_handle(struct gateway *g, struct http_request *request)
 {
 	const size_t prefix = sizeof("/guards/") - 1;
 	bool is_post = request->method == EVHTTP_REQ_POST;
-	struct arena arena = {0};
-	struct guards_call call;
-	const char *error = NULL;
+	struct guards_reading *r;
 	char *path;
-	size_t len = 0;
-	int status;
 
+	(void)g;
 	if (is_post && !http_call_may_post(request))
 		return;
-	path = evhttp_uridecode(
-		arena_cstr(&arena, (struct str){request->path.ptr + prefix,
-					   request->path.len - prefix}),
-		0, &len);
-	arena_free(&arena);
-	status = guards_read(is_post, path ? (struct str){path, len} : STR_LIT(""),
-		request->query, http_body(request->ev), &call, &error);
-	free(path);
-	if (status != 0) {
-		http_reply_error(request, status, "%s", error);
-		return;
-	}
-	http_call(g, request, call.method, buf_str(&call.body), call.status);
-	buf_free(&call.body);
+	r = xcalloc(1, sizeof(*r));
+	r->reading.read = read_request;
+	r->reading.take = take_request;
+	r->is_post = is_post;
+	r->query = arena_str(&r->arena, request->query);
+	path = arena_cstr(&r->arena,
+		(struct str){request->path.ptr + prefix, request->path.len - prefix});
+	r->decoded = evhttp_uridecode(path, 0, &r->decoded_len);
+	http_read_body(request, &r->reading);
 }

@@ -201,7 +201,6 @@ void ws_server_stop(struct ws_server *server, void (*on_drained)(void *arg), voi
 {
 	struct ws_client *client, *next;
 
-	jobs_drain(server->parsers); /* what was received is handed on */
 	server->stopping = true;
 	server->on_drained = on_drained;
 	server->on_drained_arg = arg;
@@ -227,8 +226,7 @@ struct ws_server *ws_server_new(
 	TAILQ_INIT(&server->to_flush);
 	TAILQ_INIT(&server->dead);
 	server->flush = event_new(g->base, -1, 0, on_flush, server);
-	server->parsers = jobs_new(g->base);
-	if (!server->flush || !server->parsers)
+	if (!server->flush)
 		abort();
 	return server;
 }

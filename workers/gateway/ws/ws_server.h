@@ -8,7 +8,6 @@
 #ifndef PAIGE_GATEWAY_WS_WS_SERVER_H
 #define PAIGE_GATEWAY_WS_WS_SERVER_H
 
-#include "common/bus/jobs.h"
 #include "workers/gateway/http/metrics.h"
 #include "workers/gateway/ws/replay.h"
 #include "workers/gateway/ws/ws_client.h"
@@ -23,7 +22,6 @@ struct ws_server {
 	TAILQ_HEAD(, ws_client) to_flush;
 	TAILQ_HEAD(, ws_client) dead; /* freed at the end of the turn */
 	struct event *flush;
-	struct jobs *parsers; /* of large messages (ws_message.c) */
 	size_t count;
 	struct replay replay;
 	bool stopping;

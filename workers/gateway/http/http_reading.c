@@ -1,0 +1,84 @@
+/* http_reading.c - see http_reading.h. */
+#include "workers/gateway/http/http_reading.h"
+#include "common/base/alloc.h"
+#include "workers/gateway/http/gateway.h"
+#include "workers/gateway/http/http.h"
+#include <event2/buffer.h>
+#include <stdlib.h>
+
+/* In one piece, which copies it. */
+static struct str text_of(struct evbuffer *body)
+{
+	size_t len = evbuffer_get_length(body);
+	unsigned char *data = evbuffer_pullup(body, -1);
+
+	if (!data)
+		abort();
+	return (struct str){(const char *)data, len};
+}
+
+static void run(struct job *job)
+{
+	struct http_reading *r = (struct http_reading *)job;
+
+	r->read(r, text_of(r->body));
+	evbuffer_free(r->body);
+}
+
+static void done(struct job *job)
+{
+	struct http_reading *r = (struct http_reading *)job;
+	struct http_request request;
+
+	http_request_of(r->gateway, r->ev, &request);
+	r->take(r, &request);
+}
+
+void http_read_body(struct http_request *request, struct http_reading *r)
+{
+	struct evbuffer *input = evhttp_request_get_input_buffer(request->ev);
+
+	if (evbuffer_get_length(input) <= READ_AT_ONCE_BYTES) {
+		r->read(r, http_body(request->ev));
+		r->take(r, request);
+		return;
+	}
+	r->job = (struct job){.run = run, .done = done};
+	r->gateway = request->gateway;
+	r->ev = request->ev;
+	r->body = evbuffer_new();
+	if (!r->body || evbuffer_add_buffer(r->body, input) < 0)
+		abort();
+	jobs_add(r->gateway->parsers, &r->job);
+}
+
+/* ---- the end of a document ---- */
+
+struct freeing {
+	struct job job;
+	yyjson_doc *doc;
+};
+
+static void run_freeing(struct job *job)
+{
+	yyjson_doc_free(((struct freeing *)job)->doc);
+}
+
+static void done_freeing(struct job *job)
+{
+	free(job);
+}
+
+void http_free_document(struct jobs *parsers, yyjson_doc *doc)
+{
+	struct freeing *f;
+
+	if (yyjson_doc_get_read_size(doc) <= READ_AT_ONCE_BYTES) {
+		yyjson_doc_free(doc);
+		return;
+	}
+	f = xcalloc(1, sizeof(*f));
+	f->job = (struct job){.run = run_freeing, .done = done_freeing};
+	f->doc = doc;
+	jobs_add(parsers, &f->job);
+}
