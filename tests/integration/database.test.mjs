@@ -1,9 +1,10 @@
-// database.test.mjs - what can happen to the database while the daemon runs, seen from outside: locked, pinned, full, damaged.
+// database.test.mjs - what can happen to the database while the daemon runs, seen from outside: pinned, full, damaged.
 // Nothing is lost that can be kept, /health tells the truth, and what is over is over.
 import { strict as assert } from 'node:assert';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { Sqlite, coached, logged, tabs } from './lib/database.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
@@ -15,69 +16,6 @@ const becomes = (daemon, status, ms = 15000) => until(`/health says ${status}`, 
   const answer = await daemon.get('/health');
   return answer.json.status === status && answer;
 }, { ms, every: 50 });
-
-async function coached(t, options) {
-  const daemon = await t.daemon(options);
-  const editor = await t.editor(daemon);
-  await editor.ask('session:start', { issueNumber: 1 }, 'session:started');
-  return { daemon, editor };
-}
-
-const tabs = (editor, from, to) => {
-  for (let i = from; i < to; i += 1) editor.send('editor:tab_switch', { fromPath: 'a', toPath: `${i}` });
-};
-const logged = async (daemon) => (await daemon.actions('tab_switch')).map((row) => Number(row.data.toPath));
-const upTo = (n) => Array.from({ length: n }, (_, i) => i);
-
-/** Another process that has the database open and does as it is told. */
-class Sqlite {
-  constructor(file) {
-    this.child = spawn('sqlite3', [file], { stdio: ['pipe', 'pipe', 'inherit'] });
-    this.text = '';
-    this.child.stdout.setEncoding('utf8').on('data', (text) => (this.text += text));
-    this.n = 0;
-  }
-
-  async run(sql) {
-    this.n += 1;
-    this.child.stdin.write(`${sql};\nSELECT 'done ${this.n}';\n`);
-    await until(`sqlite3 to have run ${sql}`, () => this.text.includes(`done ${this.n}\n`), { every: 10 });
-  }
-
-  close() {
-    this.child.stdin.end();
-    this.child.kill();
-  }
-}
-
-scenario('a lock of three seconds: everything waits, nothing is lost, and pings are answered', async (t) => {
-  const { daemon, editor } = await coached(t);
-  const other = t.closeLater(new Sqlite(path.join(daemon.dataDir, 'paige.db')));
-  await other.run('BEGIN IMMEDIATE');
-  const began = Date.now();
-  let slowest = 0;
-  let sent = 0;
-  for (let n = 0; Date.now() - began < 3000; n += 10) {
-    tabs(editor, n, n + 10);
-    const asked = Date.now();
-    await new Promise((resolve) => {
-      editor.socket.once('pong', resolve);
-      editor.socket.ping();
-    });
-    assert.equal((await daemon.get('/health')).status, 200);
-    slowest = Math.max(slowest, Date.now() - asked);
-    await sleep(50);
-    sent = n + 10;
-  }
-  assert.deepEqual(await logged(daemon), [], 'it was locked all the time');
-  await other.run('COMMIT');
-  await until('all rows', async () => (await logged(daemon)).length >= sent, { every: 50 });
-  assert.deepEqual(await logged(daemon), upTo(sent));
-  assert.ok(slowest < 1000, `an answer took ${slowest} ms`);
-  // Each has the time at which it happened, not that of the lock's end.
-  const [{ spread }] = await daemon.sql("SELECT (julianday(max(created_at)) - julianday(min(created_at))) * 86400 AS spread FROM action_log WHERE action_type = 'tab_switch'");
-  assert.ok(spread > 2, `${spread} s between the first and the last`);
-});
 
 scenario('a reader that stays is told, and the log shrinks after it (R32)', async (t) => {
   const { daemon, editor } = await coached(t);

@@ -4,11 +4,10 @@ import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { Guard, api, insist } from './lib/guard.mjs';
+import { Guard, api } from './lib/guard.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
-const QUICK = Boolean(process.env.PAIGE_QUICK);
 const KILLS_PER_LIFE = 3; // pauses before restarts double
 const HOUR = 3600000;
 const answer = (n) => ({ type: 'candidate_message', text: `Answer ${n}: our users open a page and see a list of shops near them, by how often they went.` });
@@ -204,32 +203,6 @@ scenario('a guard.db that is none: guards say so, coaching goes on', async (t) =
   const content = await editor.ask('file:save', { path: 'new.txt', content: 'x' }, 'fs:save_ack', (payload) => payload.path === 'new.txt');
   assert.ok(content);
   assert.equal(fs.readFileSync(path.join(dataDir, 'guard.db'), 'utf8').length, 12000, 'it is left as it was');
-});
-
-scenario('many live machines: the start after a crash is quick, and each goes on', async (t) => {
-  const many = QUICK ? 1000 : 10000;
-  const daemon = await t.daemon();
-  const config = { monitored: ['a'], nQuickTask: 1, windowHours: 24, quickTaskMs: HOUR, timezone: 'UTC' };
-  let next = 0;
-  await Promise.all(Array.from({ length: 32 }, async () => {
-    while (next < many) {
-      const id = `g${next++}`;
-      const made = await insist(daemon, 'POST', '/guards/breakloop', { id, config });
-      assert.equal(made.status, 201, made.text);
-      assert.equal((await insist(daemon, 'POST', `/guards/breakloop/${id}/events`, { type: 'app_entered', app: 'a' })).status, 200);
-    }
-  }));
-  const [{ n }] = await daemon.sql('SELECT count(*) AS n FROM streams WHERE deadline IS NOT NULL', 'guard.db');
-  assert.equal(n, many);
-  await daemon.kill9('guard-engine');
-  const began = Date.now();
-  const last = new Guard(daemon, 'breakloop', `g${many - 1}`);
-  const { decision } = await last.event({ type: 'app_exited', app: 'a' });
-  const took = Date.now() - began;
-  console.log(`# ${many} machines: the first answer ${took} ms after the crash`);
-  assert.ok(took < 4000, `${took} ms`);
-  assert.equal(decision, undefined);
-  await until('all are known', () => new RegExp(`waiting[^0-9]*${many}`).test(daemon.everythingWritten().split('guards are watched').pop()));
 });
 
 const BAD_IDS = ['nope\0x', '\0', 'x\0', 'a b', 'a\tb', 'a%b', 'a?b', 'a#b', 'caf\u00e9', '\x7f', 'x'.repeat(129)];

@@ -17,8 +17,10 @@ export function writeFiles(root, files) {
   }
 }
 
-function git(dir, ...args) {
-  return execFileSync('git', ['-C', dir, '-c', 'user.name=test', '-c', 'user.email=test@localhost', ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+/** What a git command in `dir` says. */
+export function git(dir, ...args) {
+  const config = ['-c', 'user.name=test', '-c', 'user.email=test@localhost', '-c', 'gc.auto=0', '-c', 'advice.detachedHead=false'];
+  return execFileSync('git', ['-C', dir, ...config, ...args], { stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' }).trim();
 }
 
 function commitAll(dir) {
@@ -43,7 +45,7 @@ export function smallProject(files = {}) {
 /** A copy of the files that git tracks in `source`, as a repository of its own, so that the original stays untouched. */
 export function copyOfProject(source) {
   const dir = scratch('project');
-  for (const name of git(source, 'ls-files', '-z').toString('utf8').split('\0').filter(Boolean)) {
+  for (const name of git(source, 'ls-files', '-z').split('\0').filter(Boolean)) {
     const target = path.join(dir, name);
     fs.mkdirSync(path.dirname(target), { recursive: true });
     fs.cpSync(path.join(source, name), target, { dereference: false });
