@@ -2,6 +2,7 @@
  * Events over the real bus, and connections that come and go: what is missed is told,
  * deaf listeners and dead dialers heal.
  */
+#include "tests/beside.h"
 #include "tests/bus/bus_rig.h"
 #include <check.h>
 #include <signal.h>
@@ -364,27 +365,20 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("bus_events");
-	TCase *tc = tcase_create("bus_events");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *const cases[] = {
+		a_late_subscriber_is_told,
+		a_burst_arrives,
+		a_paused_subscriber_is_told_what_it_missed,
+		a_publisher_started_anew_is_told,
+		both_ends_restart,
+		heard_when_all_are,
+		heard_without_those_that_stay_away,
+		a_deaf_listener_heals,
+		a_deaf_publisher_heals,
+		relistening_disturbs_nobody,
+		a_dead_dialer_heals,
+	};
+	const struct beside how = {"bus_events", set_up, tear_down, 60};
 
-	suite_add_tcase(suite, tc);
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, a_late_subscriber_is_told);
-	tcase_add_test(tc, a_burst_arrives);
-	tcase_add_test(tc, a_paused_subscriber_is_told_what_it_missed);
-	tcase_add_test(tc, a_publisher_started_anew_is_told);
-	tcase_add_test(tc, both_ends_restart);
-	tcase_add_test(tc, heard_when_all_are);
-	tcase_add_test(tc, heard_without_those_that_stay_away);
-	tcase_add_test(tc, a_deaf_listener_heals);
-	tcase_add_test(tc, a_deaf_publisher_heals);
-	tcase_add_test(tc, relistening_disturbs_nobody);
-	tcase_add_test(tc, a_dead_dialer_heals);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -5,6 +5,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "proto/worker.h"
+#include "tests/beside.h"
 #include "tests/unit/scratch.h"
 #include <check.h>
 #include <errno.h>
@@ -516,34 +517,27 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("worker");
-	TCase *tc = tcase_create("worker");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	const TTest *const cases[] = {
+		by_hand_it_explains_itself,
+		help_and_version,
+		ready_then_status_then_heartbeats,
+		ready_waits_for_the_worker,
+		init_decides_the_exit_code,
+		a_method_without_a_handler_ends_the_start,
+		a_long_socket_path_is_told,
+		only_what_it_may,
+		a_confined_worker_listens_again,
+		reload_and_fleet,
+		a_packet_of_another_generation_is_ignored,
+		term_is_like_stop,
+		without_a_supervisor_it_leaves,
+		even_when_its_loop_is_stuck,
+		even_when_its_init_is_stuck,
+		usr2_shows_where_the_loop_is,
+		a_crash_leaves_a_backtrace,
+		signals_do_not_leak_in,
+	};
+	const struct beside how = {"worker", set_up, tear_down, 30};
 
-	suite_add_tcase(suite, tc);
-	tcase_set_timeout(tc, 30);
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, by_hand_it_explains_itself);
-	tcase_add_test(tc, help_and_version);
-	tcase_add_test(tc, ready_then_status_then_heartbeats);
-	tcase_add_test(tc, ready_waits_for_the_worker);
-	tcase_add_test(tc, init_decides_the_exit_code);
-	tcase_add_test(tc, a_method_without_a_handler_ends_the_start);
-	tcase_add_test(tc, a_long_socket_path_is_told);
-	tcase_add_test(tc, only_what_it_may);
-	tcase_add_test(tc, a_confined_worker_listens_again);
-	tcase_add_test(tc, reload_and_fleet);
-	tcase_add_test(tc, a_packet_of_another_generation_is_ignored);
-	tcase_add_test(tc, term_is_like_stop);
-	tcase_add_test(tc, without_a_supervisor_it_leaves);
-	tcase_add_test(tc, even_when_its_loop_is_stuck);
-	tcase_add_test(tc, even_when_its_init_is_stuck);
-	tcase_add_test(tc, usr2_shows_where_the_loop_is);
-	tcase_add_test(tc, a_crash_leaves_a_backtrace);
-	tcase_add_test(tc, signals_do_not_leak_in);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
 }

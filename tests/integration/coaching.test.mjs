@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { children, signal } from './lib/processes.mjs';
 import { QUESTION } from './lib/project.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { sideBySide as scenario } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
 
 const PLAN = { planText: '# Plan\n\n1. Read greet\n2. Greet nobody politely\n3. Test it', issueSummary: 'greet fails without a name' };

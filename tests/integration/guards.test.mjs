@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { Guard, api } from './lib/guard.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { sideBySide as scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
 const KILLS_PER_LIFE = 3; // pauses before restarts double

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { QUESTION } from './lib/project.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { sideBySide as scenario } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
 
 const QUICK = { LLM_RETRY_BASE_MS: '50', LLM_FLOW_RETRY_MS: '50', MEMORY: 'embedded', MODEL_SONNET: 'claude-sonnet-4-5-20250929', MODEL_HAIKU: 'claude-haiku-4-5-20251001' };

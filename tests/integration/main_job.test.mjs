@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { WORKERS } from './lib/daemon.mjs';
 import { mainJob } from './lib/main-job.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { sideBySide as scenario } from './lib/scenario.mjs';
 
 const FILES = { edited: 'src/greet.ts', shown: 'src/main.ts' };
 

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { scenario } from './lib/scenario.mjs';
+import { sideBySide as scenario } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
 
 const MCP_TESTS = fileURLToPath(new URL('../mcp/node_modules', import.meta.url));

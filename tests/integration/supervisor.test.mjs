@@ -8,6 +8,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
+import { inBackground } from './lib/background.mjs';
 
 const { PAIGED, PAIGED_HASTY, PAIGECTL, STUB_WORKER } = process.env;
 const WORKERS = ['gateway', 'store', 'fswatch', 'llm', 'observer', 'guard-engine'];
@@ -159,6 +160,16 @@ class Daemon {
     fs.rmSync(this.root, { recursive: true, force: true });
   }
 }
+
+/** A test that looks at nothing that those beside it could slow down. */
+const waiting = inBackground(async (body) => {
+  const ends = [];
+  try {
+    await body({ after: (end) => ends.push(end) });
+  } finally {
+    for (const end of ends) await end();
+  }
+});
 
 // ---- start, stop, files ----
 
@@ -383,61 +394,6 @@ test('a program that vanishes later is retried until it is back (hasty)', async 
   assert.match(w.last_exit.meaning, /No such file/);
   fs.renameSync(`${d.program('llm')}.away`, d.program('llm'));
   await until(async () => (await d.status('llm')).state === 'ready', 'it is back');
-  await d.stop();
-});
-
-test('never READY (hasty): aborted with a backtrace, and started again', async (t) => {
-  const d = new Daemon(t, { hasty: true, modes: { observer: 'never-ready' } }).launch();
-  await until(() => d.log('paiged').includes('name=observer'), 'it is started');
-  await sleep(100);
-  d.mode('observer', 'ok');
-  await until(() => d.log('observer').includes('backtrace of the abort'), 'the abort');
-  await until(() => d.output.includes('Paige is ready'), 'ready');
-  await d.stop();
-});
-
-// ---- watchdog ----
-
-test('watchdog (hasty): first a backtrace is asked for, then it is aborted, and replaced', async (t) => {
-  const d = await new Daemon(t, { hasty: true, modes: { store: 'hang' } }).start();
-  const old = d.worker('store');
-  d.mode('store', 'ok');
-  await until(() => d.log('store').includes('backtrace asked for'), 'USR2');
-  assert.equal(d.log('store').includes('backtrace of the abort'), false, 'not at the same time');
-  await until(() => d.log('store').includes('backtrace of the abort'), 'ABRT');
-  await until(async () => (await d.status('store')).state === 'ready', 'replaced');
-  assert.equal(alive(old), false);
-  await d.stop();
-});
-
-test('watchdog (hasty): one that is stopped, and one that ignores ABRT, are ended too', async (t) => {
-  const d = await new Daemon(t, { hasty: true, modes: { observer: 'hang-hard' } }).start();
-  const stopped = d.worker('fswatch');
-  const hard = d.worker('observer');
-  d.mode('observer', 'ok');
-  process.kill(stopped.pid, 'SIGSTOP');
-  const silent = (line) => line.startsWith('ts=packet 102 ') && JSON.parse(line.slice(14)).workers.some((w) => w.name === 'fswatch' && w.up && w.condition === 'failing' && w.reason === 'it gives no sign of life');
-  const silences = [];
-  await until(async () => {
-    const { state, condition, reason } = await d.status('fswatch');
-    if (state === 'ready' && condition === 'failing' && reason === 'it gives no sign of life') silences.push(condition);
-    return silences.length > 0 && d.log('gateway').split('\n').some(silent);
-  }, 'the gateway is told of the silence, and status says the same');
-  await until(() => !alive(stopped) && !alive(hard), 'both are ended');
-  await until(async () => (await d.status()).workers.every((w) => w.state === 'ready'), 'both are replaced');
-  assert.match(d.log('paiged'), /did not end in time: killing it" name=observer/);
-  await d.stop();
-});
-
-test('watchdog (hasty): nobody is shot when it was the supervisor that slept', async (t) => {
-  const d = await new Daemon(t, { hasty: true }).start();
-  const family = childrenOf(d.pid);
-  for (const p of [d.child, ...family]) process.kill(p.pid, 'SIGSTOP');
-  await sleep(4000);
-  for (const p of [d.child, ...family]) process.kill(p.pid, 'SIGCONT');
-  await until(() => d.log('paiged').includes('did not run for a while'), 'it noticed');
-  await sleep(300);
-  assert.deepEqual(family.filter((p) => !alive(p)), []);
   await d.stop();
 });
 
@@ -856,9 +812,62 @@ test('systemd: READY, STATUS, WATCHDOG and STOPPING are told', async (t) => {
   await until(() => told.includes('STOPPING=1'), 'STOPPING');
 });
 
-// ---- many restarts ----
+// ---- what waits, beside all of the above: watchdog, many restarts ----
 
-test('200 deaths: no descriptor and no memory is lost (hasty)', async (t) => {
+waiting('never READY (hasty): aborted with a backtrace, and started again', async (t) => {
+  const d = new Daemon(t, { hasty: true, modes: { observer: 'never-ready' } }).launch();
+  await until(() => d.log('paiged').includes('name=observer'), 'it is started');
+  await sleep(100);
+  d.mode('observer', 'ok');
+  await until(() => d.log('observer').includes('backtrace of the abort'), 'the abort');
+  await until(() => d.output.includes('Paige is ready'), 'ready');
+  await d.stop();
+});
+
+waiting('watchdog (hasty): first a backtrace is asked for, then it is aborted, and replaced', async (t) => {
+  const d = await new Daemon(t, { hasty: true, modes: { store: 'hang' } }).start();
+  const old = d.worker('store');
+  d.mode('store', 'ok');
+  await until(() => d.log('store').includes('backtrace asked for'), 'USR2');
+  assert.equal(d.log('store').includes('backtrace of the abort'), false, 'not at the same time');
+  await until(() => d.log('store').includes('backtrace of the abort'), 'ABRT');
+  await until(async () => (await d.status('store')).state === 'ready', 'replaced');
+  assert.equal(alive(old), false);
+  await d.stop();
+});
+
+waiting('watchdog (hasty): one that is stopped, and one that ignores ABRT, are ended too', async (t) => {
+  const d = await new Daemon(t, { hasty: true, modes: { observer: 'hang-hard' } }).start();
+  const stopped = d.worker('fswatch');
+  const hard = d.worker('observer');
+  d.mode('observer', 'ok');
+  process.kill(stopped.pid, 'SIGSTOP');
+  const silent = (line) => line.startsWith('ts=packet 102 ') && JSON.parse(line.slice(14)).workers.some((w) => w.name === 'fswatch' && w.up && w.condition === 'failing' && w.reason === 'it gives no sign of life');
+  const silences = [];
+  await until(async () => {
+    const { state, condition, reason } = await d.status('fswatch');
+    if (state === 'ready' && condition === 'failing' && reason === 'it gives no sign of life') silences.push(condition);
+    return silences.length > 0 && d.log('gateway').split('\n').some(silent);
+  }, 'the gateway is told of the silence, and status says the same');
+  await until(() => !alive(stopped) && !alive(hard), 'both are ended');
+  await until(async () => (await d.status()).workers.every((w) => w.state === 'ready'), 'both are replaced');
+  assert.match(d.log('paiged'), /did not end in time: killing it" name=observer/);
+  await d.stop();
+});
+
+waiting('watchdog (hasty): nobody is shot when it was the supervisor that slept', async (t) => {
+  const d = await new Daemon(t, { hasty: true }).start();
+  const family = childrenOf(d.pid);
+  for (const p of [d.child, ...family]) process.kill(p.pid, 'SIGSTOP');
+  await sleep(4000);
+  for (const p of [d.child, ...family]) process.kill(p.pid, 'SIGCONT');
+  await until(() => d.log('paiged').includes('did not run for a while'), 'it noticed');
+  await sleep(300);
+  assert.deepEqual(family.filter((p) => !alive(p)), []);
+  await d.stop();
+});
+
+waiting('200 deaths: no descriptor and no memory is lost (hasty)', async (t) => {
   const d = await new Daemon(t, { hasty: true }).start();
   const fds = () => fs.readdirSync(`/proc/${d.pid}/fd`).length;
   const memory = () => Number(fs.readFileSync(`/proc/${d.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]);

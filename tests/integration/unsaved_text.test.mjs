@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
-import { scenario, waiting } from './lib/scenario.mjs';
+import { sideBySide as scenario, waiting } from './lib/scenario.mjs';
 import { messages, tap } from './lib/tap.mjs';
 import { sleep, until } from './lib/wait.mjs';
 

@@ -5,6 +5,7 @@
  */
 #include "common/base/ids.h"
 #include "proto/worker.h"
+#include "tests/beside.h"
 #include "tests/store/store_process.h"
 #include "workers/store/service/serve.h"
 #include <check.h>
@@ -628,34 +629,26 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store process");
-	TCase *tc = tcase_create("process");
-	SRunner *runner;
+	const TTest *const cases[] = {
+		killed_in_the_middle_it_loses_and_doubles_nothing,
+		a_call_repeated_after_a_kill_is_done_once,
+		sessions_are_told_and_taken_up_again,
+		a_lock_is_waited_for_without_standing_still,
+		writing_that_fails_is_told_and_recovers,
+		a_reader_that_stays_is_told_and_the_log_shrinks_after_it,
+		a_copy_is_made_while_rows_arrive,
+		damage_while_running_stops_all_writing,
+		a_file_that_is_taken_away_is_noticed,
+		a_start_waits_for_a_lock,
+		what_cannot_work_ends_with_a_reason,
+	};
+	const struct beside how = {"store process", setup, teardown, 120};
 	char options[1024] = "";
-	int failed;
 
 	setenv("LD_PRELOAD", STORE_FAULT_LIBRARY, 1);
 	if (getenv("ASAN_OPTIONS"))
 		snprintf(options, sizeof(options), "%s:", getenv("ASAN_OPTIONS"));
 	strcat(options, "verify_asan_link_order=0");
 	setenv("ASAN_OPTIONS", options, 1);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, killed_in_the_middle_it_loses_and_doubles_nothing);
-	tcase_add_test(tc, a_call_repeated_after_a_kill_is_done_once);
-	tcase_add_test(tc, sessions_are_told_and_taken_up_again);
-	tcase_add_test(tc, a_lock_is_waited_for_without_standing_still);
-	tcase_add_test(tc, writing_that_fails_is_told_and_recovers);
-	tcase_add_test(tc, a_reader_that_stays_is_told_and_the_log_shrinks_after_it);
-	tcase_add_test(tc, a_copy_is_made_while_rows_arrive);
-	tcase_add_test(tc, damage_while_running_stops_all_writing);
-	tcase_add_test(tc, a_file_that_is_taken_away_is_noticed);
-	tcase_add_test(tc, a_start_waits_for_a_lock);
-	tcase_add_test(tc, what_cannot_work_ends_with_a_reason);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
 }

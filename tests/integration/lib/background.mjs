@@ -4,13 +4,27 @@ import test from 'node:test';
 /** With a pattern node runs few of the tests: what is not asked for must not run either. */
 const FEW = process.execArgv.some((argument) => argument.startsWith('--test-name-pattern'));
 
-/** Gives test(name, body): its bodies, each passed to `play`, run one after another from the moment the first is declared. */
-export function inBackground(play) {
-  let last = Promise.resolve();
+/**
+ * Gives test(name, body): its bodies, each passed to `play`, begin in their order from the moment the first is declared, at most
+ * `lanes` of them at a time.
+ */
+export function inBackground(play, lanes = 1) {
+  const queue = []; // functions that begin the next bodies
+  let free = lanes;
+  const inTurn = async (body) => {
+    if (free > 0) free -= 1;
+    else await new Promise((resolve) => queue.push(resolve));
+    try {
+      return await play(body);
+    } finally {
+      if (queue.length) queue.shift()();
+      else free += 1;
+    }
+  };
   return (name, body) => {
     if (FEW) return test(name, () => play(body));
-    const result = last.then(() => play(body));
-    last = result.catch(() => {}); // told by the test below; the next one is played all the same
+    const result = inTurn(body);
+    result.catch(() => {}); // told by the test below; the next one is played all the same
     return test(name, () => result);
   };
 }
