@@ -1,7 +1,7 @@
 // views.test.mjs - the views beside Work: activity, guards, system.
 import assert from 'node:assert/strict';
 import { Guard } from '../integration/lib/guard.mjs';
-import { scenario } from '../integration/lib/scenario.mjs';
+import { sideBySide as scenario } from '../integration/lib/scenario.mjs';
 import { until } from '../integration/lib/wait.mjs';
 import { launch, Person } from './lib/browser.mjs';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { smallProject } from '../integration/lib/project.mjs';
-import { scenario } from '../integration/lib/scenario.mjs';
+import { sideBySide as scenario } from '../integration/lib/scenario.mjs';
 import { until } from '../integration/lib/wait.mjs';
 import { launch, Person } from './lib/browser.mjs';
 
