@@ -2336,33 +2336,33 @@ export type ServerMessage = { [T in ServerMessageType]: ServerEnvelope<T, Server
 
 /** The MCP tools. */
 export interface McpTools {
-	/** Returns what the learner has in the editor for one file, edits that are not saved yet included, with the cursor and whether it is dirty. Saved text is what is on disk now; conflict says that another program changed the file under unsaved edits. null: the file was not edited, so read it from disk. A small buffer comes whole; of a large one, or with startLine and endLine, you get numbered lines, and `more` says how to go on. */
+	/** Returns what the learner has in the editor for one file, edits that are not saved yet included, with the cursor and whether it is dirty. Use it before you speak of code that the learner works on. Saved text is what is on disk now; conflict says that another program changed the file under unsaved edits. null: the file was not edited, so read it from disk. A small buffer comes whole; of a large one, or with startLine and endLine, you get numbered lines, and `more` says how to go on. */
 	paige_get_buffer: { input: ToolGetBufferInput; output: unknown };
-	/** Returns the files that are open in the learner's editor, in the order in which they were opened. */
+	/** Returns the files that are open in the learner's editor, in the order in which they were opened. Use it when you need nothing but the names; paige_get_session_state has them, too. */
 	paige_get_open_files: { input: Empty; output: ToolGetOpenFilesOutput };
-	/** Returns unified diffs from the files on disk to the learner's unsaved buffers, for one file or for all of them. Empty when everything is saved. A long diff is cut at a line, and its `more` says how to go on. */
+	/** Returns unified diffs from the files on disk to the learner's unsaved buffers, for one file or for all of them. Use it to see what the learner has changed since the last save. Empty when everything is saved: what was changed by then, git knows. A long diff is cut at a line, and its `more` says how to go on. */
 	paige_get_diff: { input: ToolGetDiffInput; output: ToolGetDiffOutput };
-	/** Opens a file of the project in the learner's editor, or brings its tab to the front. */
+	/** Opens a file of the project in the learner's editor, or brings its tab to the front. Use it before you point at lines of a file, so that the learner sees them. The learner may be typing elsewhere: open one file at a time. */
 	paige_open_file: { input: ToolOpenFileInput; output: ToolOpenFileOutput };
-	/** Highlights lines of a file in the learner's editor, optionally with a text under the pointer. Highlights add up until paige_clear_highlights. */
+	/** Highlights lines of a file in the learner's editor, optionally with a text under the pointer. Use it to point at the code that you speak of, when the hint level of the session is region or line. It does not bring the file to the front: call paige_open_file first. Highlights add up until paige_clear_highlights. */
 	paige_highlight_lines: { input: ToolHighlightLinesInput; output: ToolSuccess };
-	/** Removes highlighted lines, in one file or in all. The files themselves stay as they are. */
+	/** Removes highlighted lines, in one file or in all. Use it when what they point at is dealt with, and before you point at something else. The files themselves stay as they are. */
 	paige_clear_highlights: { input: ToolClearHighlightsInput; output: ToolSuccess };
 	/** Returns the state of the active coaching session: open files, unsaved buffers (long ones without their text) and their diffs, the current phase and the plan, progress, hints, the session with the hint level, and the learner's skills; with include also the active tab, the selection, the text of the phase, recent actions and what compilers and linters report. Call it at the start of a conversation. */
 	paige_get_session_state: { input: ToolGetSessionStateInput; output: unknown };
-	/** Makes files light up in the learner's file explorer: hints with a style for each file, or paths with one style for all. They add up until paige_clear_hints. */
+	/** Makes files light up in the learner's file explorer: hints with a style for each file, or paths with one style for all. Use it to say where to look without opening anything, unless the hint level of the session is none. Hints add up until paige_clear_hints. */
 	paige_hint_files: { input: ToolHintFilesInput; output: ToolSuccess };
-	/** Removes all file hints from the learner's file explorer. The files themselves stay as they are. */
+	/** Removes all file hints from the learner's file explorer. Use it when the learner has found the files, and when another phase begins. The files themselves stay as they are. */
 	paige_clear_hints: { input: Empty; output: ToolSuccess };
-	/** Makes a phase of the coaching plan active or complete. Needs an active session with a plan. */
+	/** Makes a phase of the coaching plan active or complete, and shows that to the learner. Call it when the learner begins a phase, and when its work is done and you have looked at it. Needs an active session with a plan (paige_run_coaching_pipeline). */
 	paige_update_phase: { input: ToolUpdatePhaseInput; output: ToolUpdatePhaseOutput };
-	/** Shows the learner a coaching message beside the code, optionally at a place in a file. */
+	/** Shows the learner a coaching message beside the code, optionally at a place in a file. Use it for a hint, praise or a warning of a few sentences that belongs where the learner looks; what needs a conversation belongs there. */
 	paige_show_message: { input: ToolShowMessageInput; output: ToolSuccess };
-	/** Shows the learner the issue that is worked on, in place of the one shown before. */
+	/** Shows the learner the issue that is worked on, in place of the one shown before. Call it once you have read the issue, and again when another one is worked on. */
 	paige_show_issue_context: { input: ToolShowIssueContextInput; output: ToolSuccess };
-	/** Turns a plan for a change into coaching: phases with hints that fit the learner, stored with the session and shown in the editor. Asks Claude, which costs money and takes up to some minutes. Needs an active session. If the answer got lost, call it again with the same arguments: what was made already is found and not paid twice. Otherwise each call makes another plan. */
+	/** Turns a plan for a change into coaching: phases with hints that fit the learner, stored with the session and shown in the editor. Call it once, when you have explored the code and written the plan; then paige_update_phase makes the first phase active. Asks Claude, which costs money and takes up to some minutes. Needs an active session. If the answer got lost, call it again with the same arguments: what was made already is found and not paid twice. Otherwise each call makes another plan. */
 	paige_run_coaching_pipeline: { input: ToolRunCoachingPipelineInput; output: ToolRunCoachingPipelineOutput };
-	/** Ends the coaching session for good: finds knowledge gaps, makes katas, assesses skills and keeps memories. Asks Claude, which costs money and takes up to some minutes. Only when the learner wants to stop. Calling it again is harmless. */
+	/** Ends the coaching session for good: finds knowledge gaps, makes katas, assesses skills and keeps memories. Asks Claude, which costs money and takes up to some minutes. Only when the learner wants to stop. If the answer got lost, call it again with the same arguments: what was done already is found and not paid twice. */
 	paige_end_session: { input: ToolEndSessionInput; output: ToolEndSessionOutput };
 }
 
