@@ -234,11 +234,11 @@ bool bus_congested(const struct bus *bus, enum worker_id owner)
 	return bus->peers[owner].congested;
 }
 
-void bus_on_relief(
-	struct bus *bus, void (*on_relief)(void *arg, enum worker_id owner), void *arg)
+void bus_on_uncongested(struct bus *bus,
+	void (*on_uncongested)(void *arg, enum worker_id owner), void *arg)
 {
-	bus->on_relief = on_relief;
-	bus->on_relief_arg = arg;
+	bus->on_uncongested = on_uncongested;
+	bus->on_uncongested_arg = arg;
 }
 
 void bus_get_stats(const struct bus *bus, struct bus_stats *out)

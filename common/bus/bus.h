@@ -104,14 +104,14 @@ int bus_reply_decode(enum method method, const struct bus_reply *reply,
 /*
  * Calls to one owner are answered in the order in which they were made where both are METHOD_BATCH, also
  * across a restart of the owner. True when more than BUS_CONGESTED_CALLS or BUS_CONGESTED_BYTES wait for
- * `owner`: the caller should stop reading from whoever makes it call. `on_relief` (one per bus) is told
+ * `owner`: the caller should stop reading from whoever makes it call. `on_uncongested` (one per bus) is called
  * when that is over.
  */
 #define BUS_CONGESTED_CALLS 1024
 #define BUS_CONGESTED_BYTES (16u * 1024 * 1024)
 bool bus_congested(const struct bus *bus, enum worker_id owner);
-void bus_on_relief(
-	struct bus *bus, void (*on_relief)(void *arg, enum worker_id owner), void *arg);
+void bus_on_uncongested(struct bus *bus,
+	void (*on_uncongested)(void *arg, enum worker_id owner), void *arg);
 
 /* ---- serving ---- */
 

@@ -170,8 +170,8 @@ static void call_done(struct bus_peer *peer, struct bus_call *call)
 	if (peer->congested && peer->calls <= BUS_CONGESTED_CALLS / 2 &&
 		peer->bytes <= BUS_CONGESTED_BYTES / 2) {
 		peer->congested = false;
-		if (bus->on_relief)
-			bus->on_relief(bus->on_relief_arg, peer->owner);
+		if (bus->on_uncongested)
+			bus->on_uncongested(bus->on_uncongested_arg, peer->owner);
 	}
 }
 

@@ -246,8 +246,8 @@ struct bus {
 		void (*done)(void *arg); /* NULL: nobody waits */
 		void *arg;
 	} heard;
-	void (*on_relief)(void *arg, enum worker_id owner);
-	void *on_relief_arg;
+	void (*on_uncongested)(void *arg, enum worker_id owner);
+	void *on_uncongested_arg;
 	struct {
 		bool pinned; /* the loop runs on the processor of nng's threads */
 		bool large;  /* a large request since the last tick */

@@ -1,20 +1,20 @@
 /*
- * settings_snapshot.h - settings that several parts of a process hold and nobody changes.
+ * settings_snapshot.h - immutable settings that several parts of a process share.
  *
- * A snapshot is counted: it lives until the last one that holds it lets go, from whatever
- * thread. New values make a new snapshot; who works with the old one goes on with it.
+ * A snapshot is reference-counted and freed with its last reference, on any thread. New values make a new snapshot; whoever
+ * uses the old one keeps it.
  */
 #ifndef PAIGE_COMMON_SETTINGS_SETTINGS_SNAPSHOT_H
 #define PAIGE_COMMON_SETTINGS_SETTINGS_SNAPSHOT_H
 
 #include "common/settings/settings.h"
 
-/* Takes over what *s holds. The caller holds the snapshot that comes back. */
+/* Moves the values of *s into a new snapshot and empties *s. The caller owns the first reference. */
 const struct settings *settings_snapshot(struct settings *s)
 	__attribute__((warn_unused_result));
-/* From any thread that was given the snapshot by one that holds it. Returns it. */
-const struct settings *settings_hold(const struct settings *snapshot);
-/* From any thread. NULL is let be. */
-void settings_release(const struct settings *snapshot);
+/* Takes a reference and returns `snapshot`. Safe on any thread, as long as some thread owns a reference meanwhile. */
+const struct settings *settings_ref(const struct settings *snapshot);
+/* Drops a reference; the last one frees the snapshot. Safe on any thread. NULL does nothing. */
+void settings_unref(const struct settings *snapshot);
 
 #endif

@@ -236,7 +236,7 @@ static int read_settings(struct worker *w)
 	else
 		log_set_level((enum log_level)settings.log_level);
 	/* For ever: see worker.h. */
-	w->settings = settings_hold(settings_snapshot(&settings));
+	w->settings = settings_ref(settings_snapshot(&settings));
 	buf_free(&problems);
 	return r < 0 ? WORKER_EXIT_CONFIG : 0;
 }

@@ -18,9 +18,9 @@ struct worker {
 	const struct worker_spec *spec;
 	struct event_base *base;
 	struct bus *bus;
-	/* A snapshot (settings_snapshot.h), another one after a reload. What init borrowed
-	 * from the first one stays valid for the life of the process; whoever keeps anything
-	 * from it, or hands it to another thread, later holds it. Read on the loop only. */
+	/* A snapshot (settings_snapshot.h); a reload replaces it. What init borrowed from the
+	 * first one stays valid for the life of the process; later, take a reference before
+	 * keeping anything from it or passing it to another thread. Read on the loop only. */
 	const struct settings *settings;
 	char runtime_dir[108];
 	uint64_t generation;

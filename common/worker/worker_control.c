@@ -140,7 +140,7 @@ static void take_settings(struct worker *w, struct settings *fresh)
 	log_info("settings reloaded", NULL);
 	if (w->spec->reload)
 		w->spec->reload(w);
-	settings_release(old);
+	settings_unref(old);
 }
 
 static void reload(struct worker *w, struct str body)

@@ -139,7 +139,7 @@ END_TEST
 
 static unsigned reliefs;
 
-static void on_relief(void *arg, enum worker_id owner)
+static void on_uncongested(void *arg, enum worker_id owner)
 {
 	ck_assert_ptr_eq(arg, &reliefs);
 	ck_assert_int_eq(owner, WORKER_STORE);
@@ -153,7 +153,7 @@ START_TEST(congestion_and_refusal)
 	reliefs = 0;
 	store = rig_peer(&rig, "store", NULL);
 	rig_start(&rig);
-	bus_on_relief(rig.bus, on_relief, &reliefs);
+	bus_on_uncongested(rig.bus, on_uncongested, &reliefs);
 	rig_call(&rig, READ_BATCH, 0, "{}");
 	ck_assert(rig_wait(&rig, 2000));
 	kill(store, SIGSTOP);

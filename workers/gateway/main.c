@@ -46,13 +46,13 @@ static bool serving;
 static bool has_key, has_events;
 static int listen_count;
 
-static void on_relief(void *arg, enum worker_id owner)
+static void on_uncongested(void *arg, enum worker_id owner)
 {
 	struct gateway *g = arg;
 
-	ws_server_relieve(g->ws, owner);
+	ws_server_resume_reading(g->ws, owner);
 	if (g->agents)
-		ws_server_relieve(g->agents, owner);
+		ws_server_resume_reading(g->agents, owner);
 }
 
 static void start_serving(struct gateway *g)
@@ -181,7 +181,7 @@ static int init(struct worker *w)
 	mcp_tool_calls_begin(g);
 	agents_start(g);
 	bus_when_heard(g->bus, WAIT_MS, on_heard, g);
-	bus_on_relief(g->bus, on_relief, g);
+	bus_on_uncongested(g->bus, on_uncongested, g);
 	mcp_sessions_fetch(g, on_key);
 	event_once_ms(g->base, on_waited_enough, g, WAIT_MS);
 	return WORKER_EXIT_OK;

@@ -773,17 +773,17 @@ START_TEST(a_change_makes_another_snapshot)
 	/* Not looked at any more. */
 	setenv("MODEL_HAIKU", "other", 1);
 	ck_assert_int_eq(settings_change(&s, old, changes, &problems), 0);
-	now = settings_hold(settings_snapshot(&s));
+	now = settings_ref(settings_snapshot(&s));
 	ck_assert_str_eq(old->model_sonnet, "old");
 	ck_assert_str_eq(old->host, "0.0.0.0");
-	settings_release(old);
-	settings_release(now);
+	settings_unref(old);
+	settings_unref(now);
 	ck_assert_str_eq(now->model_sonnet, "new");
 	ck_assert_str_eq(now->model_haiku, "kept");
 	ck_assert_str_eq(now->host, "localhost");
 	ck_assert_int_eq(now->timebox_ms, 7);
 	ck_assert_str_eq(now->anthropic_api_key, "sk-very-secret");
-	settings_release(now);
+	settings_unref(now);
 	buf_free(&problems);
 }
 END_TEST

@@ -145,7 +145,7 @@ static uint64_t add(size_t len)
 
 	payload = payload_new((struct str){text, len});
 	number = replay_add(&replay, STR_LIT("fs:tree"), 1, payload);
-	payload_release(payload);
+	payload_unref(payload);
 	free(text);
 	return number;
 }

@@ -228,7 +228,7 @@ static void tell_state(const char *id, int64_t cursor)
 	proto_encode(guard_state_type(), &state, &body);
 	payload = payload_new(buf_str(&body));
 	guard_watch_tell(gateway.ws, STR_LIT("guard:state"), payload);
-	payload_release(payload);
+	payload_unref(payload);
 	buf_free(&body);
 }
 
@@ -280,7 +280,7 @@ START_TEST(closes_a_window_that_does_not_read)
 	for (int i = 1; i <= n; i++)
 		ck_assert_msg(next_frame(&quick).len > size, "message %d", i);
 	ck_assert_uint_eq(gateway.metrics.ws_slow, 1);
-	payload_release(payload);
+	payload_unref(payload);
 	free(text);
 	close_window(&slow);
 	close_window(&quick);
@@ -303,10 +303,10 @@ START_TEST(stops_reading_while_a_worker_has_too_much_to_do)
 		"\"c\"}}");
 	ck_assert_uint_eq(stub_count, taken);
 	stub_answer(true);
-	ws_server_relieve(gateway.ws, WORKER_STORE);
+	ws_server_resume_reading(gateway.ws, WORKER_STORE);
 	turn();
-	ck_assert_msg(stub_count == 0, "the relief of another worker is no relief");
-	ws_server_relieve(gateway.ws, WORKER_FSWATCH);
+	ck_assert_msg(stub_count == 0, "another worker must not resume reading");
+	ws_server_resume_reading(gateway.ws, WORKER_FSWATCH);
 	turn();
 	ck_assert_uint_eq(stub_count, 1);
 	stub_answer(true);

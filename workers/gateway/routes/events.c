@@ -53,7 +53,7 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 		guard_watch_tell(g->ws, str_of(ws_server_infos[type].name), payload);
 	else
 		tell_windows(g, str_of(ws_server_infos[type].name), payload);
-	payload_release(payload);
+	payload_unref(payload);
 }
 
 static void on_log_row(void *arg, const struct bus_event *event)
@@ -65,7 +65,7 @@ static void on_log_row(void *arg, const struct bus_event *event)
 		return;
 	payload = payload_new(event->body);
 	ws_tell_followers(g->ws, WS_FEED_LOG, STR_LIT("log:row"), payload);
-	payload_release(payload);
+	payload_unref(payload);
 }
 
 static void on_session_event(void *arg, const struct bus_event *event)

@@ -126,7 +126,7 @@ static void on_snapshot(void *arg, const struct bus_reply *reply)
 	else
 		send_state(o, &snapshot);
 	arena_free(&arena);
-	ws_client_release(o->client);
+	ws_client_unref(o->client);
 	free(o);
 }
 
@@ -162,7 +162,7 @@ void guard_watch_on_subscribe(const struct ws_message *message)
 	o->kind = ref->kind;
 	snprintf(o->guard_id, sizeof(o->guard_id), "%.*s", STR_ARG(ref->id));
 	ws_message_id_keep(&o->message_id, message);
-	ws_client_hold(o->client);
+	ws_client_ref(o->client);
 	bus_call_message(o->client->server->gateway->bus, METHOD_GUARD_GET,
 		(struct str){NULL, 0}, ref, 0, on_snapshot, o);
 }

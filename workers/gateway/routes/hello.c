@@ -45,7 +45,7 @@ static void on_completed(void *arg, struct payload *payload)
 	struct ws_client *client = arg;
 
 	ws_answer(client, STR_LIT("session:resumed"), payload, (struct str){NULL, 0});
-	ws_client_release(client);
+	ws_client_unref(client);
 }
 
 static void on_restored(void *arg, const struct bus_reply *reply)
@@ -60,12 +60,12 @@ static void on_restored(void *arg, const struct bus_reply *reply)
 	if (!str_is(reply->code, "NO_SESSION"))
 		ws_message_error(client, "INTERNAL_ERROR", reply->message, reply->context,
 			(struct str){NULL, 0});
-	ws_client_release(client);
+	ws_client_unref(client);
 }
 
 static void send_session_state(struct ws_client *client)
 {
-	ws_client_hold(client);
+	ws_client_ref(client);
 	bus_call(client->server->gateway->bus, METHOD_SESSION_RESTORED,
 		(struct str){NULL, 0}, STR_LIT("{}"), 0, on_restored, client);
 }
@@ -197,7 +197,7 @@ static void go_on(struct greeting *g)
 		return;
 	if (!g->failed)
 		welcome(g);
-	ws_client_release(g->client);
+	ws_client_unref(g->client);
 	free(g);
 }
 
@@ -256,7 +256,7 @@ void hello_on_message(const struct ws_message *message)
 	log_info("window says hello", "connection", "%s", g->client->id, "version",
 		"%.*s", STR_ARG(hello->version), "platform", "%.*s",
 		STR_ARG(hello->platform), NULL);
-	ws_client_hold(g->client);
+	ws_client_ref(g->client);
 	g->capabilities.has_chromadb_available =
 		g->capabilities.has_github_api_available = true;
 	g->waiting = 2;

@@ -51,7 +51,7 @@ static void finish(struct restoring *r)
 	buf_add_str(&r->out, STR_LIT("}}"));
 	payload = payload_taking(&r->out);
 	r->fn(r->arg, payload);
-	payload_release(payload);
+	payload_unref(payload);
 	buf_free(&r->after);
 	buf_free(&r->own);
 	free(r);

@@ -17,7 +17,7 @@
 
 static const struct route routes[] = {
 #define CALL(type_, method_, answer_, audience_, error_type_, echo_, error_audience_,    \
-	settles_)                                                                        \
+	blocks_reader_)                                                                  \
 	{.type = type_,                                                                  \
 		.kind = ROUTE_CALL,                                                      \
 		.method = METHOD_##method_,                                              \
@@ -26,7 +26,7 @@ static const struct route routes[] = {
 		.error_type = error_type_,                                               \
 		.echo = echo_,                                                           \
 		.error_audience = AUDIENCE_##error_audience_,                            \
-		.settles = settles_,                                                     \
+		.blocks_reader = blocks_reader_,                                         \
 		.restores = METHOD_##method_ == METHOD_SESSION_RESUME},
 #define ROUTE(                                                                           \
 	type_, method_, answer_, audience_, error_type_, echo_, error_audience_, doc)    \
@@ -127,13 +127,13 @@ static struct call *call_new(const struct route *route, const struct ws_message 
 	call = xmalloc(sizeof(*call) + m->id.len + echo.len);
 	*call = (struct call){.client = m->client, .route = route};
 	put_text(put_text((char *)(call + 1), m->id, &call->id), echo, &call->echo);
-	ws_client_hold(m->client);
+	ws_client_ref(m->client);
 	return call;
 }
 
 static void call_free(struct call *call)
 {
-	ws_client_release(call->client);
+	ws_client_unref(call->client);
 	free(call);
 }
 
@@ -169,13 +169,13 @@ static void deliver_error(struct call *call, const struct bus_reply *reply)
 		route, reply, str_of(route->type), call->id, call->echo, &out);
 	payload = payload_taking(&out);
 	deliver(call, audience, route->error_type, payload);
-	payload_release(payload);
+	payload_unref(payload);
 }
 
 static void call_over(struct call *call)
 {
-	if (call->route->settles)
-		ws_client_relieve(call->client, WS_PAUSED_FOR_ANSWER);
+	if (call->route->blocks_reader)
+		ws_client_resume_reading(call->client, WS_PAUSED_FOR_ANSWER);
 	call_free(call);
 }
 
@@ -202,7 +202,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 		struct payload *payload = payload_new(reply->body);
 
 		deliver(call, route->audience, route->answer, payload);
-		payload_release(payload);
+		payload_unref(payload);
 	}
 	call_over(call);
 }
@@ -224,10 +224,10 @@ static void call_owner(const struct route *route, const struct ws_message *m)
 			on_reply, call);
 	else
 		bus_call(bus, route->method, key_str, m->payload, 0, on_reply, call);
-	if (route->settles)
-		ws_client_pause(m->client, WS_PAUSED_FOR_ANSWER);
+	if (route->blocks_reader)
+		ws_client_pause_reading(m->client, WS_PAUSED_FOR_ANSWER);
 	else if (bus_congested(bus, method->owner))
-		ws_client_pause(m->client, method->owner);
+		ws_client_pause_reading(m->client, method->owner);
 }
 
 static void answer_stub(const struct ws_message *m)

@@ -22,8 +22,8 @@ struct route {
 	const char *error_type;
 	const char *echo; /* a field of the request that errors repeat, or NULL */
 	enum audience error_audience;
-	bool settles;  /* the window's next message waits for the answer */
-	bool restores; /* restored.h completes the answer */
+	bool blocks_reader; /* the window's next message is read only after the answer */
+	bool restores;	    /* restored.h completes the answer */
 	/* ROUTE_LOCAL */
 	void (*local)(const struct ws_message *message);
 };

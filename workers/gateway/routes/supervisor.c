@@ -42,7 +42,7 @@ static void asking_free(struct asking *a)
 {
 	asking_count--;
 	if (a->client)
-		ws_client_release(a->client);
+		ws_client_unref(a->client);
 	else
 		following_asks = false;
 	if (a->io)
@@ -97,7 +97,7 @@ static void tell_status(const struct asking *a, struct str line)
 	else
 		ws_tell_followers(
 			g->ws, WS_FEED_STATUS, STR_LIT("status:state"), payload);
-	payload_release(payload);
+	payload_unref(payload);
 }
 
 static void tell(const struct asking *a, const char *name, const struct type *type,
@@ -221,7 +221,7 @@ static void ask(struct gateway *g, const struct ws_message *message,
 	*a = (struct asking){.gateway = g, .command = (enum ctl_command)request->command};
 	if (message) {
 		a->client = message->client;
-		ws_client_hold(a->client);
+		ws_client_ref(a->client);
 		ws_message_id_keep(&a->id, message);
 	} else {
 		following_asks = true;

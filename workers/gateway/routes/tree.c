@@ -42,7 +42,7 @@ static void deliver(struct ws_server *server, const struct bus_reply *reply)
 		for (size_t i = 0; i < current.count; i++)
 			ws_answer(current.waiting[i], STR_LIT("fs:tree"), payload,
 				(struct str){NULL, 0});
-	payload_release(payload);
+	payload_unref(payload);
 }
 
 static void start(struct ws_server *server);
@@ -53,7 +53,7 @@ static void on_tree(void *arg, const struct bus_reply *reply)
 
 	deliver(server, reply);
 	for (size_t i = 0; i < current.count; i++)
-		ws_client_release(current.waiting[i]);
+		ws_client_unref(current.waiting[i]);
 	under_way = false;
 	if (next.for_all || next.count > 0)
 		start(server);
@@ -73,7 +73,7 @@ void tree_send(struct ws_server *server, struct ws_client *client)
 	if (!client) {
 		next.for_all = true;
 	} else if (next.count < WS_MAX_CLIENTS) {
-		ws_client_hold(client);
+		ws_client_ref(client);
 		next.waiting[next.count++] = client;
 	}
 	if (!under_way)

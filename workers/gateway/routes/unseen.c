@@ -38,7 +38,7 @@ static bool is_kept(struct str type)
 static void drop_oldest(void)
 {
 	unseen.bytes -= unseen.items[0].payload->len;
-	payload_release(unseen.items[0].payload);
+	payload_unref(unseen.items[0].payload);
 	unseen.count--;
 	memmove(&unseen.items[0], &unseen.items[1],
 		unseen.count * sizeof(unseen.items[0]));
@@ -77,7 +77,7 @@ void unseen_keep(struct str type, struct payload *payload)
 {
 	if (!unseen.session || !is_kept(type))
 		return;
-	payload = str_is(type, OPEN_FILE) ? path_of(payload) : payload_hold(payload);
+	payload = str_is(type, OPEN_FILE) ? path_of(payload) : payload_ref(payload);
 	while (unseen.count == UNSEEN_MAX ||
 		(unseen.count > 0 && unseen.bytes + payload->len > UNSEEN_MAX_BYTES))
 		drop_oldest();

@@ -230,8 +230,8 @@ static void done_parsing(struct job *job)
 	arena_free(&p->arena);
 	buf_free(&p->text);
 	free(p);
-	ws_client_relieve(client, WS_PAUSED_FOR_PARSING);
-	ws_client_release(client);
+	ws_client_resume_reading(client, WS_PAUSED_FOR_PARSING);
+	ws_client_unref(client);
 }
 
 static void parse_beside(struct ws_client *client)
@@ -241,8 +241,8 @@ static void parse_beside(struct ws_client *client)
 	p->job = (struct job){.run = run_parsing, .done = done_parsing};
 	p->text = ws_reader_take_message(&client->reader);
 	p->message = (struct ws_message){.client = client, .arena = &p->arena};
-	ws_client_hold(client);
-	ws_client_pause(client, WS_PAUSED_FOR_PARSING);
+	ws_client_ref(client);
+	ws_client_pause_reading(client, WS_PAUSED_FOR_PARSING);
 	jobs_add(client->server->gateway->parsers, &p->job);
 }
 

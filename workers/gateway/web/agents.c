@@ -26,7 +26,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 		ws_client_close(client, WSLAY_CODE_MESSAGE_TOO_BIG, "too big");
 	else if (reply->status != BUS_OK)
 		ws_client_close(client, AGENTS_CODE_RESTART, COME_BACK);
-	ws_client_release(client);
+	ws_client_unref(client);
 }
 
 static void on_message(struct ws_client *client, struct str text)
@@ -36,11 +36,11 @@ static void on_message(struct ws_client *client, struct str text)
 		.connection_id = str_of(client->id), .text = text};
 
 	client->server->metrics->ws_received++;
-	ws_client_hold(client);
+	ws_client_ref(client);
 	bus_call_message(bus, METHOD_AGENT_MESSAGE, (struct str){NULL, 0}, &message, 0,
 		on_reply, client);
 	if (bus_congested(bus, WORKER_AGENT))
-		ws_client_pause(client, WORKER_AGENT);
+		ws_client_pause_reading(client, WORKER_AGENT);
 }
 
 static void on_open(struct ws_client *client, void *arg)
@@ -48,7 +48,7 @@ static void on_open(struct ws_client *client, void *arg)
 	const struct agent_connect connect = {
 		.connection_id = str_of(client->id), .session = str_of(arg)};
 
-	ws_client_hold(client);
+	ws_client_ref(client);
 	bus_call_message(client->server->gateway->bus, METHOD_AGENT_CONNECT,
 		(struct str){NULL, 0}, &connect, 0, on_reply, client);
 }

@@ -7,7 +7,7 @@ struct payload *payload_new(struct str text)
 {
 	struct payload *p = xmalloc(sizeof(*p) + text.len);
 
-	*p = (struct payload){.holders = 1, .text = p->copy, .len = text.len};
+	*p = (struct payload){.refs = 1, .text = p->copy, .len = text.len};
 	memcpy(p->copy, text.ptr, text.len);
 	return p;
 }
@@ -17,20 +17,20 @@ struct payload *payload_taking(struct buf *text)
 	struct payload *p = xmalloc(sizeof(*p));
 
 	*p = (struct payload){
-		.holders = 1, .text = text->data, .len = text->len, .owned = *text};
+		.refs = 1, .text = text->data, .len = text->len, .owned = *text};
 	*text = (struct buf){0};
 	return p;
 }
 
-struct payload *payload_hold(struct payload *payload)
+struct payload *payload_ref(struct payload *payload)
 {
-	payload->holders++;
+	payload->refs++;
 	return payload;
 }
 
-void payload_release(struct payload *payload)
+void payload_unref(struct payload *payload)
 {
-	if (--payload->holders > 0)
+	if (--payload->refs > 0)
 		return;
 	buf_free(&payload->owned);
 	free(payload);

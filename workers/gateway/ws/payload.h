@@ -1,5 +1,5 @@
 /*
- * payload.h - a piece of JSON text that many windows are sent: kept once, counted.
+ * payload.h - a JSON text that is sent to many windows: one copy, reference-counted.
  *
  * Made by whoever received it (ws_message.c, events.c, hello.c); shared by the output
  * queues of the windows and by the replay buffer. Not for several threads.
@@ -10,19 +10,21 @@
 #include "common/base/buf.h"
 
 struct payload {
-	size_t holders;
+	size_t refs;
 	size_t len;
 	const char *text;
 	struct buf owned; /* where `text` is, unless that is the copy */
 	char copy[];
 };
 
-/* Copies; the caller is the first holder. Ends the process when out of memory. */
+/* Copies `text`; the caller owns the first reference. Ends the process when out of memory. */
 struct payload *payload_new(struct str text) __attribute__((returns_nonnull));
-/* Without copying: the text is the payload's now. */
+/* The same without copying: takes over the buffer and empties *text. */
 struct payload *payload_taking(struct buf *text) __attribute__((returns_nonnull));
-struct payload *payload_hold(struct payload *payload) __attribute__((returns_nonnull));
-void payload_release(struct payload *payload);
+/* Takes a reference and returns `payload`. */
+struct payload *payload_ref(struct payload *payload) __attribute__((returns_nonnull));
+/* Drops a reference; the last one frees the payload. */
+void payload_unref(struct payload *payload);
 
 static inline struct str payload_str(const struct payload *payload)
 {

@@ -12,7 +12,7 @@ static void drop_oldest(struct replay *r)
 	struct replay_item *item = place(r, r->first_kept++);
 
 	r->bytes -= item->payload->len;
-	payload_release(item->payload);
+	payload_unref(item->payload);
 	item->payload = NULL;
 }
 
@@ -33,7 +33,7 @@ uint64_t replay_add(
 	*place(r, r->last) = (struct replay_item){.number = r->last,
 		.type = type,
 		.timestamp_ms = timestamp_ms,
-		.payload = payload_hold(payload)};
+		.payload = payload_ref(payload)};
 	r->bytes += payload->len;
 	return r->last;
 }

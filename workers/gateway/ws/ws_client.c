@@ -25,7 +25,7 @@ static void release_shared(const void *data, size_t len, void *arg)
 {
 	(void)data;
 	(void)len;
-	payload_release(arg);
+	payload_unref(arg);
 }
 
 /* A shared payload is recognised by its address, which wslay hands through. */
@@ -37,8 +37,8 @@ static ssize_t take_frame(const uint8_t *data, size_t len, int flags, void *arg)
 	(void)flags;
 	if (shared && len >= SHARE_BYTES && (const char *)data == shared->text) {
 		if (evbuffer_add_reference(client->out, data, len, release_shared,
-			    payload_hold(shared)) < 0)
-			payload_release(shared);
+			    payload_ref(shared)) < 0)
+			payload_unref(shared);
 	} else {
 		evbuffer_add(client->out, data, len);
 	}
@@ -242,12 +242,12 @@ void ws_client_free(struct ws_client *client)
 	free(client);
 }
 
-void ws_client_hold(struct ws_client *client)
+void ws_client_ref(struct ws_client *client)
 {
 	client->pending_calls++;
 }
 
-void ws_client_release(struct ws_client *client)
+void ws_client_unref(struct ws_client *client)
 {
 	if (--client->pending_calls == 0 && client->gone)
 		ws_server_free_later(client->server, client);
@@ -327,7 +327,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	take_input(client, memory, (size_t)n);
 }
 
-void ws_client_pause(struct ws_client *client, unsigned reason)
+void ws_client_pause_reading(struct ws_client *client, unsigned reason)
 {
 	if (client->gone || client->state != WS_CLIENT_OPEN)
 		return;
@@ -356,7 +356,7 @@ static void unpause(struct ws_client *client, unsigned reasons)
 		go_on(client);
 }
 
-void ws_client_relieve(struct ws_client *client, unsigned reason)
+void ws_client_resume_reading(struct ws_client *client, unsigned reason)
 {
 	unpause(client, 1u << reason);
 }

@@ -47,11 +47,12 @@ struct ws_client {
 	struct evhttp_connection *http;
 	enum ws_client_state state;
 	bool close_received;
-	bool flush_wanted;	/* in the server's list to_flush */
-	bool dead_listed;	/* in the server's list dead */
-	unsigned pauses;	/* of reading: a bit for each reason of ws_client_pause */
-	bool greeted;		/* connection:init was sent */
-	bool operates;		/* may do what paigectl may (access_is_operator) */
+	bool flush_wanted; /* in the server's list to_flush */
+	bool dead_listed;  /* in the server's list dead */
+	unsigned
+		pauses; /* of reading: a bit for each reason of ws_client_pause_reading */
+	bool greeted;	/* connection:init was sent */
+	bool operates;	/* may do what paigectl may (access_is_operator) */
 	unsigned follows;	/* 1 << enum ws_feed, what it asked for */
 	unsigned pending_calls; /* calls that will answer this window */
 	bool gone;		/* the socket is closed; freed when pending_calls is 0 */
@@ -97,17 +98,17 @@ void ws_client_send_text(struct ws_client *client, struct str text);
  */
 void ws_client_close(struct ws_client *client, uint16_t code, const char *reason);
 
-/* Stops reading until ws_client_relieve for the same reason: a worker has more to do than
+/* Stops reading until ws_client_resume_reading for the same reason: a worker has more to do than
  * it can (its id), what comes next depends on an answer, or a large message is being
  * parsed beside the loop. */
 enum ws_pause { WS_PAUSED_FOR_ANSWER = WORKER_COUNT, WS_PAUSED_FOR_PARSING };
-void ws_client_pause(struct ws_client *client, unsigned reason);
-void ws_client_relieve(struct ws_client *client, unsigned reason);
+void ws_client_pause_reading(struct ws_client *client, unsigned reason);
+void ws_client_resume_reading(struct ws_client *client, unsigned reason);
 
-/* A call that will be answered to this window is under way / has ended. The window's
- * memory stays until the last one has ended. */
-void ws_client_hold(struct ws_client *client);
-void ws_client_release(struct ws_client *client);
+/* Takes and drops a reference. Each call whose answer goes to this window has one, so that the window's memory stays
+ * until the last of them has ended. */
+void ws_client_ref(struct ws_client *client);
+void ws_client_unref(struct ws_client *client);
 
 /* Writes what is queued, as far as the socket takes it. Called once a turn by
  * ws_server.c. */

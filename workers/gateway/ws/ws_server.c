@@ -162,7 +162,7 @@ void ws_answer_text(
 	struct payload *payload = payload_new(text);
 
 	ws_answer(client, type, payload, id);
-	payload_release(payload);
+	payload_unref(payload);
 }
 
 void ws_send_again(struct ws_client *client, const struct replay_item *item)
@@ -176,12 +176,12 @@ void ws_send_again(struct ws_client *client, const struct replay_item *item)
 	ws_client_send(client, &envelope, item->payload);
 }
 
-void ws_server_relieve(struct ws_server *server, enum worker_id owner)
+void ws_server_resume_reading(struct ws_server *server, enum worker_id owner)
 {
 	struct ws_client *client, *next;
 
 	FOREACH_CLIENT(client, next, server)
-	ws_client_relieve(client, owner);
+	ws_client_resume_reading(client, owner);
 }
 
 /* ---- life ---- */

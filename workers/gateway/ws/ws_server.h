@@ -56,7 +56,7 @@ void ws_answer_text(
 void ws_send_again(struct ws_client *client, const struct replay_item *item);
 
 /* Windows that stopped reading because of `owner` go on. */
-void ws_server_relieve(struct ws_server *server, enum worker_id owner);
+void ws_server_resume_reading(struct ws_server *server, enum worker_id owner);
 
 /* Closes every window with 1001 and tells `on_drained` when all are gone, within
  * WS_DRAIN_MS. */

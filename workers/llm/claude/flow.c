@@ -77,7 +77,7 @@ struct flows *flows_new(
 void flows_reload(struct flows *flows)
 {
 	if (flows->snapshot)
-		snapshot_release(flows->snapshot);
+		snapshot_unref(flows->snapshot);
 	flows->snapshot = snapshot_new(flows->worker->settings);
 }
 
@@ -116,7 +116,7 @@ static void flow_end(struct flow_private *p)
 	flows->count--;
 	pthread_mutex_unlock(&flows->lock);
 	release(&p->flow);
-	snapshot_release(p->flow.snapshot);
+	snapshot_unref(p->flow.snapshot);
 	free(p);
 }
 
@@ -187,7 +187,7 @@ static struct flow_private *flow_new(struct flows *flows, flow_fn *fn)
 	p->flow = (struct flow){.flows = flows,
 		.worker = flows->worker,
 		.http = flows->http,
-		.snapshot = snapshot_hold(flows->snapshot),
+		.snapshot = snapshot_ref(flows->snapshot),
 		.private_ = p};
 	p->fn = fn;
 	return p;

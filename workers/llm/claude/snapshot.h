@@ -1,8 +1,7 @@
 /*
- * snapshot.h - what a flow goes by from its beginning to its end: the settings and the
- * prompts as they stood when it was asked for.
+ * snapshot.h - the settings and prompts that a flow uses from start to end: those in force when its request arrived.
  *
- * Immutable and counted. A reload makes another one for the flows that come after it.
+ * Immutable and reference-counted. A reload makes a new snapshot for later flows.
  */
 #ifndef PAIGE_LLM_CLAUDE_SNAPSHOT_H
 #define PAIGE_LLM_CLAUDE_SNAPSHOT_H
@@ -15,11 +14,10 @@ struct snapshot {
 	struct prompts *prompts;
 };
 
-/* Holds `settings` and reads the prompts that they name. The caller holds what comes
- * back. */
+/* Takes a reference to `settings` and reads the prompts they name. The caller owns the first reference. */
 const struct snapshot *snapshot_new(const struct settings *settings);
-/* Both from any thread. */
-const struct snapshot *snapshot_hold(const struct snapshot *s);
-void snapshot_release(const struct snapshot *s);
+/* Take and drop a reference; the last one frees the snapshot. Both are safe on any thread. */
+const struct snapshot *snapshot_ref(const struct snapshot *s);
+void snapshot_unref(const struct snapshot *s);
 
 #endif
