@@ -3,7 +3,7 @@
  * (P1.2), and the title of a session's issue (P2.14).
  */
 #include "common/base/log.h"
-#include "workers/llm/claude/steps.h"
+#include "workers/llm/claude/flow_helpers.h"
 #include "workers/llm/flows/flows.h"
 #include "workers/llm/flows/llm.h"
 #include "workers/llm/gh/gh.h"

@@ -6,12 +6,12 @@
  * says that an earlier answer will do gets what was answered to the same question.
  */
 #include "common/base/log.h"
-#include "workers/llm/claude/steps.h"
+#include "workers/llm/claude/flow_helpers.h"
+#include "workers/llm/flows/dreyfus_stage.h"
 #include "workers/llm/flows/flows.h"
 #include "workers/llm/flows/issues.h"
 #include "workers/llm/flows/llm.h"
 #include "workers/llm/flows/manifests.h"
-#include "workers/llm/flows/stage.h"
 #include "workers/llm/gh/gh.h"
 
 /* What both slow parts start from, and what became of each. */
@@ -202,7 +202,7 @@ static void load_materials(struct flow *flow, void *arg)
 	result = ask_claude(flow, d, &llm_of(flow)->materials,
 		(struct call_request){.kind = CALL_LEARNING_MATERIALS,
 			.session_id = session_of(d),
-			.dreyfus_stage = stage_newest(&d->coaching),
+			.dreyfus_stage = dreyfus_stage_newest(&d->coaching),
 			.message = &message});
 	if (!result.response) {
 		tell_error(flow, "ui/dashboard:materials_error", result.text);

@@ -2,9 +2,9 @@
  * explain.c - "Explain This": what a piece of code means, for this learner, in this phase
  * (story 11; FR-151 to FR-153, FR-159, FR-160).
  */
-#include "workers/llm/claude/steps.h"
+#include "workers/llm/claude/flow_helpers.h"
+#include "workers/llm/flows/dreyfus_stage.h"
 #include "workers/llm/flows/flows.h"
-#include "workers/llm/flows/stage.h"
 
 #define CONTEXT_LINES 50
 
@@ -114,12 +114,12 @@ void flow_explain(struct flow *flow)
 				.has_number = true,
 				.title = context.phase.title,
 				.description = context.phase.description};
-	result = call_claude_with_retry(
-		flow, &(struct call_request){.kind = CALL_EXPLAIN_THIS,
-			      .session_id = context.has_session ? context.session.id
-								: (struct str){NULL, 0},
-			      .dreyfus_stage = stage_for_language(&context, q.language),
-			      .message = &message});
+	result = call_claude_with_retry(flow,
+		&(struct call_request){.kind = CALL_EXPLAIN_THIS,
+			.session_id = context.has_session ? context.session.id
+							  : (struct str){NULL, 0},
+			.dreyfus_stage = dreyfus_stage_for_language(&context, q.language),
+			.message = &message});
 	log_completed(flow, q.path, &result,
 		result.response ? (struct str){NULL, 0} : result.text);
 	if (result.response)

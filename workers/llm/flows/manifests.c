@@ -1,7 +1,7 @@
 /* manifests.c - which techniques a project uses (manifests.h). The files are the file
  * worker's to read. */
 #include "workers/llm/flows/manifests.h"
-#include "workers/llm/claude/steps.h"
+#include "workers/llm/claude/flow_helpers.h"
 
 #define LONGEST_MANIFEST_LINES 2000
 #define DEPENDENCIES_SHOWN 40

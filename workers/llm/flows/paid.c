@@ -7,8 +7,8 @@
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/mcp_tools.h"
+#include "workers/llm/claude/flow_helpers.h"
 #include "workers/llm/claude/paid_work.h"
-#include "workers/llm/claude/steps.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/queue.h>

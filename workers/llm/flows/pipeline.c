@@ -4,10 +4,10 @@
  */
 #include "common/base/log.h"
 #include "common/base/relative_path.h"
-#include "workers/llm/claude/steps.h"
+#include "workers/llm/claude/flow_helpers.h"
+#include "workers/llm/flows/dreyfus_stage.h"
 #include "workers/llm/flows/flows.h"
 #include "workers/llm/flows/llm.h"
-#include "workers/llm/flows/stage.h"
 
 /* What the learner and the model read while it is made. */
 enum step { STEP_RECALL, STEP_CHOOSE, STEP_COACH, STEP_KEEP, STEPS };
@@ -195,7 +195,7 @@ void flow_pipeline(struct flow *flow)
 	step(flow, STEP_RECALL);
 	recall(flow, m, &context, &coach);
 	step(flow, STEP_COACH);
-	coach.dreyfus_stage = stage_newest(&context);
+	coach.dreyfus_stage = dreyfus_stage_newest(&context);
 	result = call_claude(flow, &(struct call_request){.kind = CALL_COACH_AGENT,
 					   .session_id = session_of(&context),
 					   .dreyfus_stage = coach.dreyfus_stage,

@@ -2,9 +2,9 @@
  * review.c - practice mode: a solution of a kata is judged, the attempt kept, constraints
  * unlocked (story 11; FR-154 to FR-160, FR-165 to FR-167).
  */
-#include "workers/llm/claude/steps.h"
+#include "workers/llm/claude/flow_helpers.h"
+#include "workers/llm/flows/dreyfus_stage.h"
 #include "workers/llm/flows/flows.h"
-#include "workers/llm/flows/stage.h"
 #include <stdlib.h>
 
 /* Either form of the request (P5.16), borrowed. */
@@ -165,12 +165,12 @@ static struct call_result judge(struct flow *flow, const struct submission *s,
 			.description = on->items[i]->description};
 	message.active_constraints.items = active;
 	message.active_constraints.count = on->titles.count;
-	return call_claude_with_retry(
-		flow, &(struct call_request){.kind = CALL_PRACTICE_REVIEW,
-			      .session_id = context.has_session ? context.session.id
-								: (struct str){NULL, 0},
-			      .dreyfus_stage = stage_for_topic(&context, k->topic),
-			      .message = &message});
+	return call_claude_with_retry(flow,
+		&(struct call_request){.kind = CALL_PRACTICE_REVIEW,
+			.session_id = context.has_session ? context.session.id
+							  : (struct str){NULL, 0},
+			.dreyfus_stage = dreyfus_stage_for_topic(&context, k->topic),
+			.message = &message});
 }
 
 /* Keeps the attempt. False when that failed; the caller was told. */

@@ -4,7 +4,7 @@
  * the answers of a section cover, what the assistant says.
  */
 #include "proto/codec/messages.h"
-#include "workers/llm/claude/steps.h"
+#include "workers/llm/claude/flow_helpers.h"
 #include "workers/llm/flows/flows.h"
 
 static void finish(

@@ -5,11 +5,11 @@
  */
 #include "common/base/log.h"
 #include "common/base/utf8.h"
-#include "workers/llm/claude/steps.h"
+#include "workers/llm/claude/flow_helpers.h"
+#include "workers/llm/flows/dreyfus_stage.h"
 #include "workers/llm/flows/flows.h"
 #include "workers/llm/flows/katas.h"
 #include "workers/llm/flows/llm.h"
-#include "workers/llm/flows/stage.h"
 #include <stdlib.h>
 
 #define TRANSCRIPT_MAX_CHARS 50000 /* EC-63 */

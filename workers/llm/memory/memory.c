@@ -2,7 +2,7 @@
 #include "workers/llm/memory/memory.h"
 #include "common/base/alloc.h"
 #include "common/base/log.h"
-#include "workers/llm/claude/steps.h"
+#include "workers/llm/claude/flow_helpers.h"
 #include "workers/llm/memory/chroma.h"
 #include "workers/llm/memory/embedder.h"
 #include <openssl/evp.h>

@@ -3,7 +3,7 @@
 #include "common/base/utf8.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/mcp_tools.h"
-#include "workers/store/coaching/hints.h"
+#include "workers/store/coaching/hint_level.h"
 #include "workers/store/db/json_text.h"
 #include "workers/store/service/row_ids.h"
 #include "workers/store/service/services.h"

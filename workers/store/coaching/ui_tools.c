@@ -7,7 +7,7 @@
  */
 #include "proto/codec/messages.h"
 #include "workers/store/coaching/actions.h"
-#include "workers/store/coaching/hints.h"
+#include "workers/store/coaching/hint_level.h"
 #include "workers/store/service/services.h"
 #include "workers/store/service/store.h"
 #include "workers/store/service/tool_calls.h"

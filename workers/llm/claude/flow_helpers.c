@@ -1,5 +1,5 @@
-/* steps.c - steps that several flows take (steps.h). */
-#include "workers/llm/claude/steps.h"
+/* flow_helpers.c - helpers that several flows share (flow_helpers.h). */
+#include "workers/llm/claude/flow_helpers.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "proto/tables/mcp_tools.h"

@@ -1,6 +1,6 @@
-/* hints.c - the hint level of the session, and the progress events of its phases
- * (hints.h). */
-#include "workers/store/coaching/hints.h"
+/* hint_level.c - the hint level of the session, and the progress events of its phases
+ * (hint_level.h). */
+#include "workers/store/coaching/hint_level.h"
 #include "proto/codec/messages.h"
 #include "workers/store/coaching/actions.h"
 #include "workers/store/coaching/phases.h"
@@ -8,7 +8,7 @@
 #include "workers/store/service/store.h"
 
 /* Rows of one call (row_ids.h). */
-enum hint_row { ROW_ACTION, ROW_PROGRESS };
+enum hint_level_row { ROW_ACTION, ROW_PROGRESS };
 
 int progress_write(
 	struct store *store, struct call *call, const struct progress_entry *entry)

@@ -1,6 +1,6 @@
-/* steps.h - steps that several flows take. */
-#ifndef PAIGE_LLM_CLAUDE_STEPS_H
-#define PAIGE_LLM_CLAUDE_STEPS_H
+/* flow_helpers.h - helpers that several flows share. */
+#ifndef PAIGE_LLM_CLAUDE_FLOW_HELPERS_H
+#define PAIGE_LLM_CLAUDE_FLOW_HELPERS_H
 
 #include "proto/codec/messages.h"
 #include "proto/tables/actions.h"

@@ -1,9 +1,9 @@
 /*
- * hints.h - the hint level of the session, and the progress events of its phases (P2.6,
+ * hint_level.h - the hint level of the session, and the progress events of its phases (P2.6,
  * P5.19).
  */
-#ifndef PAIGE_STORE_COACHING_HINTS_H
-#define PAIGE_STORE_COACHING_HINTS_H
+#ifndef PAIGE_STORE_COACHING_HINT_LEVEL_H
+#define PAIGE_STORE_COACHING_HINT_LEVEL_H
 
 #include "common/base/str.h"
 

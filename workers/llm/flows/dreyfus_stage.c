@@ -1,5 +1,5 @@
-/* stage.c - which Dreyfus stage a call is told about (stage.h). */
-#include "workers/llm/flows/stage.h"
+/* dreyfus_stage.c - which Dreyfus stage of the learner goes into a prompt (dreyfus_stage.h). */
+#include "workers/llm/flows/dreyfus_stage.h"
 #include <strings.h>
 
 static const struct str novice = {"novice", 6};
@@ -14,20 +14,21 @@ static bool contains(struct str text, struct str what)
 	return false;
 }
 
-struct str stage_newest(const struct coaching_context *c)
+struct str dreyfus_stage_newest(const struct coaching_context *c)
 {
 	return c->dreyfus.count > 0 ? c->dreyfus.items[0].stage : novice;
 }
 
-struct str stage_for_language(const struct coaching_context *c, struct str language)
+struct str dreyfus_stage_for_language(
+	const struct coaching_context *c, struct str language)
 {
 	for (size_t i = 0; i < c->dreyfus.count; i++)
 		if (contains(c->dreyfus.items[i].skill_area, language))
 			return c->dreyfus.items[i].stage;
-	return stage_newest(c);
+	return dreyfus_stage_newest(c);
 }
 
-struct str stage_for_topic(const struct coaching_context *c, struct str topic)
+struct str dreyfus_stage_for_topic(const struct coaching_context *c, struct str topic)
 {
 	for (size_t i = 0; i < c->dreyfus.count; i++) {
 		struct str skill = c->dreyfus.items[i].skill_area;
