@@ -33,7 +33,7 @@ struct backups {
 	char source[PATH_MAX];
 	int result;
 	int64_t bytes;
-	struct problem problem;
+	struct error_text problem;
 	struct mono begun;
 };
 
@@ -100,7 +100,7 @@ static void answer(struct backups *b)
 /* Gives the thread the copy to make unless the copy is there. 0 or -errno. */
 static int begin_first(struct backups *b)
 {
-	b->problem = (struct problem){0};
+	b->problem = (struct error_text){0};
 	b->begun = clock_mono();
 	snprintf(b->source, sizeof(b->source), "%s", b->store->db.path);
 	if (snprintf(b->target, sizeof(b->target), "%s/%.*s.db", b->directory,
@@ -126,8 +126,8 @@ static void begin_next(struct backups *b)
 			return;
 		b->result = result;
 		if (b->result < 0)
-			problem_set(&b->problem, "Cannot write to %s: %s", b->directory,
-				strerror(-b->result));
+			error_text_set(&b->problem, "Cannot write to %s: %s",
+				b->directory, strerror(-b->result));
 		answer(b);
 	}
 }

@@ -52,14 +52,14 @@ static int exit_code_of(int error)
 /* 0, -EBUSY while the database is locked, or another -errno having logged why. */
 static int open_store(void)
 {
-	struct problem problem;
+	struct error_text problem;
 	struct mono start = clock_mono();
 	int result = database_open(&store.db, path, &paige_schema, &problem);
 
 	if (result == 0) {
 		result = sessions_load(&store, clock_wall());
 		if (result < 0) {
-			database_problem(&store.db, &problem);
+			database_error_text(&store.db, &problem);
 			database_close(&store.db);
 		}
 	}

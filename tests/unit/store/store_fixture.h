@@ -28,7 +28,7 @@ static size_t done_count;
 
 static inline void fixture_open(void)
 {
-	struct problem problem;
+	struct error_text problem;
 
 	store = (struct store){.project_dir = "/project",
 		.keys = keys_new(),

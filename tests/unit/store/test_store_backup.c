@@ -31,7 +31,7 @@ static void fill(int count)
 			.ptr);
 }
 
-static int make(int64_t *bytes, struct problem *problem)
+static int make(int64_t *bytes, struct error_text *problem)
 {
 	return backup_write(fixture_path, target, &cancel, bytes, problem);
 }
@@ -54,7 +54,7 @@ static long count_in_copy(const char *sql)
 
 START_TEST(a_copy_is_whole_and_needs_no_log)
 {
-	struct problem problem;
+	struct error_text problem;
 	struct database copy;
 	struct inspection seen;
 	struct stat st;
@@ -91,7 +91,7 @@ END_TEST
 
 static void *copy_on_a_thread(void *arg)
 {
-	struct problem problem;
+	struct error_text problem;
 	int64_t bytes;
 	int *result = arg;
 
@@ -123,7 +123,7 @@ END_TEST
 
 START_TEST(a_copy_that_is_given_up_leaves_nothing)
 {
-	struct problem problem;
+	struct error_text problem;
 	int64_t bytes;
 
 	fill(5000);
@@ -138,7 +138,7 @@ END_TEST
 
 START_TEST(a_damaged_database_gives_no_copy)
 {
-	struct problem problem;
+	struct error_text problem;
 	int64_t bytes;
 	char junk[4096];
 	int fd;
@@ -163,7 +163,7 @@ END_TEST
 
 START_TEST(what_cannot_be_read_or_written_is_said)
 {
-	struct problem problem;
+	struct error_text problem;
 	int64_t bytes;
 
 	snprintf(target, sizeof(target), "%s/none/copy.db", fixture_dir);
@@ -178,7 +178,7 @@ END_TEST
 
 START_TEST(a_full_disk_leaves_nothing)
 {
-	struct problem problem;
+	struct error_text problem;
 	int64_t bytes;
 	struct rlimit before, small = {200 * 1024, 200 * 1024};
 	int result;

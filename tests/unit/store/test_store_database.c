@@ -115,7 +115,7 @@ static void add_rows(sqlite3 *db, int from, int to)
 static void make_database(bool crashed)
 {
 	struct database db;
-	struct problem problem;
+	struct error_text problem;
 
 	ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == 0, "%s",
 		problem.text);
@@ -155,7 +155,7 @@ static int64_t count(sqlite3 *db, const char *sql)
 START_TEST(a_fresh_file_gets_the_ten_tables)
 {
 	struct database db;
-	struct problem problem;
+	struct error_text problem;
 
 	for (int i = 0; i < 2; i++) { /* the second time it is there already */
 		ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == 0,
@@ -180,7 +180,7 @@ END_TEST
 START_TEST(an_empty_file_is_a_fresh_one)
 {
 	struct database db;
-	struct problem problem;
+	struct error_text problem;
 
 	write_content(path, (struct content){0});
 	ck_assert_int_eq(database_open(&db, path, &paige_schema, &problem), 0);
@@ -192,7 +192,7 @@ END_TEST
 START_TEST(rows_in_the_log_of_a_killed_process_are_there)
 {
 	struct database db;
-	struct problem problem;
+	struct error_text problem;
 
 	make_database(true);
 	ck_assert_msg(database_open(&db, path, &paige_schema, &problem) == 0, "%s",
@@ -323,7 +323,7 @@ START_TEST(a_damaged_file_is_refused_as_it_is)
 {
 	const char *what = damages[_i].what;
 	struct content file = {0}, log = {0};
-	struct problem problem = {0};
+	struct error_text problem = {0};
 	struct database db;
 	bool has_file, has_log;
 	int files, result;
@@ -372,7 +372,7 @@ static const struct {
 START_TEST(a_file_of_a_later_version_or_of_others_is_refused)
 {
 	const char *what = strangers[_i].what;
-	struct problem problem = {0};
+	struct error_text problem = {0};
 	struct content before;
 	struct database db;
 	sqlite3 *plain;
@@ -399,7 +399,7 @@ START_TEST(a_missing_index_is_made_anew)
 {
 	static const char present[] =
 		"SELECT count(*) FROM sqlite_schema WHERE name = 'api_calls_by_time'";
-	struct problem problem;
+	struct error_text problem;
 	struct database db;
 	sqlite3 *plain;
 
@@ -418,7 +418,7 @@ END_TEST
 
 START_TEST(a_pipe_in_place_of_a_file_is_refused_at_once)
 {
-	struct problem problem = {0};
+	struct error_text problem = {0};
 	struct database db;
 
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
@@ -443,7 +443,7 @@ START_TEST(an_older_file_is_brought_forward_step_by_step)
 	struct schema schema = {
 		.what = "test", .application_id = 7, .steps = steps, .version = 1};
 	char kept[sizeof(path) + 16];
-	struct problem problem;
+	struct error_text problem;
 	struct database db;
 	sqlite3 *older;
 
@@ -573,7 +573,7 @@ static void bring_forward(const struct schema *schema, int version)
 {
 	char kept[sizeof(path) + 16], other[sizeof(path) + 16];
 	struct schema then = *schema;
-	struct problem problem;
+	struct error_text problem;
 	struct database db;
 	sqlite3 *older;
 
@@ -615,7 +615,7 @@ END_TEST
 START_TEST(calls_of_the_first_schema_get_their_status)
 {
 	struct schema first = paige_schema;
-	struct problem problem;
+	struct error_text problem;
 	struct database db;
 	char kept[sizeof(path) + 16];
 
@@ -648,7 +648,7 @@ END_TEST
 
 START_TEST(a_locked_file_is_busy_and_not_damaged)
 {
-	struct problem problem;
+	struct error_text problem;
 	struct database db;
 	sqlite3 *other;
 
@@ -669,7 +669,7 @@ END_TEST
 
 START_TEST(a_directory_that_does_not_do_is_named)
 {
-	struct problem problem;
+	struct error_text problem;
 	struct database db;
 
 	ck_assert_int_eq(
@@ -689,7 +689,7 @@ END_TEST
 START_TEST(damage_and_loss_while_running_are_noticed)
 {
 	struct inspection seen;
-	struct problem problem;
+	struct error_text problem;
 	struct database db;
 
 	make_database(false);
@@ -727,7 +727,7 @@ END_TEST
 START_TEST(every_statement_can_be_prepared)
 {
 	const struct schema *schema = schemas[_i];
-	struct problem problem;
+	struct error_text problem;
 	struct database db;
 
 	ck_assert_msg(

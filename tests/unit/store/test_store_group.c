@@ -344,7 +344,7 @@ START_TEST(a_damaged_database_takes_no_more_rows)
 
 	start_session();
 	store.health.damaged = true;
-	problem_set(&store.health.problem, "damaged for a test");
+	error_text_set(&store.health.problem, "damaged for a test");
 	refused_call(
 		METHOD_ACTIVITY_TAB_SWITCH, "{\"toPath\":\"a\"}", ERROR_STORAGE_FAILED);
 	read = must_call(METHOD_SESSION_ACTIVE, NULL, "{}");

@@ -9,7 +9,7 @@ static struct store beside;
 
 static void open_streams(void)
 {
-	struct problem problem;
+	struct error_text problem;
 
 	store = (struct store){
 		.keys = keys_new(), .started = clock_wall(), .beside = &beside};

@@ -21,23 +21,24 @@ struct copying {
 	const atomic_bool *cancel;
 };
 
-static int fail(sqlite3 *db, const char *what, const char *path, struct problem *problem)
+static int fail(
+	sqlite3 *db, const char *what, const char *path, struct error_text *problem)
 {
-	problem_set(problem, "Cannot %s %s: %s", what, path,
+	error_text_set(problem, "Cannot %s %s: %s", what, path,
 		db ? sqlite3_errmsg(db) : "out of memory");
 	return db ? database_errno(sqlite3_extended_errcode(db)) : -ENOMEM;
 }
 
-static int fail_os(const char *what, const char *path, struct problem *problem)
+static int fail_os(const char *what, const char *path, struct error_text *problem)
 {
 	int error = errno;
 
-	problem_set(problem, "Cannot %s %s: %s", what, path, strerror(error));
+	error_text_set(problem, "Cannot %s %s: %s", what, path, strerror(error));
 	return -error;
 }
 
 /* Opened, and within a transaction that sees one moment of the file. */
-static int open_source(struct copying *c, struct problem *problem)
+static int open_source(struct copying *c, struct error_text *problem)
 {
 	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
 
@@ -50,7 +51,7 @@ static int open_source(struct copying *c, struct problem *problem)
 
 /* Made anew and readable by its owner only. Nobody reads it before it is whole, so it
  * needs no journal. */
-static int open_part(struct copying *c, struct problem *problem)
+static int open_part(struct copying *c, struct error_text *problem)
 {
 	int flags =
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
@@ -70,7 +71,7 @@ static int open_part(struct copying *c, struct problem *problem)
 	return 0;
 }
 
-static int copy_pages(struct copying *c, struct problem *problem)
+static int copy_pages(struct copying *c, struct error_text *problem)
 {
 	sqlite3_backup *backup = sqlite3_backup_init(c->to, "main", c->from, "main");
 	int tries = 0;
@@ -102,7 +103,7 @@ static int on_progress(void *arg)
 
 /* The copy of a database with a log wants one too; a file to be carried about must not.
  */
-static int close_part(struct copying *c, struct problem *problem)
+static int close_part(struct copying *c, struct error_text *problem)
 {
 	int result = 0;
 
@@ -114,7 +115,7 @@ static int close_part(struct copying *c, struct problem *problem)
 	return result;
 }
 
-static int check_pages(struct copying *c, sqlite3 *db, struct problem *problem)
+static int check_pages(struct copying *c, sqlite3 *db, struct error_text *problem)
 {
 	sqlite3_stmt *check = NULL;
 	const char *said = NULL;
@@ -130,7 +131,7 @@ static int check_pages(struct copying *c, sqlite3 *db, struct problem *problem)
 	} else if (!said) {
 		result = fail(db, "check", c->part, problem);
 	} else if (strcmp(said, "ok") != 0) {
-		problem_set(problem, "%s", said);
+		error_text_set(problem, "%s", said);
 		result = -EUCLEAN;
 	}
 	sqlite3_finalize(check);
@@ -138,7 +139,7 @@ static int check_pages(struct copying *c, sqlite3 *db, struct problem *problem)
 }
 
 /* Reads the file anew: what wrote it still has its pages in memory. */
-static int check_part(struct copying *c, struct problem *problem)
+static int check_part(struct copying *c, struct error_text *problem)
 {
 	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
 	sqlite3 *db = NULL;
@@ -152,7 +153,7 @@ static int check_part(struct copying *c, struct problem *problem)
 	return result;
 }
 
-static int sync_path(const char *path, int flags, struct problem *problem)
+static int sync_path(const char *path, int flags, struct error_text *problem)
 {
 	int fd = open(path, flags | O_CLOEXEC);
 	int result = 0;
@@ -167,7 +168,7 @@ static int sync_path(const char *path, int flags, struct problem *problem)
 
 /* Syncs the whole copy and gives it its name. */
 static int keep_part(
-	struct copying *c, const char *target, int64_t *bytes, struct problem *problem)
+	struct copying *c, const char *target, int64_t *bytes, struct error_text *problem)
 {
 	char directory[PATH_MAX];
 	struct stat st;
@@ -185,7 +186,7 @@ static int keep_part(
 }
 
 int backup_write(const char *source, const char *target, const atomic_bool *cancel,
-	int64_t *bytes, struct problem *problem)
+	int64_t *bytes, struct error_text *problem)
 {
 	struct copying c = {.source = source, .cancel = cancel};
 	int result;
@@ -211,9 +212,9 @@ int backup_write(const char *source, const char *target, const atomic_bool *canc
 	if (result < 0)
 		unlink(c.part);
 	if (result == -EUCLEAN) {
-		struct problem found = *problem;
+		struct error_text found = *problem;
 
-		problem_set(problem,
+		error_text_set(problem,
 			"%s is damaged, so no copy was made. Stop the daemon and restore "
 			"the file "
 			"from an earlier backup. (%.300s)",

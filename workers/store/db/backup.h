@@ -7,7 +7,7 @@
 #ifndef PAIGE_STORE_DB_BACKUP_H
 #define PAIGE_STORE_DB_BACKUP_H
 
-#include "workers/store/db/problem.h"
+#include "workers/store/db/error_text.h"
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -21,6 +21,6 @@
  * -errno, with `problem` for people, and no file left.
  */
 int backup_write(const char *source, const char *target, const atomic_bool *cancel,
-	int64_t *bytes, struct problem *problem) __attribute__((warn_unused_result));
+	int64_t *bytes, struct error_text *problem) __attribute__((warn_unused_result));
 
 #endif

@@ -80,13 +80,13 @@ static const char *advice(int error)
 	}
 }
 
-void database_problem(const struct database *db, struct problem *problem)
+void database_error_text(const struct database *db, struct error_text *problem)
 {
 	int rc = sqlite3_extended_errcode(db->handle);
 	int os_error = sqlite3_system_errno(db->handle);
 	bool disk = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN;
 
-	problem_set(problem, "The database %s failed: %s%s%s. %s", db->path,
+	error_text_set(problem, "The database %s failed: %s%s%s. %s", db->path,
 		sqlite3_errmsg(db->handle), disk && os_error ? ": " : "",
 		disk && os_error ? strerror(os_error) : "", advice(database_errno(rc)));
 }
@@ -104,7 +104,7 @@ static int on_commit(void *arg, sqlite3 *handle, const char *name, int pages)
 
 /* The directory must be there, writable, and on a file system that can bear a write-ahead
  * log (R33). */
-static int check_directory(const char *path, struct problem *problem)
+static int check_directory(const char *path, struct error_text *problem)
 {
 	char copy[PATH_MAX];
 	const char *shared;
@@ -112,19 +112,19 @@ static int check_directory(const char *path, struct problem *problem)
 	int result;
 
 	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy)) {
-		problem_set(
+		error_text_set(
 			problem, "The path of the database is too long: %.200s...", path);
 		return -ENAMETOOLONG;
 	}
 	directory = dirname(copy);
 	result = filesystem_shared(directory, &shared);
 	if (result < 0) {
-		problem_set(problem, "Cannot use the directory %s (DATA_DIR): %s",
+		error_text_set(problem, "Cannot use the directory %s (DATA_DIR): %s",
 			directory, strerror(-result));
 		return result;
 	}
 	if (shared) {
-		problem_set(problem,
+		error_text_set(problem,
 			"%s (DATA_DIR) lies on a network or shared file system (%s), "
 			"where a database "
 			"in WAL mode gets damaged. Set DATA_DIR to a directory on a "
@@ -134,8 +134,8 @@ static int check_directory(const char *path, struct problem *problem)
 	}
 	if (access(directory, W_OK | X_OK) < 0) {
 		result = -errno;
-		problem_set(problem, "Cannot write to %s (DATA_DIR): %s. %s", directory,
-			strerror(-result), advice(-EACCES));
+		error_text_set(problem, "Cannot write to %s (DATA_DIR): %s. %s",
+			directory, strerror(-result), advice(-EACCES));
 		return result;
 	}
 	return 0;
@@ -185,9 +185,9 @@ static bool in_wal_mode(sqlite3 *handle, int *page_bytes)
 	return wal;
 }
 
-static int open_inspected(struct database *db, struct problem *problem)
+static int open_inspected(struct database *db, struct error_text *problem)
 {
-	struct problem inner = {0};
+	struct error_text inner = {0};
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
 		    SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
 	int rc = sqlite3_open_v2(db->path, &db->handle, flags, NULL);
@@ -196,23 +196,24 @@ static int open_inspected(struct database *db, struct problem *problem)
 	if (rc == SQLITE_OK)
 		rc = configure(db->handle);
 	if (rc != SQLITE_OK) {
-		database_problem(db, problem);
+		database_error_text(db, problem);
 		return database_errno(rc);
 	}
 	if (!in_wal_mode(db->handle, &db->page_bytes)) {
-		problem_set(problem, "%s cannot be put into WAL mode. %s", db->path,
+		error_text_set(problem, "%s cannot be put into WAL mode. %s", db->path,
 			advice(-EIO));
 		return -EIO;
 	}
 	sqlite3_wal_hook(db->handle, on_commit, db);
 	result = schema_apply(db->handle, db->schema, &inner);
 	if (result < 0)
-		problem_set(problem, "%s cannot be used: %.500s", db->path, inner.text);
+		error_text_set(
+			problem, "%s cannot be used: %.500s", db->path, inner.text);
 	return result;
 }
 
 /* A file that is about to be brought to a newer schema is kept as it was. */
-static int keep_older(const char *path, int version, struct problem *problem)
+static int keep_older(const char *path, int version, struct error_text *problem)
 {
 	static const atomic_bool never;
 	char target[PATH_MAX];
@@ -220,7 +221,7 @@ static int keep_older(const char *path, int version, struct problem *problem)
 
 	if (snprintf(target, sizeof(target), "%s.schema-%d", path, version) >=
 		(int)sizeof(target)) {
-		problem_set(
+		error_text_set(
 			problem, "The path of the database is too long: %.200s...", path);
 		return -ENAMETOOLONG;
 	}
@@ -228,7 +229,7 @@ static int keep_older(const char *path, int version, struct problem *problem)
 }
 
 int database_open(struct database *db, const char *path, const struct schema *schema,
-	struct problem *problem)
+	struct error_text *problem)
 {
 	struct inspection seen;
 	int result = check_directory(path, problem);

@@ -48,13 +48,13 @@ int database_errno(int rc) __attribute__((const));
  * which file and what to do, and *db is closed.
  */
 int database_open(struct database *db, const char *path, const struct schema *schema,
-	struct problem *problem) __attribute__((warn_unused_result));
+	struct error_text *problem) __attribute__((warn_unused_result));
 /* Finalizes and closes; the log is checkpointed and removed when nobody else has the file
  * open. */
 void database_close(struct database *db);
 
 /* For people: the last error of the handle, with the file and what to do about it. */
-void database_problem(const struct database *db, struct problem *problem);
+void database_error_text(const struct database *db, struct error_text *problem);
 
 /* False when the file that `path` names, or its log, is no longer the one that is open.
  */

@@ -31,13 +31,13 @@ static void close_fd(int *fd)
 
 static int fail(struct inspection *out, int error, const char *what, const char *path)
 {
-	problem_set(&out->problem, "%s %s: %s", what, path, strerror(error));
+	error_text_set(&out->problem, "%s %s: %s", what, path, strerror(error));
 	return -error;
 }
 
 static int damaged(struct inspection *out, const char *path, const char *how)
 {
-	problem_set(&out->problem, "%s is damaged: %s. " DAMAGED_ADVICE, path, how);
+	error_text_set(&out->problem, "%s is damaged: %s. " DAMAGED_ADVICE, path, how);
 	return -EUCLEAN;
 }
 
@@ -206,10 +206,10 @@ static int sqlite_problem(sqlite3 *db, const char *path, struct inspection *out)
 		return damaged(out, path, sqlite3_errmsg(db));
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		problem_set(&out->problem, "%s is locked by another process", path);
+		error_text_set(&out->problem, "%s is locked by another process", path);
 		return -EBUSY;
 	default:
-		problem_set(&out->problem, "Cannot read the database %s: %s", path,
+		error_text_set(&out->problem, "Cannot read the database %s: %s", path,
 			db ? sqlite3_errmsg(db) : "out of memory");
 		return rc == SQLITE_CANTOPEN || rc == SQLITE_PERM ? -EACCES : -EIO;
 	}
@@ -250,12 +250,12 @@ static int check_pages(
 static int check_schema(sqlite3 *db, const char *path, const struct schema *schema,
 	struct inspection *out)
 {
-	struct problem inner = {0};
+	struct error_text inner = {0};
 	int result = schema_check(db, schema, &out->version, &inner);
 
 	if (result == -EUCLEAN)
-		problem_set(&out->problem, "%s cannot be used: %.500s. " DAMAGED_ADVICE,
-			path, inner.text);
+		error_text_set(&out->problem,
+			"%s cannot be used: %.500s. " DAMAGED_ADVICE, path, inner.text);
 	else if (result < 0)
 		return sqlite_problem(db, path, out);
 	return result;

@@ -19,10 +19,11 @@
 #define INSPECT_RUNNING_MS 40
 
 struct inspection {
-	bool absent;		/* no file, or an empty one: there is nothing to lose */
-	bool partly;		/* the time ran out before all pages were seen */
-	int version;		/* of its schema; 0: it has no tables yet */
-	struct problem problem; /* names the file and says what to do; empty when fine */
+	bool absent; /* no file, or an empty one: there is nothing to lose */
+	bool partly; /* the time ran out before all pages were seen */
+	int version; /* of its schema; 0: it has no tables yet */
+	struct error_text
+		problem; /* names the file and says what to do; empty when fine */
 };
 
 /*

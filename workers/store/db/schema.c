@@ -42,9 +42,9 @@ const struct schema paige_schema = {
 	.statements_count = sizeof(paige_statements) / sizeof(paige_statements[0]),
 };
 
-static int fail(sqlite3 *db, const struct schema *schema, struct problem *problem)
+static int fail(sqlite3 *db, const struct schema *schema, struct error_text *problem)
 {
-	problem_set(problem, "Cannot set up the tables of %s: %s", schema->what,
+	error_text_set(problem, "Cannot set up the tables of %s: %s", schema->what,
 		sqlite3_errmsg(db));
 	return database_errno(sqlite3_extended_errcode(db));
 }
@@ -79,7 +79,7 @@ static int run_step(sqlite3 *db, const struct schema *schema, int version)
 }
 
 static int brought_forward(
-	sqlite3 *db, const struct schema *schema, struct problem *problem)
+	sqlite3 *db, const struct schema *schema, struct error_text *problem)
 {
 	int version = 0;
 
@@ -133,7 +133,7 @@ static int finds(sqlite3 *db, const char *sql, const char *first, const char *se
 }
 
 static int look_for_column(
-	sqlite3 *db, const char *table, const char *column, struct problem *problem)
+	sqlite3 *db, const char *table, const char *column, struct error_text *problem)
 {
 	int found = finds(
 		db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column);
@@ -144,11 +144,12 @@ static int look_for_column(
 		found = finds(
 			db, "SELECT 1 FROM sqlite_schema WHERE name = ?1", table, NULL);
 	if (found == 1)
-		problem_set(problem, "its table %s lacks the column %s", table, column);
+		error_text_set(
+			problem, "its table %s lacks the column %s", table, column);
 	else if (found == 0)
-		problem_set(problem, "its table %s is missing", table);
+		error_text_set(problem, "its table %s is missing", table);
 	else
-		problem_set(problem, "its table %s cannot be read: %s", table,
+		error_text_set(problem, "its table %s cannot be read: %s", table,
 			sqlite3_errmsg(db));
 	return found < 0 ? found : -EUCLEAN;
 }
@@ -156,8 +157,9 @@ static int look_for_column(
 /* Calls `look` for each row of two texts that the reference gives; stops at the first
  * that is not 0. */
 static int compare(sqlite3 *db, const struct schema *schema, const char *sql,
-	int (*look)(sqlite3 *db, const char *a, const char *b, struct problem *problem),
-	struct problem *problem)
+	int (*look)(
+		sqlite3 *db, const char *a, const char *b, struct error_text *problem),
+	struct error_text *problem)
 {
 	sqlite3 *reference = make_reference(schema);
 	sqlite3_stmt *all = NULL;
@@ -165,7 +167,7 @@ static int compare(sqlite3 *db, const struct schema *schema, const char *sql,
 
 	if (!reference ||
 		sqlite3_prepare_v2(reference, sql, -1, &all, NULL) != SQLITE_OK) {
-		problem_set(problem, "it cannot be compared with the tables of %s: %s",
+		error_text_set(problem, "it cannot be compared with the tables of %s: %s",
 			schema->what,
 			reference ? sqlite3_errmsg(reference) : "out of memory");
 		result = -EIO;
@@ -179,7 +181,7 @@ static int compare(sqlite3 *db, const struct schema *schema, const char *sql,
 }
 
 static int check_columns(
-	sqlite3 *db, const struct schema *schema, struct problem *problem)
+	sqlite3 *db, const struct schema *schema, struct error_text *problem)
 {
 	return compare(db, schema,
 		"SELECT t.name, c.name FROM sqlite_schema AS t, "
@@ -188,8 +190,8 @@ static int check_columns(
 		look_for_column, problem);
 }
 
-int schema_check(
-	sqlite3 *db, const struct schema *schema, int *version, struct problem *problem)
+int schema_check(sqlite3 *db, const struct schema *schema, int *version,
+	struct error_text *problem)
 {
 	int id = 0, tables = 0;
 
@@ -202,14 +204,14 @@ int schema_check(
 	if (id == 0 && *version == 0 && tables == 0)
 		return 0;
 	if (id != schema->application_id) {
-		problem_set(problem,
+		error_text_set(problem,
 			"it is not a %s of Paige but the database of another program "
 			"(application id %08x, expected %08x)",
 			schema->what, (unsigned)id, (unsigned)schema->application_id);
 		return -EUCLEAN;
 	}
 	if (*version < 0 || *version > schema->version) {
-		problem_set(problem,
+		error_text_set(problem,
 			"it was made by a later version of Paige (schema %d, this one "
 			"knows %d)",
 			*version, schema->version);
@@ -221,7 +223,7 @@ int schema_check(
 /* ---- what can be made anew ---- */
 
 static int make_index(
-	sqlite3 *db, const char *name, const char *sql, struct problem *problem)
+	sqlite3 *db, const char *name, const char *sql, struct error_text *problem)
 {
 	int found = finds(db, "SELECT 1 FROM sqlite_schema WHERE name = ?1", name, NULL);
 
@@ -231,11 +233,12 @@ static int make_index(
 		name, NULL);
 	if (found == 0 && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
 		return 0;
-	problem_set(problem, "its index %s cannot be made: %s", name, sqlite3_errmsg(db));
+	error_text_set(
+		problem, "its index %s cannot be made: %s", name, sqlite3_errmsg(db));
 	return database_errno(sqlite3_extended_errcode(db));
 }
 
-int schema_apply(sqlite3 *db, const struct schema *schema, struct problem *problem)
+int schema_apply(sqlite3 *db, const struct schema *schema, struct error_text *problem)
 {
 	int result = brought_forward(db, schema, problem);
 

@@ -8,7 +8,7 @@
 #ifndef PAIGE_STORE_DB_SCHEMA_H
 #define PAIGE_STORE_DB_SCHEMA_H
 
-#include "workers/store/db/problem.h"
+#include "workers/store/db/error_text.h"
 #include <sqlite3.h>
 
 struct schema_step {
@@ -34,14 +34,14 @@ extern const struct schema paige_schema;
  * `problem` says what is wrong, beginning with "it".
  */
 int schema_check(sqlite3 *db, const struct schema *schema, int *version,
-	struct problem *problem) __attribute__((warn_unused_result));
+	struct error_text *problem) __attribute__((warn_unused_result));
 
 /*
  * Brings a database that was checked to `schema`, and makes indexes anew that are
  * missing. 0, -EBUSY while another process writes, -EUCLEAN as schema_check, or another
  * -errno of writing (database_errno); `problem` is filled then.
  */
-int schema_apply(sqlite3 *db, const struct schema *schema, struct problem *problem)
+int schema_apply(sqlite3 *db, const struct schema *schema, struct error_text *problem)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void tell(struct store *store, const struct problem *problem)
+static void tell(struct store *store, const struct error_text *problem)
 {
 	store->health.memory_away = problem != NULL;
-	store->health.memory = problem ? *problem : (struct problem){0};
+	store->health.memory = problem ? *problem : (struct error_text){0};
 	upkeep_tell(store);
 }
 
@@ -24,15 +24,15 @@ static void on_log_change(void *arg)
 {
 	struct store *store = arg;
 
-	store->health.memory_pinned = store->memory->log.pinned;
-	store->health.memory_pin = store->memory->log.pin;
+	store->health.memory_pinned = store->memory->wal_timer.pinned;
+	store->health.memory_pin = store->memory->wal_timer.pin;
 	upkeep_tell(store);
 }
 
 static void try_to_open(struct store *store)
 {
 	struct memory *m = store->memory;
-	struct problem problem;
+	struct error_text problem;
 	int result = database_open(&m->db, m->path, &memory_schema, &problem);
 
 	m->open = result == 0;
@@ -43,8 +43,8 @@ static void try_to_open(struct store *store)
 		return;
 	}
 	if (store->worker)
-		log_keeper_start(
-			&m->log, store->worker->base, &m->db, on_log_change, store);
+		wal_timer_start(
+			&m->wal_timer, store->worker->base, &m->db, on_log_change, store);
 	tell(store, NULL);
 }
 
@@ -60,7 +60,7 @@ void memory_close(struct store *store)
 	struct memory *m = store->memory;
 
 	if (m->open) {
-		if (!log_keeper_stop(&m->log, !m->given_up))
+		if (!wal_timer_stop(&m->wal_timer, !m->given_up))
 			log_warn("the log was not cut at the end", "path", "%s", m->path,
 				NULL);
 		database_close(&m->db);
@@ -71,7 +71,7 @@ void memory_close(struct store *store)
 	*m = (struct memory){0};
 }
 
-static void give_up(struct store *store, const struct problem *problem)
+static void give_up(struct store *store, const struct error_text *problem)
 {
 	/* A search may have a statement open: the file is closed at the end only. */
 	store->memory->given_up = true;
@@ -81,14 +81,14 @@ static void give_up(struct store *store, const struct problem *problem)
 bool memory_ready(struct store *store)
 {
 	struct memory *m = store->memory;
-	struct problem problem;
+	struct error_text problem;
 
 	if (m->given_up)
 		return false;
 	if (!m->open && clock_mono().us >= m->open_after.us)
 		try_to_open(store);
 	if (m->open && !database_in_place(&m->db)) {
-		problem_set(&problem,
+		error_text_set(&problem,
 			"%s or its log was moved or removed while in use. Put it back "
 			"and restart "
 			"the daemon.",
@@ -99,11 +99,11 @@ bool memory_ready(struct store *store)
 	return m->open;
 }
 
-void memory_note_failure(struct store *store, int error, struct problem *problem)
+void memory_note_failure(struct store *store, int error, struct error_text *problem)
 {
 	struct memory *m = store->memory;
 
-	database_problem(&m->db, problem);
+	database_error_text(&m->db, problem);
 	if (!sqlite3_get_autocommit(m->db.handle) &&
 		database_execute(&m->db, STATEMENT_ROLLBACK) < 0)
 		log_error("a transaction could not be rolled back", "path", "%s", m->path,
@@ -114,7 +114,7 @@ void memory_note_failure(struct store *store, int error, struct problem *problem
 
 int memory_failed(struct store *store, struct call *call, int error)
 {
-	struct problem problem;
+	struct error_text problem;
 
 	memory_note_failure(store, error, &problem);
 	return error == -EBUSY
@@ -124,6 +124,6 @@ int memory_failed(struct store *store, struct call *call, int error)
 
 void memory_committed(struct store *store)
 {
-	if (store->memory->log.db)
-		log_keeper_after_commit(&store->memory->log);
+	if (store->memory->wal_timer.db)
+		wal_timer_after_commit(&store->memory->wal_timer);
 }

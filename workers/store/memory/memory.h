@@ -11,7 +11,7 @@
 
 #include "common/base/clock.h"
 #include "workers/store/db/database.h"
-#include "workers/store/db/log_keeper.h"
+#include "workers/store/db/wal_timer.h"
 #include "workers/store/service/group.h"
 
 struct store;
@@ -38,7 +38,7 @@ struct memory {
 	bool open;
 	bool given_up;		/* damaged, foreign or taken away: until the next start */
 	struct mono open_after; /* the next attempt to open it */
-	struct log_keeper log;
+	struct wal_timer wal_timer;
 	struct group queue; /* calls that wait; the first one is being served */
 	struct event *turn; /* NULL in unit tests */
 };
@@ -53,7 +53,7 @@ void memory_close(struct store *store);
 bool memory_ready(struct store *store);
 /* After -errno of a statement on memory.db: undoes what was begun, gives the file up when
  * it is damaged. */
-void memory_note_failure(struct store *store, int error, struct problem *problem);
+void memory_note_failure(struct store *store, int error, struct error_text *problem);
 /* The same, and refuses the call. Returns what a handler returns: -ECANCELED, or -EBUSY
  * to be called again. */
 int memory_failed(struct store *store, struct call *call, int error)

@@ -65,9 +65,9 @@ static int undo(struct store *store, bool alone)
 
 static void refuse_failed(struct store *store, struct call *call)
 {
-	struct problem problem;
+	struct error_text problem;
 
-	database_problem(&store->db, &problem);
+	database_error_text(&store->db, &problem);
 	log_error("a call failed in the database", "method", "%s",
 		method_infos[call->method].name, "problem", "%s", problem.text, NULL);
 	call_refuse(call, ERROR_STORAGE_FAILED, "%s", problem.text);
@@ -166,7 +166,7 @@ int group_run(struct store *store, void (*done)(struct store *store, struct call
 		return 0;
 	result = run_batch(store, &batch);
 	if (result < 0) {
-		database_problem(&store->db, &store->group.problem);
+		database_error_text(&store->db, &store->group.problem);
 		roll_back(store);
 		store->sessions = before;
 		if (result == -EBUSY)

@@ -10,7 +10,7 @@
 #ifndef PAIGE_STORE_SERVICE_GROUP_H
 #define PAIGE_STORE_SERVICE_GROUP_H
 
-#include "workers/store/db/problem.h"
+#include "workers/store/db/error_text.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,7 +26,7 @@ struct group {
 	struct call *first;
 	struct call **last;
 	size_t waiting;
-	struct problem problem; /* of the last transaction that failed */
+	struct error_text problem; /* of the last transaction that failed */
 	int error; /* of the transaction whose calls are being handed over: 0 or -errno */
 };
 

@@ -8,23 +8,23 @@
 #define PAIGE_STORE_SERVICE_HEALTH_H
 
 #include "common/worker/worker.h"
-#include "workers/store/db/problem.h"
+#include "workers/store/db/error_text.h"
 #include <stdbool.h>
 
 /* Zero is healthy. */
 struct health {
-	bool damaged;		/* found so while running; for good */
-	bool misplaced;		/* the file was moved or removed under us; for good */
-	bool failing;		/* the last transaction could not be written */
-	struct problem problem; /* why it is one of these */
-	bool pinned;		/* the log is over its limit */
-	struct problem pin;	/* why */
-	bool memory_away;	/* memory.db cannot be used */
-	struct problem memory;	/* why */
-	bool memory_pinned;	/* its log is over its limit */
-	struct problem memory_pin;
-	bool streams_away;	/* guard.db cannot be used or kept short */
-	struct problem streams; /* why */
+	bool damaged;		   /* found so while running; for good */
+	bool misplaced;		   /* the file was moved or removed under us; for good */
+	bool failing;		   /* the last transaction could not be written */
+	struct error_text problem; /* why it is one of these */
+	bool pinned;		   /* the log is over its limit */
+	struct error_text pin;	   /* why */
+	bool memory_away;	   /* memory.db cannot be used */
+	struct error_text memory;  /* why */
+	bool memory_pinned;	   /* its log is over its limit */
+	struct error_text memory_pin;
+	bool streams_away;	   /* guard.db cannot be used or kept short */
+	struct error_text streams; /* why */
 };
 
 /* `damaged` and `misplaced` forbid all writing: it would make things worse, or be lost.

@@ -5,7 +5,7 @@
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
 #include "workers/store/db/inspect.h"
-#include "workers/store/db/log_keeper.h"
+#include "workers/store/db/wal_timer.h"
 #include "workers/store/service/serve.h"
 #include "workers/store/service/store.h"
 #include <errno.h>
@@ -13,13 +13,13 @@
 #include <sys/stat.h>
 
 struct upkeep {
-	struct log_keeper log;
+	struct wal_timer wal_timer;
 	struct event *check_timer;
 	struct event *probe_timer;
 	struct mono warn_after; /* not before */
 	struct timespec file_changed;
 	enum worker_condition condition; /* as told to the supervisor */
-	struct problem reason;
+	struct error_text reason;
 	char session[UUID_SIZE];
 	bool session_told;
 };
@@ -39,7 +39,7 @@ static void tell_beside(struct store *streams)
 
 	main->health.streams_away =
 		health_condition(&streams->health, &reason) != WORKER_FINE;
-	problem_set(&main->health.streams, "%s", reason ? reason : "");
+	error_text_set(&main->health.streams, "%s", reason ? reason : "");
 	upkeep_tell(main);
 }
 
@@ -69,7 +69,7 @@ void upkeep_tell(struct store *store)
 							    : "the store is degraded",
 				"problem", "%s", reason, NULL);
 		u->condition = condition;
-		problem_set(&u->reason, "%s", reason ? reason : "");
+		error_text_set(&u->reason, "%s", reason ? reason : "");
 		worker_set_condition(store->worker, condition, reason);
 	}
 	if (!u->session_told || strcmp(u->session, store->sessions.active.id) != 0) {
@@ -104,8 +104,8 @@ static void on_log_change(void *arg)
 	struct store *store = arg;
 	struct upkeep *u = upkeep_of(store);
 
-	store->health.pinned = u->log.pinned;
-	store->health.pin = u->log.pin;
+	store->health.pinned = u->wal_timer.pinned;
+	store->health.pin = u->wal_timer.pin;
 	upkeep_tell(store);
 }
 
@@ -139,7 +139,7 @@ void upkeep_after_group(struct store *store, int result)
 	}
 	if (result < 0)
 		store->health.problem = store->group.problem;
-	if (log_keeper_after_commit(&u->log))
+	if (wal_timer_after_commit(&u->wal_timer))
 		store->health.failing = false;
 	warn_of_dropped(store);
 	on_log_change(store);
@@ -168,7 +168,7 @@ static void look_at_file(struct store *store)
 		return;
 	if (!database_in_place(&store->db)) {
 		h->misplaced = true;
-		problem_set(&h->problem,
+		error_text_set(&h->problem,
 			"%s or its log was moved or removed while in use: what is "
 			"written now would be "
 			"lost. Put it back and restart the daemon.",
@@ -211,7 +211,7 @@ void upkeep_start(struct store *store)
 		abort();
 	event_add_ms(u->check_timer, UPKEEP_CHECK_MS);
 	u->file_changed = changed_at(store);
-	log_keeper_start(&u->log, base, &store->db, on_log_change, store);
+	wal_timer_start(&u->wal_timer, base, &store->db, on_log_change, store);
 	upkeep_tell(store);
 }
 
@@ -223,7 +223,7 @@ void upkeep_stop(struct store *store)
 		return;
 	event_free(u->probe_timer);
 	event_free(u->check_timer);
-	if (!log_keeper_stop(&u->log, health_may_write(&store->health)))
+	if (!wal_timer_stop(&u->wal_timer, health_may_write(&store->health)))
 		log_warn("the log was not cut at the end", "path", "%s", store->db.path,
 			NULL);
 	free(u);

@@ -29,7 +29,7 @@ static bool is_final(int error)
 
 static void try_to_open(struct store *streams)
 {
-	struct problem problem;
+	struct error_text problem;
 	int result =
 		database_open(&streams->db, streams->path, &streams_schema, &problem);
 

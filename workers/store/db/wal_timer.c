@@ -1,12 +1,12 @@
-/* log_keeper.c - keeps the write-ahead log of one open database short (log_keeper.h). */
-#include "workers/store/db/log_keeper.h"
+/* wal_timer.c - keeps the write-ahead log of one open database short (wal_timer.h). */
+#include "workers/store/db/wal_timer.h"
 #include "common/base/alloc.h"
 #include "common/loop/timer.h"
 #include "workers/store/db/image.h"
 #include <errno.h>
 #include <stdlib.h>
 
-static bool checkpoint(struct log_keeper *k, enum wal_action action)
+static bool checkpoint(struct wal_timer *k, enum wal_action action)
 {
 	int mode = action == WAL_CUT ? SQLITE_CHECKPOINT_TRUNCATE
 				     : SQLITE_CHECKPOINT_PASSIVE;
@@ -16,17 +16,17 @@ static bool checkpoint(struct log_keeper *k, enum wal_action action)
 	if (rc == SQLITE_OK)
 		return in_log == copied;
 	if (database_errno(rc) == -EBUSY)
-		problem_set(&k->pin,
+		error_text_set(&k->pin,
 			"The write-ahead log of %s cannot be cut because another process "
 			"keeps reading "
 			"the database. End that process.",
 			k->db->path);
 	else
-		database_problem(k->db, &k->pin);
+		database_error_text(k->db, &k->pin);
 	return false;
 }
 
-static void tend(struct log_keeper *k)
+static void tend(struct wal_timer *k)
 {
 	int64_t wait_ms;
 	enum wal_action action = wal_decide(&k->policy, clock_mono(), &wait_ms);
@@ -44,7 +44,7 @@ static void tend(struct log_keeper *k)
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct log_keeper *k = arg;
+	struct wal_timer *k = arg;
 
 	(void)fd;
 	(void)what;
@@ -52,17 +52,17 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	k->on_change(k->arg);
 }
 
-void log_keeper_start(struct log_keeper *k, struct event_base *base, struct database *db,
+void wal_timer_start(struct wal_timer *k, struct event_base *base, struct database *db,
 	void (*on_change)(void *arg), void *arg)
 {
-	*k = (struct log_keeper){
+	*k = (struct wal_timer){
 		.db = db, .commits = db->commits, .on_change = on_change, .arg = arg};
 	k->timer = alloc_checked(evtimer_new(base, on_timer, k));
 	wal_written(&k->policy, database_log_bytes(db), clock_mono());
 	tend(k);
 }
 
-bool log_keeper_after_commit(struct log_keeper *k)
+bool wal_timer_after_commit(struct wal_timer *k)
 {
 	if (k->commits == k->db->commits)
 		return false;
@@ -75,7 +75,7 @@ bool log_keeper_after_commit(struct log_keeper *k)
 	return true;
 }
 
-bool log_keeper_stop(struct log_keeper *k, bool cut)
+bool wal_timer_stop(struct wal_timer *k, bool cut)
 {
 	bool done = true;
 
@@ -84,6 +84,6 @@ bool log_keeper_stop(struct log_keeper *k, bool cut)
 	event_free(k->timer);
 	if (cut)
 		done = checkpoint(k, WAL_CUT);
-	*k = (struct log_keeper){0};
+	*k = (struct wal_timer){0};
 	return done;
 }
