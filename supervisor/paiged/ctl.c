@@ -106,7 +106,7 @@ static void answer_done(struct ctl_client *c)
 /* Answers when all that it waits for have come back, or one will not. */
 static void check_restart(struct ctl_client *c)
 {
-	const struct processes *ps = &c->ctl->daemon->processes;
+	const struct process_table *ps = &c->ctl->daemon->processes;
 	bool waiting = false;
 
 	if (c->closing)
@@ -136,7 +136,7 @@ static void check_restart(struct ctl_client *c)
 static void on_restart_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct ctl_client *c = arg;
-	const struct processes *ps = &c->ctl->daemon->processes;
+	const struct process_table *ps = &c->ctl->daemon->processes;
 
 	(void)fd;
 	(void)what;
@@ -156,7 +156,7 @@ static void on_restart_deadline(evutil_socket_t fd, short what, void *arg)
 
 static void restart(struct ctl_client *c, struct str worker)
 {
-	struct processes *ps = &c->ctl->daemon->processes;
+	struct process_table *ps = &c->ctl->daemon->processes;
 	int only = worker.ptr ? worker_by_name(worker) : -1;
 	struct timeval limit = {0};
 

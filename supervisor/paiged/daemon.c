@@ -48,7 +48,7 @@ void daemon_stop(struct daemon *d, const char *why, int exit_code)
 		listener_close(&d->listener);
 		log_info("listening sockets closed", NULL);
 	}
-	processes_stop(&d->processes);
+	process_table_stop(&d->processes);
 }
 
 static void on_stopped(void *arg)
@@ -88,14 +88,14 @@ static void fail_start(struct daemon *d, const struct process *p)
 	daemon_stop(d, "a worker cannot work with this configuration or data",
 		p->last.kind == EXIT_REASON_EXIT ? notify_final_exit_code()
 						 : EXIT_FAILURE);
-	processes_abandon(&d->processes);
+	process_table_abandon(&d->processes);
 }
 
 static void on_change(void *arg)
 {
 	struct daemon *d = arg;
-	const struct process *failed = processes_failed_start(&d->processes);
-	int ready = 0, count = processes_count(&d->processes);
+	const struct process *failed = process_table_failed_start(&d->processes);
+	int ready = 0, count = process_table_count(&d->processes);
 
 	if (failed && !d->processes.shared.stopping)
 		fail_start(d, failed);
@@ -167,13 +167,13 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	if (mono_diff_ms(now, d->last_tick) > TICK_MS + POLICY_LATE_MS) {
 		log_warn("the supervisor did not run for a while", "ms", "%lld",
 			(long long)mono_diff_ms(now, d->last_tick), NULL);
-		processes_late(&d->processes);
+		process_table_late(&d->processes);
 	}
 	d->last_tick = now;
 	notify_alive();
 	logs_check(d->logs, now);
 	if (++d->ticks % SAMPLE_TICKS == 0)
-		processes_sample(&d->processes);
+		process_table_sample(&d->processes);
 	reap_strangers(d);
 	runtime_check(d);
 }
@@ -319,7 +319,7 @@ static int start_workers(struct daemon *d)
 		log_info("workers connect by themselves: this kernel or container does "
 			 "not let us do it for them",
 			NULL);
-	d->processes = (struct processes){
+	d->processes = (struct process_table){
 		.shared = {.base = d->base,
 			.settings = &d->settings,
 			.listener = &d->listener,
@@ -337,9 +337,9 @@ static int start_workers(struct daemon *d)
 	};
 	random_bytes(&d->processes.shared.epoch, sizeof(d->processes.shared.epoch));
 	random_bytes(d->processes.shared.bus_keys, sizeof(d->processes.shared.bus_keys));
-	if (processes_init(&d->processes) != 0 || add_events(d) != 0)
+	if (process_table_init(&d->processes) != 0 || add_events(d) != 0)
 		return refuse("cannot prepare the event loop: %s", strerror(errno));
-	processes_start(&d->processes);
+	process_table_start(&d->processes);
 	return 0;
 }
 
@@ -397,7 +397,7 @@ static void finish(struct daemon *d)
 {
 	ctl_free(d->ctl);
 	if (d->base && d->processes.shared.changed)
-		processes_fini(&d->processes);
+		process_table_fini(&d->processes);
 	broker_free(d->broker);
 	discovery_remove(d->settings.data_dir);
 	directories_clear_runtime(d->runtime_dir);

@@ -8,7 +8,7 @@
 #ifndef PAIGE_SUPERVISOR_PAIGED_DAEMON_H
 #define PAIGE_SUPERVISOR_PAIGED_DAEMON_H
 
-#include "supervisor/paiged/process/processes.h"
+#include "supervisor/paiged/process/process_table.h"
 #include "supervisor/shared/listener.h"
 #include "supervisor/shared/lock.h"
 #include "supervisor/shared/token.h"
@@ -35,7 +35,7 @@ struct daemon {
 	struct mono last_tick;
 	unsigned ticks;
 	struct broker *broker; /* NULL: the kernel does not let us */
-	struct processes processes;
+	struct process_table processes;
 	struct ctl *ctl;
 	bool runtime_lost; /* the directory is gone, and that was said */
 	bool announced;	   /* ready was said */

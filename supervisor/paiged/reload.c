@@ -98,7 +98,7 @@ static void apply(struct daemon *d, struct settings *now)
 	settings_fini(&d->settings);
 	d->settings = *now;
 	log_set_level((enum log_level)d->settings.log_level);
-	processes_reload(&d->processes);
+	process_table_reload(&d->processes);
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		struct process *p = &d->processes.workers[i];
 

@@ -22,7 +22,7 @@ int tap_open(struct tap *tap, int *reader)
 	return 0;
 }
 
-void tap_offer(struct tap *tap, struct processes *ps)
+void tap_offer(struct tap *tap, struct process_table *ps)
 {
 	if (!tap->open)
 		return;

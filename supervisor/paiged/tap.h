@@ -9,7 +9,7 @@
 #ifndef PAIGE_SUPERVISOR_PAIGED_TAP_H
 #define PAIGE_SUPERVISOR_PAIGED_TAP_H
 
-#include "supervisor/paiged/process/processes.h"
+#include "supervisor/paiged/process/process_table.h"
 
 struct tap {
 	bool open;
@@ -21,7 +21,7 @@ struct tap {
  */
 int tap_open(struct tap *tap, int *reader) __attribute__((warn_unused_result));
 /* After any change of a worker: gives the pipe to those that do not have it. */
-void tap_offer(struct tap *tap, struct processes *ps);
+void tap_offer(struct tap *tap, struct process_table *ps);
 void tap_close(struct tap *tap);
 
 #endif

@@ -2,7 +2,7 @@
  * agents.h - the agent sessions, their clients, and the bus between them: the heart of
  * the worker.
  *
- * clients.c speaks with clients, sessions.c owns sessions and their programs, records.c
+ * clients.c speaks with clients, sessions.c owns sessions and their programs, session_recovery.c
  * has them go on after the end of a worker; requests.c does what clients ask for; main.c
  * is the beginning and the end. One loop, nothing blocks. What a client is told goes out
  * as bus events agent/<connectionId>, in order, many messages in one event.
@@ -17,7 +17,7 @@
 #include "workers/agent/idle_driver.h"
 #include "workers/agent/process/process.h"
 #include "workers/agent/prompts.h"
-#include "workers/agent/record.h"
+#include "workers/agent/session_record.h"
 #include <sys/queue.h>
 
 #define AGENTS_MAX_SESSIONS 32
@@ -154,7 +154,7 @@ void asks_cancel(struct agent_session *session);
 /* The same without telling anybody. */
 void asks_forget(struct agent_session *session);
 
-/* ---- records.c ---- */
+/* ---- session_recovery.c ---- */
 
 /* Writes the record of a session, or writes it anew. 0 or -errno. */
 int session_record(struct agent_session *session) __attribute__((warn_unused_result));

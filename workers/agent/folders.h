@@ -2,7 +2,7 @@
  * folders.h - the folders that agents may work in, and the sessions that can be resumed
  * there.
  *
- * Called by requests.c, sessions.c and records.c. Reads directories only. A folder is
+ * Called by requests.c, sessions.c and session_recovery.c. Reads directories only. A folder is
  * what the kernel says it is (an open descriptor and its real path), so that a link or a
  * rename cannot lead a session out of the root after it was checked.
  */

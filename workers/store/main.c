@@ -6,7 +6,7 @@
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
-#include "workers/store/backups.h"
+#include "workers/store/backup_service.h"
 #include "workers/store/memory/memory.h"
 #include "workers/store/service/serve.h"
 #include "workers/store/service/store.h"
@@ -72,7 +72,7 @@ static int open_store(void)
 	}
 	memory_open(&store, store.worker->settings->data_dir);
 	streams_open(store.streams, store.worker->settings->data_dir);
-	backups_open(&store, store.worker->settings->data_dir);
+	backup_service_open(&store, store.worker->settings->data_dir);
 	upkeep_start(&store);
 	log_info("database opened", "path", "%s", path, "ms", "%lld",
 		(long long)mono_diff_ms(clock_mono(), start), "session", "%s",
@@ -172,7 +172,7 @@ static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
 	serve_close(store.streams);
 	streams_close(store.streams);
 	if (store.db.handle) {
-		backups_close(&store);
+		backup_service_close(&store);
 		memory_close(&store);
 		upkeep_stop(&store);
 		database_close(&store.db);

@@ -2,7 +2,7 @@
  * process.h - one worker as a process: does what policy.h says.
  *
  * Owns the process, its pidfd and its control socket. Decides nothing by itself: every
- * event goes through policy_step. Called by processes.c, which owns all of them, and
+ * event goes through policy_step. Called by process_table.c, which owns all of them, and
  * read by status.c; all on the one loop.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESS_H

@@ -1,4 +1,4 @@
-/* usage.h - memory and time of a process, from /proc. Called by processes.c and status.c.
+/* usage.h - memory and time of a process, from /proc. Called by process_table.c and status.c.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_USAGE_H
 #define PAIGE_SUPERVISOR_PAIGED_PROCESS_USAGE_H

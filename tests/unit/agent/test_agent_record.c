@@ -1,6 +1,6 @@
-/* Tests of workers/agent/record.h. */
+/* Tests of workers/agent/session_record.h. */
 #include "tests/unit/scratch.h"
-#include "workers/agent/record.h"
+#include "workers/agent/session_record.h"
 #include <signal.h>
 #include <sys/resource.h>
 

@@ -1,7 +1,7 @@
-/* Tests of workers/guard-engine/breakloop/zone.h: the system's own files against the C library, and
+/* Tests of workers/guard-engine/breakloop/zone_rules.h: the system's own files against the C library, and
  * broken files. */
 #include "common/base/buf.h"
-#include "workers/guard-engine/breakloop/zone.h"
+#include "workers/guard-engine/breakloop/zone_rules.h"
 #include <check.h>
 #include <ftw.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Copies of a database that is in use (workers/store/db/backup.h). */
+/* Copies of a database that is in use (workers/store/db/backup_file.h). */
 #include "tests/unit/store/store_fixture.h"
-#include "workers/store/db/backup.h"
+#include "workers/store/db/backup_file.h"
 #include "workers/store/db/inspect.h"
 #include <pthread.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ static void fill(int count)
 
 static int make(int64_t *bytes, struct error_text *problem)
 {
-	return backup_write(fixture_path, target, &cancel, bytes, problem);
+	return backup_file_write(fixture_path, target, &cancel, bytes, problem);
 }
 
 static long count_in_copy(const char *sql)
@@ -66,7 +66,7 @@ START_TEST(a_copy_is_whole_and_needs_no_log)
 	ck_assert_int_eq(st.st_size, bytes);
 	ck_assert_int_eq(st.st_mode & 0777, 0600);
 	ck_assert(!scratch_exists(fixture_dir, "copy.db-wal"));
-	ck_assert(!scratch_exists(fixture_dir, "copy.db" BACKUP_PART));
+	ck_assert(!scratch_exists(fixture_dir, "copy.db" BACKUP_FILE_PART));
 	ck_assert_int_eq(count_in_copy("SELECT count(*) FROM action_log WHERE "
 				       "action_type = 'file_save'"),
 		5000);
@@ -130,7 +130,7 @@ START_TEST(a_copy_that_is_given_up_leaves_nothing)
 	cancel = true;
 	ck_assert_int_eq(make(&bytes, &problem), -ECANCELED);
 	ck_assert(!scratch_exists(fixture_dir, "copy.db"));
-	ck_assert(!scratch_exists(fixture_dir, "copy.db" BACKUP_PART));
+	ck_assert(!scratch_exists(fixture_dir, "copy.db" BACKUP_FILE_PART));
 }
 END_TEST
 
@@ -154,7 +154,7 @@ START_TEST(a_damaged_database_gives_no_copy)
 	ck_assert_int_eq(make(&bytes, &problem), -EUCLEAN);
 	ck_assert_ptr_nonnull(strstr(problem.text, "damaged"));
 	ck_assert(!scratch_exists(fixture_dir, "copy.db"));
-	ck_assert(!scratch_exists(fixture_dir, "copy.db" BACKUP_PART));
+	ck_assert(!scratch_exists(fixture_dir, "copy.db" BACKUP_FILE_PART));
 	scratch_remove(fixture_dir);
 	ck_assert_int_eq(mkdir(fixture_dir, 0700), 0);
 	fixture_open();
@@ -169,7 +169,7 @@ START_TEST(what_cannot_be_read_or_written_is_said)
 	snprintf(target, sizeof(target), "%s/none/copy.db", fixture_dir);
 	ck_assert_int_eq(make(&bytes, &problem), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(problem.text, "none/copy.db"));
-	ck_assert_int_lt(backup_write(scratch_path(fixture_dir, "absent.db"), target,
+	ck_assert_int_lt(backup_file_write(scratch_path(fixture_dir, "absent.db"), target,
 				 &cancel, &bytes, &problem),
 		0);
 	ck_assert_ptr_nonnull(strstr(problem.text, "absent.db"));
@@ -194,7 +194,7 @@ START_TEST(a_full_disk_leaves_nothing)
 	ck_assert_int_lt(result, 0);
 	ck_assert_ptr_nonnull(strstr(problem.text, "copy.db"));
 	ck_assert(!scratch_exists(fixture_dir, "copy.db"));
-	ck_assert(!scratch_exists(fixture_dir, "copy.db" BACKUP_PART));
+	ck_assert(!scratch_exists(fixture_dir, "copy.db" BACKUP_FILE_PART));
 	/* The database itself is none the worse. */
 	must_call(METHOD_SESSION_END, NULL, "{}");
 }

@@ -2,7 +2,7 @@
  * descendants.h - the children of a process that is a subreaper: everything below it that lost
  * its own parent is among them.
  *
- * Called by reaper.c for what an agent leaves behind, and by processes.c for what a
+ * Called by reaper.c for what an agent leaves behind, and by process.c for what a
  * killed reaper leaves behind. Linux only; needs /proc.
  */
 #ifndef PAIGE_AGENT_PROCESS_DESCENDANTS_H

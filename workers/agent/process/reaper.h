@@ -17,7 +17,7 @@
 #define REAPER_ARGUMENT "--keep"
 /* A SOCK_SEQPACKET socket to the worker. */
 #define REAPER_FD 3
-/* Held open while anything of the agent may be there (records.c); not the agent's. */
+/* Held open while anything of the agent may be there (session_recovery.c); not the agent's. */
 #define REAPER_LOCK_FD 4
 /* From TERM to KILL after the worker has gone. */
 #define REAPER_ORPHAN_MS 1000

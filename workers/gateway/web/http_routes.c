@@ -3,7 +3,7 @@
 #include "workers/gateway/http/metrics.h"
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/web/agents.h"
-#include "workers/gateway/web/backup.h"
+#include "workers/gateway/web/backup_request.h"
 #include "workers/gateway/web/guards.h"
 #include "workers/gateway/web/health.h"
 #include "workers/gateway/web/login.h"
@@ -25,7 +25,8 @@ static const struct http_route routes[] = {
 	{"/agent", false, EVHTTP_REQ_GET, "GET", ACCESS_RULES_ALL, agents_upgrade},
 	{"/guards/", true, EVHTTP_REQ_GET | EVHTTP_REQ_POST, "GET, POST",
 		ACCESS_RULES_ALL, guards_handle},
-	{"/backup", false, EVHTTP_REQ_POST, "POST", ACCESS_RULES_ALL, backup_handle},
+	{"/backup", false, EVHTTP_REQ_POST, "POST", ACCESS_RULES_ALL,
+		backup_request_handle},
 	{"/login", false, READ | EVHTTP_REQ_POST, "GET, HEAD, POST", ACCESS_RULES_LOGIN,
 		login_handle},
 	{"/page/", true, READ, READ_ALLOW, ACCESS_RULES_ALL, site_answer},

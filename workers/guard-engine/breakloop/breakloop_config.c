@@ -1,6 +1,6 @@
 /* breakloop_config.c - see breakloop_config.h. */
 #include "workers/guard-engine/breakloop/breakloop_config.h"
-#include "workers/guard-engine/breakloop/zone.h"
+#include "workers/guard-engine/breakloop/zone_rules.h"
 #include <errno.h>
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 #ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_QUOTA_H
 #define PAIGE_GUARD_ENGINE_BREAKLOOP_QUOTA_H
 
-#include "workers/guard-engine/breakloop/zone.h"
+#include "workers/guard-engine/breakloop/zone_rules.h"
 
 struct quota_window {
 	int64_t start_ms,

@@ -8,7 +8,7 @@
 #ifndef PAIGE_GUARD_ENGINE_ENGINE_ZONE_CACHE_H
 #define PAIGE_GUARD_ENGINE_ENGINE_ZONE_CACHE_H
 
-#include "workers/guard-engine/breakloop/zone.h"
+#include "workers/guard-engine/breakloop/zone_rules.h"
 #include <stddef.h>
 
 #define ZONE_CACHE_FOLDER "/usr/share/zoneinfo"

@@ -2,7 +2,7 @@
  * (database.h). */
 #include "workers/store/db/database.h"
 #include "common/base/alloc.h"
-#include "workers/store/db/backup.h"
+#include "workers/store/db/backup_file.h"
 #include "workers/store/db/filesystem.h"
 #include "workers/store/db/inspect.h"
 #include "workers/store/db/wal.h"
@@ -225,7 +225,7 @@ static int keep_older(const char *path, int version, struct error_text *problem)
 			problem, "The path of the database is too long: %.200s...", path);
 		return -ENAMETOOLONG;
 	}
-	return backup_write(path, target, &never, &bytes, problem);
+	return backup_file_write(path, target, &never, &bytes, problem);
 }
 
 int database_open(struct database *db, const char *path, const struct schema *schema,

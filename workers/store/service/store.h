@@ -118,11 +118,11 @@ struct store {
 	unsigned long dropped; /* actions without a session, not warned of yet */
 	/* guard.db is a store beside this one (streams.h); it knows this one. */
 	struct store *streams, *beside;
-	char *path;		  /* of a store beside another one */
-	struct mono reopen_after; /* while its file cannot be used */
-	struct serve *serve;	  /* of serve.c */
-	struct upkeep *upkeep;	  /* of upkeep.c */
-	struct backups *backups;  /* of backups.c */
+	char *path;			       /* of a store beside another one */
+	struct mono reopen_after;	       /* while its file cannot be used */
+	struct serve *serve;		       /* of serve.c */
+	struct upkeep *upkeep;		       /* of upkeep.c */
+	struct backup_service *backup_service; /* of backup_service.c */
 };
 
 /* ---- for handlers ---- */

@@ -1,5 +1,5 @@
-/* processes.c - see processes.h. */
-#include "supervisor/paiged/process/processes.h"
+/* process_table.c - see process_table.h. */
+#include "supervisor/paiged/process/process_table.h"
 
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
@@ -21,7 +21,7 @@ static struct str reason_of(const struct process *p, struct buf *scratch)
 	return buf_str(scratch);
 }
 
-void processes_describe(const struct processes *ps, struct buf *out)
+void process_table_describe(const struct process_table *ps, struct buf *out)
 {
 	struct fleet_worker items[WORKER_COUNT];
 	struct buf scratch[WORKER_COUNT] = {0};
@@ -52,14 +52,14 @@ void processes_describe(const struct processes *ps, struct buf *out)
 
 /* The gateway answers /health and /ready from this: when it becomes READY, and at every
  * change. */
-static void tell_gateway(struct processes *ps)
+static void tell_gateway(struct process_table *ps)
 {
 	struct process *gateway = &ps->workers[WORKER_GATEWAY];
 	struct buf now = {0};
 
 	if (gateway->policy.state != POLICY_READY)
 		return;
-	processes_describe(ps, &now);
+	process_table_describe(ps, &now);
 	if (gateway->pid != ps->told_pid || !str_eq(buf_str(&now), buf_str(&ps->told))) {
 		channel_send_fleet(&gateway->channel, buf_str(&now));
 		ps->told_pid = gateway->pid;
@@ -83,7 +83,7 @@ static bool is_running(const struct process *p)
 }
 
 /* The lowest stage that has somebody left, or INT_MAX. */
-static int next_stage(const struct processes *ps)
+static int next_stage(const struct process_table *ps)
 {
 	int stage = INT_MAX;
 
@@ -93,7 +93,7 @@ static int next_stage(const struct processes *ps)
 	return stage;
 }
 
-static void stop_one(struct processes *ps, struct process *p)
+static void stop_one(struct process_table *ps, struct process *p)
 {
 	log_info("stopping worker", "name", "%s", worker_infos[p->id].name, NULL);
 	process_step(p, POLICY_WANT_DOWN);
@@ -102,7 +102,7 @@ static void stop_one(struct processes *ps, struct process *p)
 }
 
 /* Goes on to the next stage as soon as one is empty. */
-static void advance(struct processes *ps)
+static void advance(struct process_table *ps)
 {
 	int stage = next_stage(ps);
 
@@ -121,7 +121,7 @@ static void advance(struct processes *ps)
 			stop_one(ps, &ps->workers[i]);
 }
 
-void processes_stop(struct processes *ps)
+void process_table_stop(struct process_table *ps)
 {
 	if (ps->shared.stopping) {
 		ps->hurried = true;
@@ -138,7 +138,7 @@ void processes_stop(struct processes *ps)
 	event_active(ps->shared.changed, EV_TIMEOUT, 0);
 }
 
-void processes_abandon(struct processes *ps)
+void process_table_abandon(struct process_table *ps)
 {
 	ps->abandoned = true;
 	for (int i = 0; i < WORKER_COUNT; i++)
@@ -150,11 +150,11 @@ void processes_abandon(struct processes *ps)
 
 static void on_changed(evutil_socket_t fd, short what, void *arg)
 {
-	struct processes *ps = arg;
+	struct process_table *ps = arg;
 
 	(void)fd;
 	(void)what;
-	if (processes_all_ready(ps))
+	if (process_table_all_ready(ps))
 		ps->shared.booted = true;
 	tell_gateway(ps);
 	if (ps->shared.stopping)
@@ -162,7 +162,7 @@ static void on_changed(evutil_socket_t fd, short what, void *arg)
 	ps->on_change(ps->arg);
 }
 
-bool processes_all_ready(const struct processes *ps)
+bool process_table_all_ready(const struct process_table *ps)
 {
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (ps->workers[i].policy.state != POLICY_READY &&
@@ -171,7 +171,7 @@ bool processes_all_ready(const struct processes *ps)
 	return true;
 }
 
-int processes_count(const struct processes *ps)
+int process_table_count(const struct process_table *ps)
 {
 	int count = 0;
 
@@ -180,7 +180,7 @@ int processes_count(const struct processes *ps)
 	return count;
 }
 
-const struct process *processes_failed_start(const struct processes *ps)
+const struct process *process_table_failed_start(const struct process_table *ps)
 {
 	for (int i = 0; i < WORKER_COUNT && !ps->shared.booted; i++)
 		if (ps->workers[i].policy.state == POLICY_PARKED)
@@ -188,14 +188,14 @@ const struct process *processes_failed_start(const struct processes *ps)
 	return NULL;
 }
 
-void processes_start(struct processes *ps)
+void process_table_start(struct process_table *ps)
 {
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (process_wanted(&ps->workers[i]))
 			process_step(&ps->workers[i], POLICY_WANT_UP);
 }
 
-void processes_reload(struct processes *ps)
+void process_table_reload(struct process_table *ps)
 {
 	struct buf json = {0};
 
@@ -209,13 +209,13 @@ void processes_reload(struct processes *ps)
 	buf_free(&json);
 }
 
-void processes_late(struct processes *ps)
+void process_table_late(struct process_table *ps)
 {
 	for (int i = 0; i < WORKER_COUNT; i++)
 		process_step(&ps->workers[i], POLICY_LATE);
 }
 
-void processes_sample(struct processes *ps)
+void process_table_sample(struct process_table *ps)
 {
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		struct process *p = &ps->workers[i];
@@ -227,7 +227,7 @@ void processes_sample(struct processes *ps)
 	}
 }
 
-int processes_init(struct processes *ps)
+int process_table_init(struct process_table *ps)
 {
 	int error = 0;
 
@@ -239,7 +239,7 @@ int processes_init(struct processes *ps)
 	return error;
 }
 
-void processes_fini(struct processes *ps)
+void process_table_fini(struct process_table *ps)
 {
 	for (int i = 0; i < WORKER_COUNT; i++)
 		process_fini(&ps->workers[i]);

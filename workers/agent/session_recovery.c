@@ -1,5 +1,5 @@
 /*
- * records.c - what of the sessions outlives the worker (record.h): it is written as it
+ * session_recovery.c - what of the sessions outlives the worker (session_record.h): it is written as it
  * happens, and the sessions of a worker that has ended, by kill -9 or otherwise, go on
  * from it; see agents.h.
  *

@@ -1,11 +1,11 @@
-/* backups.c - copies of paige.db in DATA_DIR/backups (backups.h). */
-#include "workers/store/backups.h"
+/* backup_service.c - copies of paige.db in DATA_DIR/backups (backup_service.h). */
+#include "workers/store/backup_service.h"
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/jobs.h"
 #include "common/worker/worker.h"
 #include "proto/codec/messages.h"
-#include "workers/store/db/backup.h"
+#include "workers/store/db/backup_file.h"
 #include "workers/store/service/serve.h"
 #include "workers/store/service/services.h"
 #include "workers/store/service/store.h"
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct backups {
+struct backup_service {
 	struct store *store;
 	char *directory;
 	struct call *first, **last; /* calls that wait; the first one is being served */
@@ -46,11 +46,11 @@ static void tidy(const char *directory)
 	struct stat st;
 
 	while (d && (e = readdir(d))) {
-		bool cut_off = strstr(e->d_name, BACKUP_PART) != NULL;
+		bool cut_off = strstr(e->d_name, BACKUP_FILE_PART) != NULL;
 
 		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 			!S_ISREG(st.st_mode) ||
-			(!cut_off && now - st.st_mtime < BACKUPS_KEPT_S))
+			(!cut_off && now - st.st_mtime < BACKUP_SERVICE_KEPT_S))
 			continue;
 		if (unlinkat(dirfd(d), e->d_name, 0) == 0)
 			log_info(cut_off ? "removed a backup that was cut off"
@@ -63,14 +63,14 @@ static void tidy(const char *directory)
 
 static void make_copy(struct job *job)
 {
-	struct backups *b = CONTAINER_OF(job, struct backups, job);
+	struct backup_service *b = CONTAINER_OF(job, struct backup_service, job);
 
-	b->result =
-		backup_write(b->source, b->target, &b->cancel, &b->bytes, &b->problem);
+	b->result = backup_file_write(
+		b->source, b->target, &b->cancel, &b->bytes, &b->problem);
 }
 
 /* Whether there is a copy of this call already. */
-static bool is_made(struct backups *b)
+static bool is_made(struct backup_service *b)
 {
 	struct stat st;
 
@@ -80,7 +80,7 @@ static bool is_made(struct backups *b)
 	return true;
 }
 
-static void answer(struct backups *b)
+static void answer(struct backup_service *b)
 {
 	struct call *call = b->first;
 
@@ -98,7 +98,7 @@ static void answer(struct backups *b)
 }
 
 /* Gives the thread the copy to make unless the copy is there. 0 or -errno. */
-static int begin_first(struct backups *b)
+static int begin_first(struct backup_service *b)
 {
 	b->problem = (struct error_text){0};
 	b->begun = clock_mono();
@@ -116,7 +116,7 @@ static int begin_first(struct backups *b)
 	return 0;
 }
 
-static void begin_next(struct backups *b)
+static void begin_next(struct backup_service *b)
 {
 	while (b->first && !b->running && !b->cancel) {
 		int result = begin_first(b);
@@ -134,7 +134,7 @@ static void begin_next(struct backups *b)
 
 static void on_done(struct job *job)
 {
-	struct backups *b = CONTAINER_OF(job, struct backups, job);
+	struct backup_service *b = CONTAINER_OF(job, struct backup_service, job);
 
 	b->running = false;
 	if (b->result == 0)
@@ -149,7 +149,7 @@ static void on_done(struct job *job)
 
 static void take(struct store *store, struct call *call)
 {
-	struct backups *b = store->backups;
+	struct backup_service *b = store->backup_service;
 
 	call->next = NULL;
 	if (!b->first)
@@ -162,33 +162,34 @@ static void take(struct store *store, struct call *call)
 
 int store_backup(struct store *store, struct call *call)
 {
-	if (!store->backups)
+	if (!store->backup_service)
 		return call_refuse(call, ERROR_UNAVAILABLE, "The store is stopping");
-	if (store->backups->waiting >= BACKUPS_MAX_WAITING)
+	if (store->backup_service->waiting >= BACKUP_SERVICE_MAX_WAITING)
 		return call_refuse(call, ERROR_BUSY, "%d backups are being made already",
-			BACKUPS_MAX_WAITING);
+			BACKUP_SERVICE_MAX_WAITING);
 	call->outcome.after = take;
 	return 0;
 }
 
 /* ---- life ---- */
 
-void backups_open(struct store *store, const char *data_dir)
+void backup_service_open(struct store *store, const char *data_dir)
 {
-	struct backups *b = xcalloc(1, sizeof(*b));
+	struct backup_service *b = xcalloc(1, sizeof(*b));
 
 	b->jobs = jobs_new(store->worker->base);
 	b->job = (struct job){.run = make_copy, .done = on_done};
-	if (!b->jobs || asprintf(&b->directory, "%s/" BACKUPS_DIRECTORY, data_dir) < 0)
+	if (!b->jobs ||
+		asprintf(&b->directory, "%s/" BACKUP_SERVICE_DIRECTORY, data_dir) < 0)
 		abort();
 	b->store = store;
 	tidy(b->directory);
-	store->backups = b;
+	store->backup_service = b;
 }
 
-void backups_close(struct store *store)
+void backup_service_close(struct store *store)
 {
-	struct backups *b = store->backups;
+	struct backup_service *b = store->backup_service;
 
 	if (!b)
 		return;
@@ -199,5 +200,5 @@ void backups_close(struct store *store)
 		answer(b);
 	free(b->directory);
 	free(b);
-	store->backups = NULL;
+	store->backup_service = NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * record.h - DATA_DIR/agents/<session>.session: what of an agent session outlives the
+ * session_record.h - DATA_DIR/agents/<session>.session: what of an agent session outlives the
  * worker: its folder, whether its program knows it, and its history.
  *
  * A file of lines, each a letter and what it is about. A line is written before a client
@@ -8,10 +8,10 @@
  * start. When the file has grown it is written anew with what still counts, under another
  * name first. Nothing is synced: it outlives processes, not the power.
  *
- * Knows no sessions; called by records.c.
+ * Knows no sessions; called by session_recovery.c.
  */
-#ifndef PAIGE_AGENT_RECORD_H
-#define PAIGE_AGENT_RECORD_H
+#ifndef PAIGE_AGENT_SESSION_RECORD_H
+#define PAIGE_AGENT_SESSION_RECORD_H
 
 #include "common/base/buf.h"
 #include "common/base/ids.h"

@@ -1,9 +1,9 @@
-/* backup.c - see backup.h. */
-#include "workers/gateway/web/backup.h"
+/* backup_request.c - see backup_request.h. */
+#include "workers/gateway/web/backup_request.h"
 #include "workers/gateway/http/http.h"
 #include "workers/gateway/http/http_call.h"
 
-void backup_handle(struct gateway *g, struct http_request *request)
+void backup_request_handle(struct gateway *g, struct http_request *request)
 {
 	struct buf body = {0};
 

@@ -1,11 +1,11 @@
 /*
- * zone.h - the rules of one time zone: which offset from UTC holds when.
+ * zone_rules.h - the rules of one time zone: which offset from UTC holds when.
  *
  * Read from the bytes of a TZif file (RFC 9636) of the system's time zone database, or
  * made for a fixed offset. Pure: whoever has the file hands its bytes in.
  */
-#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_H
-#define PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_H
+#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_RULES_H
+#define PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_RULES_H
 
 #include "common/base/str.h"
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* zone.c - see zone.h. */
-#include "workers/guard-engine/breakloop/zone.h"
+/* zone_rules.c - see zone_rules.h. */
+#include "workers/guard-engine/breakloop/zone_rules.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

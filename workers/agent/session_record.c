@@ -1,5 +1,5 @@
-/* record.c - see record.h. */
-#include "workers/agent/record.h"
+/* session_record.c - see session_record.h. */
+#include "workers/agent/session_record.h"
 #include "common/base/file_io.h"
 #include "common/base/private_file.h"
 #include <dirent.h>

@@ -1,15 +1,15 @@
 /*
- * processes.h - all workers together: started at once, stopped by stages, described to
+ * process_table.h - all workers together: started at once, stopped by stages, described to
  * the gateway.
  *
  * Called by daemon.c, reload.c, status.c and ctl.c; all on the one loop.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESSES_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESSES_H
+#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESS_TABLE_H
+#define PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESS_TABLE_H
 
 #include "supervisor/paiged/process/process.h"
 
-struct processes {
+struct process_table {
 	struct process_shared shared;
 	struct process workers[WORKER_COUNT];
 	struct mono started; /* of the daemon */
@@ -19,37 +19,37 @@ struct processes {
 	/* What the gateway knows, and which process of it. */
 	struct buf told;
 	pid_t told_pid;
-	/* After any change; not called from within a processes_... call. */
+	/* After any change; not called from within a process_table_... call. */
 	void (*on_change)(void *arg);
-	/* All workers have ended after processes_stop. */
+	/* All workers have ended after process_table_stop. */
 	void (*on_stopped)(void *arg);
 	void *arg;
 };
 
 /* The caller has filled shared (but `changed`), started and the callbacks. 0 or
  * -errno. */
-int processes_init(struct processes *ps) __attribute__((warn_unused_result));
+int process_table_init(struct process_table *ps) __attribute__((warn_unused_result));
 /* Starts all of them at once; waits for nothing. */
-void processes_start(struct processes *ps);
+void process_table_start(struct process_table *ps);
 /* Sends every worker the settings that may change while running. */
-void processes_reload(struct processes *ps);
+void process_table_reload(struct process_table *ps);
 /* Stops all by stages of workers.def; on_stopped tells when it is done. A second call
  * hurries. */
-void processes_stop(struct processes *ps);
+void process_table_stop(struct process_table *ps);
 /* After it, when the start has failed and nobody was served: all end at once, and soon.
  * The store alone may finish what it does. */
-void processes_abandon(struct processes *ps);
+void process_table_abandon(struct process_table *ps);
 /* The supervisor did not run for a while: nobody is judged for that time. */
-void processes_late(struct processes *ps);
+void process_table_late(struct process_table *ps);
 /* Takes new samples of usage; called every few seconds. */
-void processes_sample(struct processes *ps);
+void process_table_sample(struct process_table *ps);
 /* All that the settings ask for. */
-bool processes_all_ready(const struct processes *ps);
-int processes_count(const struct processes *ps);
+bool process_table_all_ready(const struct process_table *ps);
+int process_table_count(const struct process_table *ps);
 /* The worker that is parked although not all were READY yet, or NULL. */
-const struct process *processes_failed_start(const struct processes *ps);
+const struct process *process_table_failed_start(const struct process_table *ps);
 /* Appends the fleet of proto/catalogue/bus.def as JSON. */
-void processes_describe(const struct processes *ps, struct buf *out);
-void processes_fini(struct processes *ps);
+void process_table_describe(const struct process_table *ps, struct buf *out);
+void process_table_fini(struct process_table *ps);
 
 #endif

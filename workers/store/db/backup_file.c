@@ -1,5 +1,5 @@
-/* backup.c - a verified copy of a database that is in use (backup.h). */
-#include "workers/store/db/backup.h"
+/* backup_file.c - a verified copy of a database that is in use (backup_file.h). */
+#include "workers/store/db/backup_file.h"
 #include "workers/store/db/database.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -185,13 +185,13 @@ static int keep_part(
 	return sync_path(dirname(directory), O_RDONLY | O_DIRECTORY, problem);
 }
 
-int backup_write(const char *source, const char *target, const atomic_bool *cancel,
+int backup_file_write(const char *source, const char *target, const atomic_bool *cancel,
 	int64_t *bytes, struct error_text *problem)
 {
 	struct copying c = {.source = source, .cancel = cancel};
 	int result;
 
-	if (snprintf(c.part, sizeof(c.part), "%s" BACKUP_PART, target) >=
+	if (snprintf(c.part, sizeof(c.part), "%s" BACKUP_FILE_PART, target) >=
 		(int)sizeof(c.part)) {
 		errno = ENAMETOOLONG;
 		return fail_os("write", target, problem);

@@ -1,0 +1,14 @@
+/*
+ * backup_request.h - POST /backup: a copy of the database while the daemon runs, for paigectl.
+ */
+#ifndef PAIGE_GATEWAY_WEB_BACKUP_REQUEST_H
+#define PAIGE_GATEWAY_WEB_BACKUP_REQUEST_H
+
+struct gateway;
+struct http_request;
+
+/* Answers {path, bytes} of a file in DATA_DIR/backups, which is the caller's to take
+ * away. */
+void backup_request_handle(struct gateway *g, struct http_request *request);
+
+#endif
