@@ -17,7 +17,7 @@ SOURCES = (".c", ".h", ".def", ".mjs", ".py", ".sh", ".md", ".txt", ".build")
 OTHERS = {".git", "node_modules", "corpus"}
 ID = re.compile(r"(?<![\w./-])(?:"
                 r"(?:SG-)?(?:FR|EC|SC)-\d{2,3}|SG-(?:[TE]\d|\d\.\d)|BL-(?:[RSI]\d|Q)|IV-\d+(?:\.\d)?|ID-\d"
-                r"|P\d{1,2}\.\d{1,2}|R\d\d|D\d\d|X\d|[BCEGI]\d{1,2})(?![\w.-]?\w)")
+                r"|P\d{1,2}\.\d{1,2}|R\d\d|W\d\d|D\d\d|X\d|[BCEGI]\d{1,2})(?![\w.-]?\w)")
 RANGE = re.compile(rf"({ID.pattern}) to ({ID.pattern})")
 CODE = re.compile(r"`([^`]+)`")
 FOREIGN = re.compile(r"(?i)\b(?:seeds?[ *\n\t]+00\d|the[ *\n\t]+seed's|(?:contract|supervision)[ *\n\t]+(?:sections?[ *\n\t]+)?\d|rulings?[ *\n\t]+[\dA-Z]|mcp\.md \d)")

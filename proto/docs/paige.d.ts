@@ -84,6 +84,9 @@ export type InterviewSubstate = "SECTION_INTRO" | "SECTION_QUESTION_ACTIVE" | "S
 /** Why a section ended (IV-3.3). */
 export type InterviewExit = "time_expired" | "coverage_satisfied" | "candidate_done" | "system_error";
 
+/** What a check of doctor found. wrong: something must be fixed. */
+export type FindingGrade = "fine" | "note" | "wrong";
+
 /** What made the Observer look. */
 export type ObserverTrigger = "file_open" | "file_save" | "phase" | "edits" | "idle";
 
@@ -1812,6 +1815,24 @@ export interface GuardReplay {
 	problem?: string;
 }
 
+/** One finding of doctor. */
+export interface DoctorFinding {
+	/** How bad it is. */
+	grade: FindingGrade;
+	/** What was looked at. */
+	what: string;
+	/** What was found. */
+	text: string;
+	/** What to do about it. */
+	advice?: string;
+}
+
+/** What `paigectl doctor` finds; the answer to doctor. */
+export interface DoctorReport {
+	/** In the order of the checks. */
+	findings: DoctorFinding[];
+}
+
 /** How often a worker was started anew. */
 export interface CtlRestarts {
 	/** Since the daemon was started. */
@@ -2048,6 +2069,32 @@ export interface CostTotals {
 	budget: CostBudget;
 }
 
+/** What the learner did in the last days. */
+export interface ProgressQuery {
+	/** How many days (UTC), with today; 30 without it. */
+	days?: number;
+}
+
+/** One day. */
+export interface ProgressDay {
+	/** 2026-11-29, UTC. */
+	day: string;
+	/** Rows of the action log. */
+	actions: number;
+	/** Sessions that began. */
+	sessions: number;
+	/** How long these sessions were; one that is not over, until its last action. */
+	minutes: number;
+}
+
+/** What the learner did, by day. */
+export interface ProgressDays {
+	/** The beginning of the first day, ISO 8601. */
+	since: string;
+	/** In order; a day without anything is not there. */
+	days: ProgressDay[];
+}
+
 /** The bus as the gateway sees it, since the gateway was started. */
 export interface BusFigures {
 	/** Calls made to other workers. */
@@ -2090,7 +2137,7 @@ export interface WorkerRestarted {
 	tookMs: number;
 }
 
-/** The last lines of a worker's log. */
+/** Lines of a worker's log, the last ones unless it says which. */
 export interface WorkerLogQuery {
 	/** Its name, one of workers.def. */
 	worker: string;
@@ -2098,14 +2145,24 @@ export interface WorkerLogQuery {
 	lines?: number;
 	/** Lines of this level and above; all without it. */
 	level?: LogLineLevel;
+	/** What was written since: `next` of the answer before. */
+	after?: number;
+	/** What is older: `first` of an earlier answer. */
+	before?: number;
 }
 
-/** The last lines of a worker's log, of at most 256 KiB of it. */
+/** Lines of a worker's log, of at most 256 KiB of it. A position counts bytes through the older files into the newest one, and is valid in one epoch. */
 export interface WorkerLogLines {
 	/** Its name. */
 	worker: string;
 	/** Texts, in order, without line ends; what is no text is a question mark. */
 	lines: unknown[];
+	/** The position of the oldest line that was looked at; absent when there is no older one. */
+	first?: number;
+	/** The position behind the last line that was looked at. */
+	next: number;
+	/** Lines behind `after` are not here: there were too many, or their file is gone. */
+	missed: boolean;
 }
 
 /** Payloads of the messages of an editor. */
@@ -2170,6 +2227,8 @@ export interface ClientPayloads {
 	"observer:history": ObserverDecisionsQuery;
 	/** Answered by cost:totals to the sender. */
 	"cost:request": CostQuery;
+	/** Answered by progress:days to the sender. */
+	"progress:request": ProgressQuery;
 	/** Answered by status:state to the sender. NOT_ALLOWED for a window that neither runs as the user of the daemon or root nor has shown the token, as the following. */
 	"status:request": Empty;
 	/** While it is on, status:state once a second. Not answered. */
@@ -2178,8 +2237,10 @@ export interface ClientPayloads {
 	"settings:request": Empty;
 	/** Answered by worker:restarted to the sender, once it is ready again; not at all when it is the gateway, whose windows are disconnected. */
 	"worker:restart": WorkerRef;
-	/** Answered by worker:log_lines to the sender. To follow a log, ask again. */
+	/** Answered by worker:log_lines to the sender. To follow a log, ask again with `after`. */
 	"worker:log": WorkerLogQuery;
+	/** Answered by doctor:report to the sender, after some seconds. */
+	"doctor:request": Empty;
 	/** Answered by guard:machines to the sender. */
 	"guard:list": GuardListQuery;
 	/** While it is on, guard:state and guard:effect of every machine. Not answered. */
@@ -2272,6 +2333,8 @@ export interface ServerPayloads {
 	"observer:decision": ObserverDecision;
 	/** Answers cost:request. */
 	"cost:totals": CostTotals;
+	/** Answers progress:request. */
+	"progress:days": ProgressDays;
 	/** Answers status:request, and once a second to windows that follow it. */
 	"status:state": StatusState;
 	/** Answers settings:request. Secrets are masked. */
@@ -2280,6 +2343,8 @@ export interface ServerPayloads {
 	"worker:restarted": WorkerRestarted;
 	/** Answers worker:log. */
 	"worker:log_lines": WorkerLogLines;
+	/** Answers doctor:request. */
+	"doctor:report": DoctorReport;
 	/** Answers guard:list. */
 	"guard:machines": GuardList;
 	/** Answers guard:events. */

@@ -10,24 +10,51 @@
 
 #define ASK_MS 5000
 
-void doctor_say(struct doctor *d, enum finding_grade grade, const char *what,
-	const char *advice, const char *format, ...)
+static void print_finding(const struct doctor_finding *f)
 {
 	static const char *const words[] = {"fine", "note", "WRONG"};
 	static const enum colour colours[] = {COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED};
+
+	terminal_print(colours[f->grade], "%-6s", words[f->grade]);
+	printf(" %-12.*s %.*s\n", STR_ARG(f->what), STR_ARG(f->text));
+	if (f->advice.ptr)
+		printf("%-20s-> %.*s\n", "", STR_ARG(f->advice));
+	fflush(stdout);
+}
+
+void doctor_say(struct doctor *d, enum finding_grade grade, const char *what,
+	const char *advice, const char *format, ...)
+{
+	struct doctor_finding f = {
+		.grade = (int)grade, .has_grade = true, .what = str_of(what)};
+	char *text;
 	va_list args;
 
-	terminal_print(colours[grade], "%-6s", words[grade]);
-	printf(" %-12s ", what);
 	va_start(args, format);
-	vprintf(format, args);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
 	va_end(args);
-	putchar('\n');
+	f.text = arena_str(&d->arena, str_of(text));
+	free(text);
 	if (advice && grade != FINDING_FINE)
-		printf("%-20s-> %s\n", "", advice);
-	fflush(stdout);
+		f.advice = arena_str(&d->arena, str_of(advice));
 	d->troubles += grade == FINDING_TROUBLE;
 	d->notes += grade == FINDING_NOTE;
+	if (!d->json)
+		print_finding(&f);
+	else if (d->count < DOCTOR_FINDINGS_MAX)
+		d->findings[d->count++] = f;
+}
+
+static void print_report(struct doctor *d)
+{
+	const struct doctor_report report = {
+		.findings = {.items = d->findings, .count = d->count}};
+	struct buf line = {0};
+
+	proto_encode(doctor_report_type(), &report, &line);
+	printf("%.*s\n", STR_ARG(buf_str(&line)));
+	buf_free(&line);
 }
 
 static void say_problems(struct doctor *d, const struct buf *problems)
@@ -93,7 +120,9 @@ int paigectl_doctor(const struct options *o)
 	struct settings settings;
 	struct daemon_place place;
 	struct buf problems = {0};
-	struct doctor d = {.settings = &settings, .place = &place};
+	struct doctor d = {.settings = &settings,
+		.place = &place,
+		.json = options_get(o, "json") != NULL};
 	int code = place_find(o, &place);
 
 	if (code != 0) {
@@ -116,10 +145,13 @@ int paigectl_doctor(const struct options *o)
 	doctor_key(&d);
 	doctor_memory(&d);
 	doctor_gh(&d);
-	if (d.troubles)
+	if (d.json)
+		print_report(&d);
+	else if (d.troubles)
 		printf("\nTo fix: %d, notes: %d\n", d.troubles, d.notes);
 	else
 		printf("\nNothing is wrong; notes: %d\n", d.notes);
+	arena_free(&d.arena);
 	settings_fini(&settings);
 	buf_free(&problems);
 	place_free(&place);

@@ -10,36 +10,8 @@
 #define STATE_WIDTH 8
 #define USER_MOST 12
 #define UNIT_MOST 22
-#define CUT_MARK "..."
 
 enum { USER, UNIT, PROJECT, DATA, WIDTHS };
-
-static bool continues(char c)
-{
-	return ((unsigned char)c & 0xC0) == 0x80;
-}
-
-/* One column: a path that is too long keeps its end, a name its beginning. */
-static void print_cell(struct str text, int width, bool path)
-{
-	struct buf visible = {0};
-	size_t room = (size_t)width, from = 0;
-
-	/* Escaped before it is measured. */
-	terminal_add_shown(&visible, text.len ? text : STR_LIT("-"));
-	if (visible.len <= room) {
-		printf("%-*.*s", width, STR_ARG(buf_str(&visible)));
-	} else if (!path) {
-		printf("%.*s" CUT_MARK, (int)(room - strlen(CUT_MARK)), visible.data);
-	} else {
-		from = visible.len - (room - strlen(CUT_MARK));
-		while (from < visible.len && continues(visible.data[from]))
-			from++;
-		printf(CUT_MARK "%-*.*s", width - (int)strlen(CUT_MARK),
-			(int)(visible.len - from), visible.data + from);
-	}
-	buf_free(&visible);
-}
 
 static void widen(int *width, struct str text, int most)
 {
@@ -80,18 +52,18 @@ static void print_row(const int widths[WIDTHS], const struct machine_daemon *d)
 
 	if (d->has_port)
 		snprintf(port, sizeof(port), "%d", (int)d->port);
-	print_cell(d->user, widths[USER], false);
+	terminal_cell(d->user, widths[USER], TERMINAL_CUT_END);
 	fputs("  ", stdout);
-	print_cell(d->unit, widths[UNIT], false);
+	terminal_cell(d->unit, widths[UNIT], TERMINAL_CUT_END);
 	printf("  %*s  ", PORT_WIDTH, port);
 	if (str_is(d->state, "running"))
 		terminal_print(COLOUR_GREEN, "%-*s", STATE_WIDTH, "running");
 	else
-		print_cell(d->state, STATE_WIDTH, false);
+		terminal_cell(d->state, STATE_WIDTH, TERMINAL_CUT_END);
 	fputs("  ", stdout);
-	print_cell(d->project_dir, widths[PROJECT], true);
+	terminal_cell(d->project_dir, widths[PROJECT], TERMINAL_CUT_BEGINNING);
 	fputs("  ", stdout);
-	print_cell(d->data_dir, widths[DATA], true);
+	terminal_cell(d->data_dir, widths[DATA], TERMINAL_CUT_BEGINNING);
 	putchar('\n');
 }
 

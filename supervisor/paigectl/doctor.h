@@ -2,20 +2,25 @@
  * doctor.h - the checks of `paigectl doctor`.
  *
  * Each looks at one thing, changes nothing, takes a few seconds at most, and says what to
- * do.
+ * do. `paigectl doctor` prints what they find; the supervisor runs `paigectl doctor --json` for the
+ * windows of whoever runs the daemon.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_H
 #define PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_H
 
 #include "supervisor/paigectl/paigectl.h"
 
-enum finding_grade { FINDING_FINE, FINDING_NOTE, FINDING_TROUBLE };
+#define DOCTOR_FINDINGS_MAX 200
 
 struct doctor {
 	const struct settings *settings;
 	const struct daemon_place *place;
 	bool of_daemon; /* the settings are those of the running daemon, secrets masked */
 	int troubles, notes;
+	bool json; /* findings are kept, to be printed as one line */
+	struct doctor_finding findings[DOCTOR_FINDINGS_MAX];
+	size_t count;
+	struct arena arena; /* their texts */
 };
 
 /* One line, and with advice a second one. */

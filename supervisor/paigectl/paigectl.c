@@ -33,6 +33,7 @@ static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
 	[COMMAND_LOGS] = paigectl_logs,
 	[COMMAND_CONFIG] = paigectl_config,
 	[COMMAND_DOCTOR] = paigectl_doctor,
+	[COMMAND_COST] = paigectl_cost,
 	[COMMAND_BACKUP] = paigectl_backup,
 	[COMMAND_TOKEN] = paigectl_token,
 	[COMMAND_GUARD] = paigectl_guard,

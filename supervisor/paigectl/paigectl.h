@@ -27,6 +27,7 @@ int paigectl_stop(const struct options *o);
 int paigectl_logs(const struct options *o);
 int paigectl_config(const struct options *o);
 int paigectl_doctor(const struct options *o);
+int paigectl_cost(const struct options *o);
 int paigectl_backup(const struct options *o);
 int paigectl_token(const struct options *o);
 int paigectl_guard(const struct options *o);
@@ -118,6 +119,10 @@ void terminal_add_shown(struct buf *out, struct str text);
  * "dumb"). */
 void terminal_print(enum colour colour, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Prints one column, `width` characters wide: of a text that is too long its end, or its
+ * beginning, is cut off and marked. Absent text is a dash. */
+enum terminal_cut { TERMINAL_CUT_END, TERMINAL_CUT_BEGINNING };
+void terminal_cell(struct str text, int width, enum terminal_cut cut);
 /* "3 h 12 min", "45 s", "120 ms" */
 void terminal_duration(int64_t ms, char out[32]);
 /* How wide the terminal is, but never under 80; 80 when there is none. */

@@ -199,3 +199,29 @@ void terminal_bytes(int64_t bytes, char out[32])
 	}
 	snprintf(out, 32, i ? "%.1f %s" : "%.0f %s", value, units[i]);
 }
+
+#define CUT_MARK "..."
+
+void terminal_cell(struct str text, int width, enum terminal_cut cut)
+{
+	struct buf visible = {0};
+	size_t room = (size_t)width, kept = room - strlen(CUT_MARK), from = 0;
+
+	/* Escaped before it is measured. */
+	terminal_add_shown(&visible, text.len ? text : STR_LIT("-"));
+	if (visible.len <= room) {
+		printf("%-*.*s", width, STR_ARG(buf_str(&visible)));
+	} else if (cut == TERMINAL_CUT_END) {
+		while (kept > 0 && utf8_continues((unsigned char)visible.data[kept]))
+			kept--;
+		printf("%.*s%-*s", (int)kept, visible.data, width - (int)kept, CUT_MARK);
+	} else {
+		from = visible.len - kept;
+		while (from < visible.len &&
+			utf8_continues((unsigned char)visible.data[from]))
+			from++;
+		printf(CUT_MARK "%-*.*s", (int)kept, (int)(visible.len - from),
+			visible.data + from);
+	}
+	buf_free(&visible);
+}

@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "common/base/pass_fd.h"
 #include "proto/codec/messages.h"
+#include "supervisor/paiged/doctor.h"
 #include "supervisor/paiged/status.h"
 #include "supervisor/paiged/tap.h"
 #include "supervisor/shared/places.h"
@@ -27,6 +28,8 @@
 #define GATEWAY_CLIENTS_MAX 8
 #define LOG_LINES_DEFAULT 100
 #define ANCESTORS_MAX 64
+/* Longer than the doctor may take. */
+#define DOCTOR_SECONDS 60
 
 struct ctl_client {
 	struct ctl *ctl;
@@ -39,6 +42,7 @@ struct ctl_client {
 	bool closing;		       /* as soon as the answer is sent */
 	bool tapping;		       /* until it leaves */
 	bool of_gateway;	       /* asks for windows; may not ask for all */
+	bool doctoring;		       /* waits for the doctor */
 };
 
 struct ctl {
@@ -49,6 +53,7 @@ struct ctl {
 	struct ctl_client *clients;
 	int count;
 	struct tap tap;
+	struct doctor_run doctor;
 };
 
 /* ---- clients ---- */
@@ -249,12 +254,47 @@ static void start_tap(struct ctl_client *c)
 	tap_offer(&ctl->tap, &ctl->daemon->processes);
 }
 
+/* ---- doctor ---- */
+
+static void on_examined(void *arg, struct str report, const char *problem)
+{
+	struct ctl *ctl = arg;
+	struct buf json = {0};
+
+	if (!report.ptr)
+		log_warn("paigectl doctor failed", "reason", "%s", problem, NULL);
+	for (struct ctl_client *c = ctl->clients; c; c = c->next) {
+		if (!c->doctoring || c->closing)
+			continue;
+		if (report.ptr) {
+			buf_add_str(&json, report);
+			answer(c, &json);
+		} else {
+			answer_error(c, "`paigectl doctor` failed: %s", problem);
+		}
+	}
+}
+
+static void examine(struct ctl_client *c)
+{
+	const struct timeval limit = {.tv_sec = DOCTOR_SECONDS};
+	int error = doctor_start(&c->ctl->doctor, c->ctl->daemon, on_examined, c->ctl);
+
+	if (error) {
+		answer_error(c, "cannot run paigectl: %s", strerror(-error));
+		return;
+	}
+	c->doctoring = true;
+	evtimer_add(c->deadline, &limit);
+}
+
 /* ---- requests ---- */
 
 static void answer_logs(struct ctl_client *c, const struct ctl_request *request)
 {
 	const int worker = request->worker.ptr ? worker_by_name(request->worker) : -1;
 	struct arena arena = {0};
+	struct recent_page page;
 	struct ctl_logs logs;
 	struct buf json = {0};
 
@@ -262,9 +302,22 @@ static void answer_logs(struct ctl_client *c, const struct ctl_request *request)
 		answer_error(c, "there is no worker \"%.*s\"", STR_ARG(request->worker));
 		return;
 	}
-	logs.lines = logs_recent(c->ctl->daemon->logs, (enum worker_id)worker,
-		request->has_level ? (enum log_level)request->level : LOG_LEVEL_DEBUG,
-		request->has_lines ? (size_t)request->lines : LOG_LINES_DEFAULT, &arena);
+	logs_recent(c->ctl->daemon->logs, (enum worker_id)worker,
+		&(struct recent_query){.level = request->has_level
+							? (enum log_level)request->level
+							: LOG_LEVEL_DEBUG,
+			.lines = request->has_lines ? (size_t)request->lines
+						    : LOG_LINES_DEFAULT,
+			.after = request->has_after ? request->after : -1,
+			.before = request->has_before ? request->before : -1},
+		&page, &arena);
+	logs = (struct ctl_logs){.lines = page.lines,
+		.first = page.first,
+		.has_first = page.first >= 0,
+		.next = page.next,
+		.has_next = true,
+		.missed = page.missed,
+		.has_missed = true};
 	proto_encode(ctl_logs_type(), &logs, &json);
 	answer(c, &json);
 	arena_free(&arena);
@@ -276,6 +329,7 @@ static bool may_serve(const struct ctl_client *c, const struct ctl_request *requ
 	case CTL_STATUS:
 	case CTL_CONFIG:
 	case CTL_LOGS:
+	case CTL_DOCTOR:
 		return true;
 	case CTL_RESTART:
 		return !c->of_gateway || request->worker.ptr;
@@ -316,6 +370,9 @@ static void serve(struct ctl_client *c, const struct ctl_request *request)
 		return;
 	case CTL_LOGS:
 		answer_logs(c, request);
+		return;
+	case CTL_DOCTOR:
+		examine(c);
 		return;
 	}
 }
@@ -546,6 +603,11 @@ struct ctl *ctl_new(struct daemon *d)
 	return NULL;
 }
 
+pid_t ctl_child(const struct ctl *ctl)
+{
+	return ctl->doctor.pid;
+}
+
 bool ctl_in_place(const struct ctl *ctl)
 {
 	return access(ctl->path, F_OK) == 0 || errno != ENOENT;
@@ -558,6 +620,7 @@ void ctl_free(struct ctl *ctl)
 	while (ctl->clients)
 		drop(ctl->clients);
 	tap_close(&ctl->tap);
+	doctor_stop(&ctl->doctor);
 	if (ctl->accept)
 		event_free(ctl->accept);
 	if (ctl->fd >= 0)

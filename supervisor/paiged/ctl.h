@@ -8,7 +8,7 @@
  *
  * The gateway has no way to the socket, but may hand over connections of its own
  * (WORKER_PACKET_ASK), for windows of whoever runs the daemon. On these it may ask for the
- * status, the settings and the last lines of logs, and have one worker started anew: nothing that would give whoever
+ * status, the settings, the last lines of logs and what doctor finds, and have one worker started anew: nothing that would give whoever
  * takes it over more than a restart of what is started again anyway.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_CTL_H
@@ -22,6 +22,8 @@ struct ctl *ctl_new(struct daemon *d);
 bool ctl_in_place(const struct ctl *ctl);
 /* A connection of the gateway; takes `fd`. */
 void ctl_take(struct ctl *ctl, int fd);
+/* A process that it has started and reaps itself; 0 for none. */
+pid_t ctl_child(const struct ctl *ctl);
 /* After any change of a worker: a restart may be done. */
 void ctl_on_change(struct ctl *ctl);
 /* NULL does nothing. */

@@ -152,6 +152,8 @@ static void reap_strangers(const struct daemon *d)
 		for (int i = 0; i < WORKER_COUNT; i++)
 			if (d->processes.workers[i].pid == info.si_pid)
 				return; /* its own event sees to it */
+		if (d->ctl && ctl_child(d->ctl) == info.si_pid)
+			return;
 		(void)waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG);
 		info.si_pid = 0;
 	}

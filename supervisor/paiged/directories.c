@@ -167,3 +167,15 @@ char *directories_find_programs(void)
 
 	return found ? found : strdup(PAIGE_LIBEXECDIR);
 }
+
+char *directories_find_paigectl(void)
+{
+	char self[PATH_MAX], *found;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	return asprintf(&found, "%s/paigectl", self) < 0 ? NULL : found;
+}

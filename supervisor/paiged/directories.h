@@ -22,6 +22,8 @@ void directories_clear_runtime(const char *path);
 /* The directory of the workers' programs: of the build tree that we run from, else the
  * installed one. Returns new. */
 char *directories_find_programs(void);
+/* The program paigectl, which lies beside our own. Returns new; NULL when our own is not known. */
+char *directories_find_paigectl(void);
 
 /* Says in *warning what keeps the files of the project from being saved, if anything
  * does. */

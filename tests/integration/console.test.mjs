@@ -188,6 +188,32 @@ scenario('cost comes by day, model and kind, with the budget', async (t) => {
   assert.equal((await ask(editor, 'cost:request', { days: 1 }, 'cost:totals')).total.calls, 1);
   assert.equal((await ask(editor, 'cost:request', { days: 366 }, 'cost:totals')).total.calls, 5);
   await refused(editor, [['cost:request', { days: 367 }, 'payload.days: expected an integer from 1 to 366, got 367']]);
+
+  await daemon.sql(`INSERT INTO api_call_log VALUES ${row('f', 'NULL', 'a_kind_of_call_with_a_long_name\u001b[31m', 'claude-of-some-kind-4-5-20251001', 61000, 123.4567, 2)}`);
+  const page = await ask(editor, 'cost:request', {}, 'cost:totals');
+  const json = await daemon.ctl('cost', '--json');
+  assert.deepEqual(JSON.parse(json.stdout), page, 'the command shows what the page shows');
+  for (const by of ['day', 'model', 'kind']) {
+    const { code, stdout, stderr } = await daemon.ctl('cost', '--by', by);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^Today +\$0\.5000 of \$5\.00$/m);
+    assert.match(stdout, /^This session +\$0\.5000, no budget$/m);
+    assert.match(stdout, /^Last 30 days +\$126\.2067 for 5 calls, 1 failed, 1 cancelled$/m);
+    assert.ok(stdout.split('\n').every((text) => text.length <= 80), stdout);
+    assert.ok(!stdout.includes('\u001b'), stdout);
+    assert.equal(stdout.trim().split('\n').length, 5 + page[`${by}s`].length, stdout);
+  }
+  assert.match((await daemon.ctl('cost', '--by', 'kind')).stdout, /^explain_this +2 +0 +20 +4 +200 ms +\$2\.5000$/m);
+  assert.match((await daemon.ctl('cost', '--days', '1')).stdout, /^Last day +\$0\.5000 for 1 calls/m);
+  assert.match((await daemon.ctl('cost', '--by', 'hour')).stderr, /--by=hour: one of day, model, kind/);
+  assert.match((await daemon.ctl('cost', '--days', '0')).stderr, /--days=0: a whole number from 1 to 366/);
+  const http = async (query) => {
+    const answer = await fetch(`${daemon.url}/cost${query}`);
+    return [answer.status, (await answer.json()).error];
+  };
+  assert.deepEqual(await http('?days=x'), [400, 'days: expected a whole number, got "x"']);
+  assert.equal((await http('?days=367'))[0], 400);
+  assert.deepEqual(await http(''), [200, undefined]);
 });
 
 scenario('whoever runs the daemon sees its status and settings from a window and has workers restarted', async (t) => {
@@ -237,7 +263,7 @@ scenario('whoever runs the daemon sees its status and settings from a window and
 (cannot ? () => {} : scenario)('a user who is merely allowed to connect learns nothing of the daemon and restarts nothing', async (t) => {
   const daemon = await t.daemon({ env: { ALLOWED_USERS: 'nobody' } });
   const before = daemon.worker('observer').pid;
-  for (const [type, payload] of [['status:request', {}], ['settings:request', {}], ['worker:log', { worker: 'store' }], ['status:follow', { follow: true }], ['worker:restart', { worker: 'observer' }]]) {
+  for (const [type, payload] of [['status:request', {}], ['settings:request', {}], ['worker:log', { worker: 'store' }], ['doctor:request', {}], ['status:follow', { follow: true }], ['worker:restart', { worker: 'observer' }]]) {
     const nobody = await stranger(t, daemon, NOBODY);
     await nobody.connect(1);
     await nobody.send(`GET /ws HTTP/1.1\r\nHost: localhost:${daemon.port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`);
@@ -258,7 +284,7 @@ scenario('the last lines of a log come by level, and nothing in them can disturb
   const lines = Array.from({ length: 5000 }, (_, i) => line(i % 100 ? 'info' : 'error', i));
   fs.appendFileSync(file, `${lines.join('\n')}\n`);
   const all = await ask(editor, 'worker:log', { worker: 'store', lines: 500 }, 'worker:log_lines');
-  assert.deepEqual(all, { worker: 'store', lines: lines.slice(-500) });
+  assert.deepEqual([all.worker, all.lines, all.missed], ['store', lines.slice(-500), false]);
   const errors = await ask(editor, 'worker:log', { worker: 'store', lines: 3, level: 'error' }, 'worker:log_lines');
   assert.deepEqual(errors.lines, [4700, 4800, 4900].map((n) => line('error', n)));
   fs.appendFileSync(file, Buffer.from(`${line('warn', 'x')}\x1b[31mred\x07\xff\u009bé\tend\n`.replace('\u009b', '\xc2\x9b').replace('é', '\xc3\xa9'), 'latin1'));
@@ -268,8 +294,82 @@ scenario('the last lines of a log come by level, and nothing in them can disturb
   assert.deepEqual((await ask(editor, 'worker:log', { worker: 'store', lines: 1 }, 'worker:log_lines')).lines, [`${line('warn', 'y')}?evil?`]);
   assert.equal((await ask(editor, 'worker:log', { worker: 'gateway' }, 'worker:log_lines')).worker, 'gateway');
   await refused(editor, [
+    ['worker:log', { worker: 'store', after: -1 }, 'payload.after: expected an integer not below 0, got -1'],
     ['worker:log', { worker: 'store', lines: 501 }, 'payload.lines: expected an integer from 1 to 500, got 501'],
     ['worker:log', { worker: 'store', level: 'loud' }, 'payload.level: expected debug, info, warn or error, got "loud"'],
     ['worker:log', { worker: '../../etc/passwd' }, 'payload.worker: expected gateway, store, fswatch, llm, observer, guard-engine or agent, not "../../etc/passwd"'],
   ]);
+});
+
+scenario('a log is followed across rotated files, and its older pages can be read', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  const file = path.join(daemon.dataDir, 'logs', 'observer.log');
+  const line = (n) => `ts=2026-01-01T00:00:00.000Z level=info worker=observer msg="line ${n} ${'x'.repeat(60)}"`;
+  const put = (from, to) => fs.appendFileSync(file, `${Array.from({ length: to - from }, (_, i) => line(from + i)).join('\n')}\n`);
+  put(0, 3);
+  const begun = await ask(editor, 'worker:log', { worker: 'observer', lines: 3 }, 'worker:log_lines');
+  assert.deepEqual(begun.lines, [0, 1, 2].map(line));
+  put(3, 10);
+  const more = await ask(editor, 'worker:log', { worker: 'observer', lines: 500, after: begun.next }, 'worker:log_lines');
+  assert.deepEqual([more.lines, more.missed], [Array.from({ length: 7 }, (_, i) => line(3 + i)), false]);
+  assert.deepEqual((await ask(editor, 'worker:log', { worker: 'observer', after: more.next }, 'worker:log_lines')).lines, []);
+
+  // Full, so that the next line that the worker writes has the supervisor begin a new file.
+  const fill = (10 * 1024 * 1024 - fs.statSync(file).size) / (line(0).length + 1);
+  put(10, 10 + Math.floor(fill));
+  await until('the supervisor sees how long it is', () => new Promise((resolve) => setTimeout(() => resolve(true), 1200)));
+  const before = await ask(editor, 'worker:log', { worker: 'observer', lines: 2 }, 'worker:log_lines');
+  await ask(editor, 'worker:restart', { worker: 'observer' }, 'worker:restarted');
+  assert.ok(fs.existsSync(`${file}.1`), 'it was rotated');
+  const after = await ask(editor, 'worker:log', { worker: 'observer', lines: 500, after: before.next }, 'worker:log_lines');
+  assert.equal(after.missed, false);
+  assert.match(after.lines.join('\n'), /worker=observer/);
+  assert.deepEqual(after.lines.filter((text) => text.includes('msg="line')), [], 'none comes twice');
+  const older = await ask(editor, 'worker:log', { worker: 'observer', lines: 5, before: before.first }, 'worker:log_lines');
+  const last = 10 + Math.floor(fill) - 2;
+  assert.deepEqual(older.lines, [5, 4, 3, 2, 1].map((n) => line(last - n)));
+});
+
+scenario('doctor tells a window what paigectl doctor finds', async (t) => {
+  const daemon = await t.daemon();
+  const [editor, other] = [await t.editor(daemon), await t.editor(daemon)];
+  const both = await Promise.all([editor, other].map((window) => ask(window, 'doctor:request', {}, 'doctor:report')));
+  const { stdout, code } = await daemon.ctl('doctor', '--json');
+  const { findings } = JSON.parse(stdout);
+  const shown = (list) => list.filter(({ what }) => what !== 'disk').map(({ grade, what, text }) => [grade, what, text]);
+  for (const report of both) assert.deepEqual(shown(report.findings), shown(findings));
+  assert.deepEqual(findings.filter(({ what }) => what === 'http').map(({ grade, text }) => [grade, text]), [['fine', `http://localhost:${daemon.port} answers: ready`]]);
+  assert.equal(code, findings.some(({ grade }) => grade === 'wrong') ? 1 : 0);
+  const plain = await daemon.ctl('doctor');
+  for (const { what, text } of findings.filter(({ what }) => what !== 'disk')) assert.ok(plain.stdout.includes(`${what.padEnd(12)} ${text}`), text);
+});
+
+scenario('what the learner did comes by day', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  assert.deepEqual((await ask(editor, 'progress:request', {}, 'progress:days')).days, []);
+  await begin(editor);
+  editor.send('session:end');
+  await editor.next('session:ended');
+  const today = new Date().toISOString().slice(0, 10);
+  const day = (ago) => new Date(Date.now() - ago * 86400000).toISOString().slice(0, 10);
+  await daemon.sql("DELETE FROM action_log");
+  await daemon.sql(`UPDATE sessions SET started_at = '${day(2)}T10:00:00.000Z', ended_at = '${day(2)}T10:30:00.000Z'`);
+  const [{ id }] = await daemon.sql('SELECT id FROM sessions');
+  const columns = (await daemon.sql("SELECT name FROM pragma_table_info('sessions')")).map(({ name }) => name);
+  const copy = (name, started) => daemon.sql(`INSERT INTO sessions (${columns}) SELECT ${columns.map((column) => ({ id: `'${name}'`, started_at: `'${started}'`, ended_at: 'NULL' })[column] ?? column)} FROM sessions WHERE id = '${id}'`);
+  await copy('open', `${day(1)}T23:00:00.000Z`);
+  await copy('old', `${day(50)}T23:00:00.000Z`);
+  const row = (session, at) => `(hex(randomblob(16)), '${session}', 'tab_switch', '{}', '${at}')`;
+  await daemon.sql(`INSERT INTO action_log (id, session_id, action_type, data, created_at) VALUES ${[row(id, `${day(2)}T10:10:00.000Z`), row('open', `${day(1)}T23:10:00.000Z`), row('open', `${today}T00:00:00.000Z`), row('old', `${day(50)}T23:10:00.000Z`)]}`);
+  const { since, days } = await ask(editor, 'progress:request', {}, 'progress:days');
+  assert.equal(since, `${day(29)}T00:00:00.000Z`);
+  assert.deepEqual(days.map((one) => ({ ...one, minutes: Math.round(one.minutes) })), [
+    { day: day(2), actions: 1, sessions: 1, minutes: 30 },
+    { day: day(1), actions: 1, sessions: 1, minutes: 60 },
+    { day: today, actions: 1, sessions: 0, minutes: 0 },
+  ]);
+  assert.equal((await ask(editor, 'progress:request', { days: 366 }, 'progress:days')).days.length, 4);
+  await refused(editor, [['progress:request', { days: 0 }, 'payload.days: expected an integer from 1 to 366, got 0']]);
 });

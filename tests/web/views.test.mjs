@@ -1,5 +1,7 @@
 // views.test.mjs - the views beside Work: activity, guards, system.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { Guard } from '../integration/lib/guard.mjs';
 import { sideBySide as scenario } from '../integration/lib/scenario.mjs';
 import { until } from '../integration/lib/wait.mjs';
@@ -45,48 +47,127 @@ scenario('activity: the log is live, filtered by type and text, and older pages 
   await until('one row of that type', async () => (await inPage()) === 1);
   await page.getByLabel('Show').selectOption('');
   await table.getByText('just-now.ts').waitFor();
+  await table.locator('.log-row').filter({ hasText: 'just-now.ts' }).getByRole('button').click();
+  await page.getByRole('group', { name: 'Row', exact: true }).getByText('"toPath": "just-now.ts"').waitFor();
   await eachLook(person, 'activity');
   await person.close();
 });
 
-scenario('guards: each kind is there, counts down while it is driven over HTTP, and its events can be gone through', async (t) => {
+/** The value beside a name among the facts. */
+const fact = (page, name) => page.locator('.facts-list > div').filter({ has: page.locator('dt', { hasText: new RegExp(`^${name}$`) }) }).locator('dd');
+
+/** What a countdown shows, until it is another. */
+async function runs(what, left, form) {
+  await until(`${what} counts down`, async () => form.test(await left.textContent()));
+  const now = await left.textContent();
+  await until(`${what} goes on`, async () => (await left.textContent()) !== now);
+}
+
+scenario('guards: a session guard is watched while it is driven over HTTP', async (t) => {
   const daemon = await t.daemon();
   const { browser } = t.closeLater(await launch());
   const guard = await Guard.create(daemon, 'session-guard', 'one', { timeboxMs: 3600000, codingQuestion: 'Write a cache.' });
-  const breakloop = await Guard.create(daemon, 'breakloop', 'phone', { monitored: ['instagram'], nQuickTask: 2, windowHours: 24, quickTaskMs: 60000, timezone: 'UTC' });
-  const interview = await Guard.create(daemon, 'interview', 'talk', {});
-  await Guard.create(daemon, 'idle', 'agent', {});
   const person = await Person.at(browser, daemon, { hash: '#/guards/session-guard/one' });
   const { page } = person;
-  const left = page.locator('.facts-list .number').first();
-  await page.getByText('zeroRuns').waitFor();
-  assert.equal(await left.textContent(), '1:00:00');
+  const left = fact(page, 'Countdown');
+  await left.filter({ hasText: '60:00' }).waitFor();
+  assert.equal(await fact(page, 'Gate reason').count(), 0, 'none applies yet');
   await guard.event({ type: 'question_asked', text: 'Tell me about a project.' });
-  await until('the countdown runs', async () => /^59:5\d$/.test(await left.textContent()));
-  const now = await left.textContent();
-  await until('it goes on', async () => (await left.textContent()) !== now);
+  await runs('the guard', left, /^59:\d\d$/);
+  const zero = { adaptability: 0, creativity: 0, reasoning: 0 };
+  await guard.event({ type: 'control_result', pillars: zero });
+  await fact(page, 'zeroRuns').filter({ hasText: /^1$/ }).waitFor();
+  await guard.event({ type: 'control_result', pillars: { adaptability: 80, creativity: 40, reasoning: 60 }, rationales: { adaptability: '"I <b>changed</b> course"', creativity: 'said "a new idea"' } });
+  await fact(page, 'zeroRuns').filter({ hasText: /^0$/ }).waitFor();
+  await fact(page, 'projectsUsed').filter({ hasText: /^1$/ }).waitFor();
+  const pillars = page.getByRole('group', { name: 'Latest pillars' });
+  await pillars.getByRole('row').filter({ hasText: 'Adaptability' }).filter({ hasText: '80 of 100' }).getByText('"I <b>changed</b> course"').waitFor();
+  const { state } = await guard.event({ type: 'response_started' });
+  for (const [name, { conf, tau }] of Object.entries(state.traits)) await page.getByRole('group', { name: 'Traits' }).getByRole('row').filter({ hasText: new RegExp(name, 'i') }).getByText(`${conf.toFixed(2)} of ${tau.toFixed(2)}`).waitFor();
+  await fact(page, 'Speaking').filter({ hasText: 'the coach' }).waitFor();
+  await guard.event({ type: 'response_done' });
+  let { phase, reason } = state;
+  for (let i = 0; i < 100 && phase !== 'coding'; i += 1) ({ phase, reason } = (await guard.event({ type: 'control_result', pillars: { adaptability: 90, creativity: 90, reasoning: 90 } })).state);
+  assert.deepEqual([phase, reason], ['coding', 'gate']);
+  await fact(page, 'Gate reason').filter({ hasText: 'Gate: the traits are known well enough' }).waitFor();
+  await page.getByRole('region', { name: 'Effects' }).getByText('Transition').waitFor();
+
   const slider = page.getByRole('slider', { name: 'Event' });
-  await until('the event in the scrubber', async () => Number(await slider.getAttribute('max')) >= 2);
-  await page.getByRole('button', { name: 'Previous' }).click();
+  await until('the events in the scrubber', async () => Number(await slider.getAttribute('max')) >= 6);
+  await page.getByRole('button', { name: 'First' }).click();
   await page.getByText(/^Event 1 of/).waitFor();
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText(/^Event 2 of/).waitFor();
   await page.getByRole('button', { name: 'Check the stream' }).click();
   await page.getByText('every one came out as it is stored').waitFor();
   await eachLook(person, 'guards-session');
+  await person.close();
+});
 
-  const list = page.getByRole('region', { name: 'Guards' });
-  await list.getByRole('link', { name: 'phone' }).click();
-  await page.getByText('2 of 2').waitFor();
-  await breakloop.event({ type: 'app_entered', app: 'instagram' });
-  await page.locator('.facts-list').getByText('instagram').waitFor();
-  await person.accessible('breakloop');
-  await list.getByRole('link', { name: 'talk' }).click();
-  await page.getByText('Not started').waitFor();
-  await interview.event({ type: 'start' });
-  await page.locator('.facts-list').getByText('In progress').waitFor();
+scenario('guards: a BreakLoop is watched while it is driven over HTTP', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const guard = await Guard.create(daemon, 'breakloop', 'phone', { monitored: ['instagram'], nQuickTask: 2, windowHours: 24, quickTaskMs: 60000, timezone: 'UTC' });
+  const person = await Person.at(browser, daemon, { hash: '#/guards' });
+  const { page } = person;
+  await page.getByRole('region', { name: 'Guards' }).getByRole('link', { name: 'phone' }).click();
+  assert.match(page.url(), /#\/guards\/breakloop\/phone$/);
+  await fact(page, 'Quick tasks left').filter({ hasText: '2 of 2' }).waitFor();
+  await runs('the refill', fact(page, 'Next refill'), /^\d+:\d\d(:\d\d)?$/);
+  await guard.event({ type: 'app_entered', app: 'instagram' });
+  await fact(page, 'In front').filter({ hasText: 'instagram' }).waitFor();
+  await fact(page, 'Quick tasks left').filter({ hasText: '1 of 2' }).waitFor();
+  await runs('the quick task', page.getByRole('group', { name: 'Apps' }).getByRole('row').filter({ hasText: 'instagram' }).locator('.count'), /^00:\d\d$/);
+  await eachLook(person, 'guards-breakloop');
+  await person.close();
+});
+
+scenario('guards: an interview with its transcript, coverage and replay', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const guard = await Guard.create(daemon, 'interview', 'talk', { evaluator: 'keywords' });
+  const person = await Person.at(browser, daemon, { hash: '#/guards/interview/talk' });
+  const { page } = person;
+  await fact(page, 'Status').filter({ hasText: 'Not started' }).waitFor();
+  const { state } = await guard.event({ type: 'start' });
+  await fact(page, 'Status').filter({ hasText: 'In progress' }).waitFor();
+  await runs('the section', fact(page, 'Section ends in'), /^\d\d:\d\d$/);
+  const transcript = page.getByRole('region', { name: 'Transcript' });
+  await transcript.getByText('Interviewer').first().waitFor();
+  await guard.event({ type: 'candidate_message', text: 'The goal is to <i>understand</i> what the outcome should be.' });
+  await transcript.getByText('The goal is to <i>understand</i> what the outcome should be.').waitFor();
+  const sections = page.getByRole('group', { name: 'Sections' });
+  await sections.getByRole('row').filter({ hasText: 'Running' }).getByText(/: covered$/).first().waitFor();
+  assert.match(await sections.getByRole('row').filter({ hasText: 'Running' }).locator('.count').textContent(), /^\d\d:\d\d$/);
+  await page.getByRole('button', { name: 'First' }).click();
+  await until('what came later is not shown', async () => !(await transcript.getByText('The goal is to <i>understand</i>').isVisible()));
+  await page.getByRole('button', { name: 'Play' }).click();
+  await transcript.getByText('The goal is to <i>understand</i> what the outcome should be.').waitFor();
+  await page.getByRole('button', { name: 'Last' }).click();
+  await guard.event({ type: 'done' });
+  await sections.getByText('The candidate was done').waitFor();
+  assert.ok(state.memory_state.sections.length >= 1);
   await eachLook(person, 'guards-interview');
-  await list.getByRole('link', { name: 'agent' }).click();
-  await page.getByText('Verdict').waitFor();
-  await person.accessible('idle');
+  await person.close();
+});
+
+scenario('guards: an idle guard with its clients, its verdict and the time until the next check', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const guard = await Guard.create(daemon, 'idle', 'agent', { idleTimeoutMs: 60000, maxIdleMs: 600000 });
+  const person = await Person.at(browser, daemon, { hash: '#/guards/idle/agent' });
+  const { page } = person;
+  await guard.event({ type: 'client_connected' });
+  await fact(page, 'Verdict').filter({ hasText: 'clients are connected' }).waitFor();
+  await fact(page, 'Clients').filter({ hasText: /^1$/ }).waitFor();
+  await guard.event({ type: 'prompt_written' });
+  await fact(page, 'Turn in progress').filter({ hasText: 'yes' }).waitFor();
+  await guard.event({ type: 'client_disconnected' });
+  await fact(page, 'Clients').filter({ hasText: /^0$/ }).waitFor();
+  await runs('the next check', fact(page, 'Next check in'), /^0[01]:\d\d$/);
+  await eachLook(person, 'guards-idle');
+  await page.goto(`${daemon.url}/#/guards/idle/nobody`);
+  await page.getByText('There is no machine idle/nobody.').waitFor();
   await person.close();
 });
 
@@ -121,6 +202,12 @@ scenario('progress: skills as radar and table, and a kata that is handed in and 
   await kata.getByText(/(Passed|Not yet), level \d/).waitFor();
   assert.equal(JSON.parse((await daemon.sql('SELECT user_attempts AS a FROM kata_specs'))[0].a).length, 1);
   await eachLook(person, 'progress');
+  const days = page.getByRole('region', { name: 'Activity by day' });
+  await days.getByText(/^Active on 1 day, 2 sessions, /).waitFor();
+  await days.locator('summary').click();
+  await days.getByRole('row').filter({ hasText: new Date().toISOString().slice(0, 10) }).waitFor();
+  await page.getByLabel('Of', { exact: true }).selectOption('7d');
+  await days.getByText(/^Active on 1 day/).waitFor();
   await person.close();
 });
 
@@ -141,5 +228,64 @@ scenario('system: the workers and their states', async (t) => {
   await person.page.getByRole('button', { name: 'Restart observer' }).click();
   await workers.getByText(/observer was restarted in \d+ ms/).waitFor();
   assert.notEqual(daemon.worker('observer').pid, old.pid);
+  await person.page.getByRole('button', { name: 'Run the checks' }).click();
+  const found = person.page.getByRole('region', { name: 'Doctor' });
+  await found.getByRole('row').filter({ hasText: `:${daemon.port} answers: ready` }).getByText('Fine').waitFor();
+  await person.page.getByLabel('Only those that are set').check();
+  await until('defaults are gone', async () => (await person.page.getByRole('region', { name: 'Settings' }).getByText('Default', { exact: true }).count()) === 0);
+  await person.accessible('system, with findings');
+  await person.close();
+});
+
+scenario('system: what Claude cost, as bars and in tables, against the budget', async (t) => {
+  const daemon = await t.daemon({ env: { BUDGET_DAY_USD: '5' } });
+  const day = (ago) => new Date(Date.now() - ago * 86400000).toISOString().slice(0, 10);
+  const rows = Array.from({ length: 20 }, (_, i) => `('${i}', NULL, '${i % 3 ? 'explain_this' : 'coach_agent'}', '${i % 2 ? 'claude-<b>big</b>' : 'claude-small'}', 'h', ${800 + i}, 1000, 200, ${(i % 7) / 3}, '${day(i)}T00:00:01.000Z')`);
+  await daemon.sql(`INSERT INTO api_call_log VALUES ${rows}`);
+  const { browser } = t.closeLater(await launch());
+  const person = await Person.at(browser, daemon, { hash: '#/system' });
+  const region = person.page.getByRole('region', { name: 'Calls to Claude' });
+  await region.getByText('$0.00 of $5.00').first().waitFor();
+  await region.getByRole('rowheader', { name: day(3) }).waitFor();
+  await region.getByRole('rowheader', { name: 'claude-<b>big</b>' }).waitFor();
+  await region.getByRole('rowheader', { name: 'Coach agent' }).waitFor();
+  const painted = () => region.locator('canvas').evaluate((canvas) => canvas.width > 100 && new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer).some((pixel) => pixel !== 0));
+  await until('the bars are painted', painted);
+  await region.scrollIntoViewIfNeeded();
+  await eachLook(person, 'system-cost');
+  await person.close();
+});
+
+scenario('system: one worker, its log live and by level, and older lines', async (t) => {
+  const daemon = await t.daemon();
+  const file = path.join(daemon.dataDir, 'logs', 'store.log');
+  const line = (level, n) => `ts=2026-01-01T00:00:00.000Z level=${level} worker=store msg="line ${n}" path=<b>x</b>`;
+  fs.appendFileSync(file, `${Array.from({ length: 1000 }, (_, i) => line(i === 100 ? 'error' : 'info', i)).join('\n')}\n`);
+  const { browser } = t.closeLater(await launch());
+  const person = await Person.at(browser, daemon, { hash: '#/system' });
+  const { page } = person;
+  await page.getByRole('region', { name: 'Workers' }).getByRole('link', { name: 'store' }).click();
+  assert.match(page.url(), /#\/system\/store$/);
+  await page.getByRole('heading', { name: 'store' }).waitFor();
+  const lines = page.getByRole('group', { name: 'Lines of the log' });
+  await lines.getByText('line 999').waitFor();
+  assert.equal(await lines.getByText('line 700').count(), 0);
+  await page.getByRole('button', { name: 'Older lines' }).click();
+  await lines.getByText('line 700').waitFor();
+  fs.appendFileSync(file, `${line('warn', 'just now')}\n`);
+  await lines.getByText('line just now').waitFor();
+  assert.equal(await lines.getByText('line 999').count(), 1, 'no line comes twice');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('paused').waitFor();
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('region', { name: 'Log' }).getByLabel('Show').selectOption('error');
+  await lines.getByText('line 100').waitFor();
+  assert.equal(await lines.getByText('line just now').count(), 0);
+  await page.getByRole('region', { name: 'Log' }).getByLabel('Show').selectOption('');
+  await lines.getByText('line just now').waitFor();
+  await fact(page, 'Process').filter({ hasText: String(daemon.worker('store').pid) }).waitFor();
+  await eachLook(person, 'system-worker');
+  await page.goto(`${daemon.url}/#/system/nobody`);
+  await page.getByText('There is no worker nobody.').waitFor();
   await person.close();
 });

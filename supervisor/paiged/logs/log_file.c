@@ -59,11 +59,26 @@ static void open_file(struct log_file *s, struct mono now)
 	s->inode = st.st_ino;
 }
 
+static int64_t size_of_older(const struct log_file *s, int i)
+{
+	struct stat st;
+	char *path;
+	int64_t size;
+
+	if (asprintf(&path, "%s.%d", s->path, i) < 0)
+		abort();
+	size = stat(path, &st) == 0 ? st.st_size : 0;
+	free(path);
+	return size;
+}
+
 void log_file_open(struct log_file *s, const char *dir, const char *name, struct mono now)
 {
 	*s = (struct log_file){.fd = -1, .name = name, .max_bytes = LOG_FILE_MAX_BYTES};
 	if (asprintf(&s->path, "%s/%s.log", dir, name) < 0)
 		abort();
+	for (int i = 1; i < LOG_FILES; i++)
+		s->base += size_of_older(s, i);
 	open_file(s, now);
 }
 
@@ -88,6 +103,7 @@ static void rotate(struct log_file *s, struct mono now)
 		return;
 	}
 	close(s->fd);
+	s->base += s->size;
 	open_file(s, now);
 }
 

@@ -23,6 +23,7 @@ struct log_file {
 	const char *name; /* borrowed, of the worker */
 	int fd;		  /* -1 while it cannot be written */
 	int64_t size;
+	int64_t base;	   /* of positions in it (recent.h): bytes of all older files */
 	int64_t max_bytes; /* LOG_FILE_MAX_BYTES but in tests */
 	dev_t device;
 	ino_t inode;

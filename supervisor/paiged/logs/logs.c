@@ -6,7 +6,6 @@
 #include "supervisor/paiged/logs/journal.h"
 #include "supervisor/paiged/logs/lines.h"
 #include "supervisor/paiged/logs/log_file.h"
-#include "supervisor/paiged/logs/recent.h"
 #include "supervisor/paiged/logs/tail.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -201,10 +200,12 @@ void logs_tail(const struct logs *logs, enum worker_id id, size_t lines, struct 
 	tail_read(&logs->streams[id].tail, lines, out);
 }
 
-struct strs logs_recent(const struct logs *logs, enum worker_id id, enum log_level level,
-	size_t lines, struct arena *arena)
+void logs_recent(const struct logs *logs, enum worker_id id,
+	const struct recent_query *query, struct recent_page *page, struct arena *arena)
 {
-	return recent_read(logs->streams[id].log_file.path, level, lines, arena);
+	const struct log_file *file = &logs->streams[id].log_file;
+
+	recent_read(file->path, file->base, query, page, arena);
 }
 
 uint64_t logs_dropped(const struct logs *logs)

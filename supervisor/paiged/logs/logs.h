@@ -14,8 +14,8 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "proto/codec/codec.h"
 #include "proto/tables/workers.h"
+#include "supervisor/paiged/logs/recent.h"
 #include <event2/event.h>
 #include <stdint.h>
 
@@ -29,13 +29,9 @@ int logs_write_fd(const struct logs *logs, enum worker_id id);
 void logs_ended(struct logs *logs, enum worker_id id);
 /* The last lines of a worker, each with its newline. */
 void logs_tail(const struct logs *logs, enum worker_id id, size_t lines, struct buf *out);
-/* The last lines of a worker's file that are of `level` or above, at most LOGS_RECENT_LINES, of
- * its last LOGS_RECENT_BYTES. They are of the arena, made safe to show: control characters
- * and what is no UTF-8 are question marks. None when the file cannot be read. */
-#define LOGS_RECENT_LINES 500
-#define LOGS_RECENT_BYTES (256 * 1024)
-struct strs logs_recent(const struct logs *logs, enum worker_id id, enum log_level level,
-	size_t lines, struct arena *arena);
+/* A page of what is in a worker's files (recent.h); the page is of the arena. */
+void logs_recent(const struct logs *logs, enum worker_id id,
+	const struct recent_query *query, struct recent_page *page, struct arena *arena);
 /* Lines that could not be filed, of all workers. */
 uint64_t logs_dropped(const struct logs *logs);
 /* Looks whether files were deleted, and tells a journal that was behind how many lines it

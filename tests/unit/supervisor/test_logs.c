@@ -2,7 +2,9 @@
 #include "common/base/log.h"
 #include "supervisor/paiged/logs/lines.h"
 #include "supervisor/paiged/logs/log_file.h"
+#include "supervisor/paiged/logs/recent.h"
 #include "supervisor/paiged/logs/tail.h"
+#include "supervisor/shared/places.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,6 +318,188 @@ START_TEST(a_link_is_not_followed)
 }
 END_TEST
 
+/* ---- what is shown of the files ---- */
+
+static const struct {
+	const char *raw, *shown;
+} safe_lines[] = {
+	{"", ""},
+	{"plain\ttext", "plain\ttext"},
+	{"\x1b[31mred\x07", "?[31mred?"},
+	{"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+		"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+	{"\xff\xfe.", "??."},
+	{"cut \xe2\x82", "cut ??"},
+	{"\xe2\x80\xaeturned", "?turned"},
+	{"\xc2\x9b", "?"},
+	{"\x7f", "?"},
+};
+
+START_TEST(a_line_is_made_safe_to_show)
+{
+	struct arena arena = {0};
+	struct str shown = recent_safe(str_of(safe_lines[_i].raw), &arena);
+
+	ck_assert_msg(str_is(shown, safe_lines[_i].shown), "%.*s", STR_ARG(shown));
+	arena_free(&arena);
+}
+END_TEST
+
+#define PAGE_LINE "ts=x level=%s worker=a msg=\"%d\"\n"
+
+/* Lines from..to of a.log, each tenth an error. */
+static void put_lines(struct log_file *s, int from, int to)
+{
+	char line[64];
+
+	for (int i = from; i < to; i++) {
+		snprintf(line, sizeof(line), PAGE_LINE, i % 10 ? "info" : "error", i);
+		put(s, line, 1);
+	}
+}
+
+/* "3 4 5" of the page that answers; its first and next into *page. */
+static const char *page_of(
+	const struct log_file *s, struct recent_query query, struct recent_page *page)
+{
+	static char text[8192];
+	struct arena arena = {0};
+	size_t used = 0;
+	int n;
+
+	recent_read(s->path, s->base, &query, page, &arena);
+	text[0] = '\0';
+	for (size_t i = 0; i < page->lines.count; i++) {
+		const char *msg =
+			strstr(arena_cstr(&arena, page->lines.items[i]), "msg=");
+
+		ck_assert_ptr_nonnull(msg);
+		ck_assert_int_eq(sscanf(msg, "msg=\"%d\"", &n), 1);
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s%d", i ? " " : "", n);
+		ck_assert_uint_lt(used, sizeof(text));
+	}
+	arena_free(&arena);
+	return text;
+}
+
+START_TEST(a_page_has_the_last_lines_by_level)
+{
+	struct recent_query query = {.lines = 3, .after = -1, .before = -1};
+	struct recent_page page;
+	struct log_file s;
+
+	log_file_open(&s, "logs", "a", at(1));
+	ck_assert_str_eq(page_of(&s, query, &page), "");
+	ck_assert_int_eq(page.first, -1);
+	ck_assert_int_eq(page.next, 0);
+	put_lines(&s, 0, 40);
+	ck_assert_str_eq(page_of(&s, query, &page), "37 38 39");
+	ck_assert_int_eq(page.next, s.size);
+	ck_assert(!page.missed);
+	query.level = LOG_LEVEL_ERROR;
+	ck_assert_str_eq(page_of(&s, query, &page), "10 20 30");
+	query.before = page.first;
+	ck_assert_str_eq(page_of(&s, query, &page), "0");
+	ck_assert_int_eq(page.first, -1);
+	query.lines = 0;
+	ck_assert_str_eq(page_of(&s, query, &page), "");
+	log_file_close(&s);
+}
+END_TEST
+
+/* Each line comes once, however often the file is rotated between two questions. */
+START_TEST(a_follower_gets_every_line_of_rotated_files)
+{
+	struct recent_query query = {.lines = 500, .after = 0, .before = -1};
+	struct recent_page page;
+	struct log_file s;
+	char expected[64];
+
+	log_file_open(&s, "logs", "a", at(1));
+	s.max_bytes = 200; /* five lines */
+	for (int i = 0; i < 60; i += 3) {
+		put_lines(&s, i, i + 3);
+		snprintf(expected, sizeof(expected), "%d %d %d", i, i + 1, i + 2);
+		ck_assert_str_eq(page_of(&s, query, &page), expected);
+		ck_assert(!page.missed);
+		query.after = page.next;
+		ck_assert_str_eq(page_of(&s, query, &page), "");
+		ck_assert_int_eq(page.next, query.after);
+	}
+	put_lines(&s, 60, 100);
+	page_of(&s, query, &page);
+	ck_assert(page.missed);
+	log_file_close(&s);
+}
+END_TEST
+
+/* And those that are still there can be gone through backwards, also after a new start. */
+START_TEST(older_pages_reach_into_rotated_files)
+{
+	struct recent_query query = {.lines = 4, .after = -1, .before = -1};
+	struct recent_page page;
+	struct log_file s;
+	int least = 40, n, got;
+
+	log_file_open(&s, "logs", "a", at(1));
+	s.max_bytes = 200;
+	put_lines(&s, 0, 40);
+	log_file_close(&s);
+	log_file_open(&s, "logs", "a", at(1));
+	for (int pages = 0; least > 0 && pages < 20; pages++) {
+		const char *text = page_of(&s, query, &page);
+		int want = least - 1;
+
+		for (got = 0; sscanf(text, "%d", &n) == 1; got++) {
+			least = got == 0 ? n : least;
+			want = n;
+			text = strchr(text, ' ') ? strchr(text, ' ') + 1 : "";
+		}
+		ck_assert_int_ge(got, 1);
+		ck_assert_int_eq(want - least, got - 1);
+		if (page.first < 0)
+			break;
+		query.before = page.first;
+	}
+	/* Five files of at most five lines are kept. */
+	ck_assert_int_ge(least, 40 - LOG_FILES * 5);
+	ck_assert_int_le(least, 40 - (LOG_FILES - 1) * 5);
+	log_file_close(&s);
+}
+END_TEST
+
+START_TEST(a_page_is_bounded_and_says_what_it_leaves_out)
+{
+	struct recent_query query = {.lines = 1000000, .after = 0, .before = -1};
+	struct recent_page page;
+	struct arena arena = {0};
+	struct log_file s;
+
+	log_file_open(&s, "logs", "a", at(1));
+	put_lines(&s, 0, 20000);
+	ck_assert_int_gt(s.size, RECENT_BYTES_MAX);
+	recent_read(s.path, s.base, &query, &page, &arena);
+	ck_assert_uint_eq(page.lines.count, RECENT_LINES_MAX);
+	ck_assert(page.missed);
+	ck_assert_int_eq(page.next, s.size);
+	/* Cut by somebody: a position behind the end is told. */
+	ck_assert_int_eq(truncate(s.path, 0), 0);
+	query.after = page.next;
+	recent_read(s.path, s.base, &query, &page, &arena);
+	ck_assert(page.missed);
+	ck_assert_int_eq(page.next, 0);
+	/* A line that is not whole yet waits. */
+	ck_assert_int_eq(write(s.fd, "half", 4), 4);
+	query.after = 0;
+	recent_read(s.path, s.base, &query, &page, &arena);
+	ck_assert_uint_eq(page.lines.count, 0);
+	ck_assert_int_eq(page.next, 0);
+	arena_free(&arena);
+	log_file_close(&s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("logs");
@@ -337,6 +521,11 @@ int main(void)
 	tcase_add_test(files, a_deleted_file_is_made_again);
 	tcase_add_test(files, what_cannot_be_written_is_dropped_counted_and_told);
 	tcase_add_test(files, a_link_is_not_followed);
+	tcase_add_loop_test(pure, a_line_is_made_safe_to_show, 0, COUNT(safe_lines));
+	tcase_add_test(files, a_page_has_the_last_lines_by_level);
+	tcase_add_test(files, a_follower_gets_every_line_of_rotated_files);
+	tcase_add_test(files, older_pages_reach_into_rotated_files);
+	tcase_add_test(files, a_page_is_bounded_and_says_what_it_leaves_out);
 	suite_add_tcase(suite, pure);
 	suite_add_tcase(suite, files);
 	runner = srunner_create(suite);

@@ -22,6 +22,7 @@
 /* For an answer; a restart waits for the worker, and the supervisor knows for how long. */
 #define ANSWER_SECONDS 10
 #define RESTART_SECONDS 300
+#define DOCTOR_SECONDS 60
 #define FOLLOW_MS 1000
 
 /* A question to the supervisor. */
@@ -119,10 +120,17 @@ static void tell_restarted(const struct asking *a, yyjson_val *root)
 	tell(a, "worker:restarted", worker_restarted_type(), &message);
 }
 
-static void tell_log(const struct asking *a, struct str line)
+static void tell_log(const struct asking *a, struct str line, yyjson_val *root)
 {
+	yyjson_val *first = yyjson_obj_get(root, "first");
 	const struct worker_log_lines message = {.worker = str_of(a->worker),
-		.lines.raw = json_slice_member(line, "lines")};
+		.lines.raw = json_slice_member(line, "lines"),
+		.first = yyjson_get_sint(first),
+		.has_first = first != NULL,
+		.next = yyjson_get_sint(yyjson_obj_get(root, "next")),
+		.has_next = true,
+		.missed = yyjson_get_bool(yyjson_obj_get(root, "missed")),
+		.has_missed = true};
 
 	tell(a, "worker:log_lines", worker_log_lines_type(), &message);
 }
@@ -137,15 +145,18 @@ static void take_answer(const struct asking *a, struct str line)
 	if (!doc)
 		fail(a, "INTERNAL_ERROR", str_of(error.text));
 	else if (yyjson_is_str(problem))
-		fail(a, "NOT_ALLOWED",
+		fail(a, a->command == CTL_DOCTOR ? "INTERNAL_ERROR" : "NOT_ALLOWED",
 			(struct str){yyjson_get_str(problem), yyjson_get_len(problem)});
 	else if (a->command == CTL_STATUS)
 		tell_status(a, line);
 	else if (a->command == CTL_CONFIG)
 		ws_answer_text(a->client, STR_LIT("settings:state"), line,
 			ws_message_id_of(&a->id));
+	else if (a->command == CTL_DOCTOR)
+		ws_answer_text(a->client, STR_LIT("doctor:report"), line,
+			ws_message_id_of(&a->id));
 	else if (a->command == CTL_LOGS)
-		tell_log(a, line);
+		tell_log(a, line, root);
 	else
 		tell_restarted(a, root);
 	yyjson_doc_free(doc);
@@ -189,7 +200,9 @@ static void on_event(struct bufferevent *io, short what, void *arg)
 static bool connect_asking(struct asking *a)
 {
 	const struct timeval limit = {
-		.tv_sec = a->command == CTL_RESTART ? RESTART_SECONDS : ANSWER_SECONDS};
+		.tv_sec = a->command == CTL_RESTART  ? RESTART_SECONDS
+			  : a->command == CTL_DOCTOR ? DOCTOR_SECONDS
+						     : ANSWER_SECONDS};
 	int ends[2];
 	bool sent;
 
@@ -304,7 +317,11 @@ static void show_log(struct gateway *g, const struct ws_message *m)
 				.lines = query->lines,
 				.has_lines = query->has_lines,
 				.level = query->level,
-				.has_level = query->has_level});
+				.has_level = query->has_level,
+				.after = query->after,
+				.has_after = query->has_after,
+				.before = query->before,
+				.has_before = query->has_before});
 }
 
 void supervisor_on_message(const struct ws_message *message)
@@ -322,6 +339,8 @@ void supervisor_on_message(const struct ws_message *message)
 			&(struct ctl_request){
 				.command = str_is(message->type, "status:request")
 						   ? CTL_STATUS
+					   : str_is(message->type, "doctor:request")
+						   ? CTL_DOCTOR
 						   : CTL_CONFIG,
 				.has_command = true});
 }

@@ -1,6 +1,7 @@
 /*
  * supervisor.h - what only the supervisor can tell or do, for windows of whoever runs the
- * daemon: status:request, status:follow, settings:request, worker:restart, worker:log.
+ * daemon: status:request, status:follow, settings:request, worker:restart, worker:log,
+ * doctor:request.
  *
  * Each question travels on a connection of its own that is handed to the supervisor
  * (WORKER_PACKET_ASK), in the words of ctl.sock. Called by routes.c and follow.c.

@@ -8,6 +8,7 @@
 #include "workers/gateway/http/http_call.h"
 #include "workers/gateway/http/http_reading.h"
 #include "workers/gateway/http/json_slice.h"
+#include "workers/gateway/web/query.h"
 #include <stdlib.h>
 
 #define MAX_PARTS 3
@@ -31,31 +32,6 @@ static int split_path(struct str path, struct str parts[MAX_PARTS])
 		path.len -= len + (slash ? 1 : 0);
 	}
 	return n;
-}
-
-/* The value of a parameter of the query, as written; absent when it is not there. */
-static struct str query_value(struct str query, const char *name)
-{
-	size_t n = strlen(name);
-
-	while (query.len > 0) {
-		const char *amp = memchr(query.ptr, '&', query.len);
-		size_t len = amp ? (size_t)(amp - query.ptr) : query.len;
-
-		if (len > n && memcmp(query.ptr, name, n) == 0 && query.ptr[n] == '=')
-			return (struct str){query.ptr + n + 1, len - n - 1};
-		query.ptr += len + (amp ? 1 : 0);
-		query.len -= len + (amp ? 1 : 0);
-	}
-	return (struct str){NULL, 0};
-}
-
-static bool all_digits(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if (s.ptr[i] < '0' || s.ptr[i] > '9')
-			return false;
-	return s.len > 0 && s.len < 16;
 }
 
 static void put_member(struct buf *out, const char *name, struct str json)
@@ -127,7 +103,7 @@ static int read_get(int n, const struct str *parts, struct str query,
 		call->method = METHOD_GUARD_GET;
 	} else if (str_is(parts[2], "events")) {
 		call->method = METHOD_GUARD_EVENTS;
-		if (since.ptr && !all_digits(since)) {
+		if (since.ptr && !query_is_number(since)) {
 			*error = "since must be a number";
 			return 400;
 		}

@@ -4,6 +4,7 @@
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/web/agents.h"
 #include "workers/gateway/web/backup_request.h"
+#include "workers/gateway/web/costs.h"
 #include "workers/gateway/web/guards.h"
 #include "workers/gateway/web/health.h"
 #include "workers/gateway/web/login.h"
@@ -27,6 +28,7 @@ static const struct http_route routes[] = {
 		ACCESS_RULES_ALL, guards_handle},
 	{"/backup", false, EVHTTP_REQ_POST, "POST", ACCESS_RULES_ALL,
 		backup_request_handle},
+	{"/cost", false, READ, READ_ALLOW, ACCESS_RULES_ALL, costs_handle},
 	{"/login", false, READ | EVHTTP_REQ_POST, "GET, HEAD, POST", ACCESS_RULES_LOGIN,
 		login_handle},
 	{"/page/", true, READ, READ_ALLOW, ACCESS_RULES_ALL, site_answer},

@@ -50,12 +50,14 @@ export function duration(ms) {
 }
 
 /**
- * A countdown, mm:ss.
+ * A countdown, mm:ss; from an hour on h:mm:ss, unless it is to have minutes only.
  * @param {number} ms
+ * @param {'clock' | 'minutes'} [form]
  */
-export function countdown(ms) {
+export function countdown(ms, form = 'clock') {
   const s = Math.max(0, Math.ceil(ms / 1000));
   const pad = (/** @type {number} */ n) => String(n).padStart(2, '0');
+  if (form === 'minutes') return `${pad(Math.floor(s / 60))}:${pad(s % 60)}`;
   return s < 3600 ? `${pad(Math.floor(s / 60))}:${pad(s % 60)}` : `${Math.floor(s / 3600)}:${pad(Math.floor((s % 3600) / 60))}:${pad(s % 60)}`;
 }
 

@@ -102,8 +102,8 @@ class Log {
   }
 }
 
-/** @param {Connection} connection */
-function actions(connection) {
+/** @param {Connection} connection @param {(row: Row) => void} open shows a row */
+function actions(connection, open) {
   const space = el('div', { class: 'log-space', role: 'rowgroup' });
   const head = el('div', { class: 'log-head', role: 'row', 'aria-rowindex': 1 }, ...['Time', 'What', 'Details'].map((name) => el('span', { role: 'columnheader' }, name)));
   const list = el('div', { class: 'log', role: 'table', 'aria-label': 'Actions', tabindex: '0' }, el('div', { role: 'rowgroup', class: 'log-top' }, head), space);
@@ -120,7 +120,7 @@ function actions(connection) {
     const first = Math.max(0, Math.floor(list.scrollTop / ROW) - SPARE);
     const last = Math.min(log.rows.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + SPARE);
     space.style.height = `${log.rows.length * ROW}px`;
-    fill(space, log.rows.slice(first, last).map((row, i) => line(row, first + i)));
+    fill(space, log.rows.slice(first, last).map((row, i) => line(row, first + i, open)));
     list.setAttribute('aria-rowcount', String(log.done ? log.rows.length + 1 : -1));
     setText(said, log.problem || (log.busy ? 'Reading the log.' : log.rows.length ? `${count(log.rows.length, 'row')}${log.done ? ', that is all' : ', older ones come when you scroll'}` : 'Nothing in the log matches.'));
     older.hidden = log.busy || log.done || log.rows.length * ROW > list.clientHeight;
@@ -131,10 +131,26 @@ function actions(connection) {
   return { list, said, older, log };
 }
 
-/** @param {Row} row @param {number} index */
-function line(row, index) {
+/** What one row says, all of it. */
+class RowDetail {
+  constructor() {
+    this.name = el('p', { class: 'row-name' });
+    this.data = el('pre', { tabindex: '0', 'aria-label': 'Data of the row' });
+    this.root = el('div', { class: 'row-detail', role: 'group', 'aria-label': 'Row', hidden: true }, el('div', { class: 'row' }, this.name, button('Close', () => (this.root.hidden = true), { class: 'small' })), this.data);
+  }
+
+  /** @param {Row} row */
+  show(row) {
+    setText(this.name, `${title(row.type)}, ${moment(row.createdAt)}, number ${row.n}, session ${row.sessionId}`);
+    setText(this.data, row.data === null ? 'Nothing, or more than can be shown here.' : JSON.stringify(row.data, null, 2));
+    this.root.hidden = false;
+  }
+}
+
+/** @param {Row} row @param {number} index @param {(row: Row) => void} open */
+function line(row, index, open) {
   const text = brief(row.data);
-  const node = el('div', { class: 'log-row', role: 'row', 'aria-rowindex': index + 2 }, el('time', { role: 'cell', datetime: row.createdAt, title: row.createdAt }, clock(row.createdAt)), el('span', { role: 'cell', class: 'log-type' }, title(row.type)), el('span', { role: 'cell', class: 'log-data', title: text }, text));
+  const node = el('div', { class: 'log-row', role: 'row', 'aria-rowindex': index + 2 }, el('time', { role: 'cell', datetime: row.createdAt, title: row.createdAt }, clock(row.createdAt)), el('span', { role: 'cell', class: 'log-type' }, button(title(row.type), () => open(row), { class: 'link', 'aria-label': `${title(row.type)}, all of it` })), el('span', { role: 'cell', class: 'log-data', title: text }, text));
   node.style.top = `${index * ROW}px`;
   return node;
 }
@@ -188,7 +204,8 @@ function decisions(connection) {
 
 /** @param {import('./main.js').App} app @returns {import('./main.js').View} */
 export function activityView({ connection }) {
-  const { list, said, older, log } = actions(connection);
+  const detail = new RowDetail();
+  const { list, said, older, log } = actions(connection, (row) => detail.show(row));
   const observer = decisions(connection);
   const type = el('select', { id: freshId('type'), onchange: () => search() }, el('option', { value: '' }, 'Everything'), types.map((name) => el('option', { value: name }, title(name))));
   const text = el('input', { id: freshId('text'), type: 'search', maxlength: '200', oninput: () => later() });
@@ -211,7 +228,7 @@ export function activityView({ connection }) {
   };
   connection.on('connection:init', begin);
   const filter = el('form', { class: 'row filter', role: 'search', onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, el('label', { for: type.id }, 'Show'), type, el('label', { for: text.id }, 'with'), text, said);
-  const root = el('div', { class: 'page activity' }, el('h1', {}, 'Activity'), filter, el('section', { class: 'card log-card', 'aria-label': 'Action log' }, list, older), observer.root);
+  const root = el('div', { class: 'page activity' }, el('h1', {}, 'Activity'), filter, el('section', { class: 'card log-card', 'aria-label': 'Action log' }, list, older, detail.root), observer.root);
   return {
     root,
     show() {

@@ -1,6 +1,8 @@
 // view_progress.js - the Progress view: what the learner can do by now, what comes next, and katas to practise.
 import { button, el, fill, freshId, region, setText } from './dom.js';
+import { bars, ChartBox, colour } from './charts.js';
 import { count, duration, moment, percent, title } from './format.js';
+import { facts, number, reason, table } from './parts.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').DashboardState} State
@@ -17,6 +19,11 @@ const stages = ['novice', 'advanced beginner', 'competent', 'proficient', 'exper
 /** A radar of fewer than three corners is a line. */
 const CORNERS_MIN = 3;
 const CORNERS_MAX = 12;
+const HISTORY_MAX = 6;
+const DAY_MS = 86400000;
+/** Days that are asked for when all time is, and beyond how many only those from the first one on are drawn. */
+const DAYS_ALL = 366;
+const DAYS_DRAWN = 30;
 
 /** @param {string} stage */
 function level(stage) {
@@ -47,43 +54,58 @@ function address(text) {
   }
 }
 
-/** The skills as a radar. Everything that it says stands in the table beside it. */
-class Radar {
-  constructor() {
-    this.canvas = el('canvas', { role: 'img', 'aria-label': 'Skills as a radar; the table beside it says the same' });
-    this.root = el('div', { class: 'radar', hidden: true }, this.canvas);
-    /** @type {any} */
-    this.chart = null;
-    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.last && this.draw(this.last));
-    /** @type {Map<string, Skill[]> | null} */
-    this.last = null;
-  }
+/**
+ * The skills as a radar. Everything that it says stands in the table beside it.
+ * @param {Map<string, Skill[]>} skills
+ */
+function radar(skills) {
+  const shown = [...skills].slice(0, CORNERS_MAX);
+  return () => ({
+    type: 'radar',
+    data: { labels: shown.map(([name]) => name), datasets: [{ data: shown.map(([, [skill]]) => level(skill.stage)), backgroundColor: `${colour('--accent')}33`, borderColor: colour('--accent'), pointBackgroundColor: colour('--accent') }] },
+    options: {
+      animation: false,
+      plugins: { legend: { display: false }, tooltip: { callbacks: { label: (/** @type {any} */ item) => title(stages[item.raw - 1] ?? 'unknown') } } },
+      scales: { r: { min: 0, max: stages.length, ticks: { stepSize: 1, color: colour('--soft'), backdropColor: 'transparent', callback: (/** @type {number} */ value) => stages[value - 1] ?? '' }, grid: { color: colour('--line') }, angleLines: { color: colour('--line') }, pointLabels: { color: colour('--text') } } },
+    },
+  });
+}
 
-  /** @param {Map<string, Skill[]>} skills */
-  async draw(skills) {
-    this.last = skills;
-    this.root.hidden = skills.size < CORNERS_MIN;
-    if (this.root.hidden) return;
-    await import(/** @type {string} */ (document.documentElement.dataset.chart));
-    const style = getComputedStyle(document.documentElement);
-    const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-    const shown = [...skills].slice(0, CORNERS_MAX);
-    this.chart?.destroy();
-    this.chart = new Chart(this.canvas, {
-      type: 'radar',
-      data: { labels: shown.map(([name]) => name), datasets: [{ data: shown.map(([, [skill]]) => level(skill.stage)), backgroundColor: `${colour('--accent')}33`, borderColor: colour('--accent'), pointBackgroundColor: colour('--accent') }] },
-      options: {
-        animation: false,
-        plugins: { legend: { display: false }, tooltip: { callbacks: { label: (/** @type {any} */ item) => title(stages[item.raw - 1] ?? 'unknown') } } },
-        scales: { r: { min: 0, max: stages.length, ticks: { stepSize: 1, color: colour('--soft'), backdropColor: 'transparent', callback: (/** @type {number} */ value) => stages[value - 1] ?? '' }, grid: { color: colour('--line') }, angleLines: { color: colour('--line') }, pointLabels: { color: colour('--text') } } },
-      },
-    });
-  }
+/**
+ * Activity by day and time in session: bars, and the same as a table.
+ * @param {Connection} connection
+ */
+function daysCard(connection) {
+  const chart = new ChartBox('Minutes in session by day as bars; the table says the same', 'bars');
+  const said = el('p', { class: 'aside', role: 'note' }, 'The days are being read.');
+  const rows = el('tbody');
+  const more = el('details', {}, el('summary', {}, 'Day by day'), table('Days', ['Day', '#Sessions', '#Time in session', '#Actions'], rows));
+  more.hidden = true;
+  const minutes = (/** @type {number} */ n) => duration(n * 60000);
+  /** @param {number} days */
+  const read = async (days) => {
+    try {
+      const { payload } = await connection.ask('progress:request', { days }, ['progress:days']);
+      const by = new Map(payload.days.map((day) => [day.day, day]));
+      const sum = (/** @type {'minutes' | 'actions' | 'sessions'} */ what) => payload.days.reduce((total, day) => total + day[what], 0);
+      setText(said, payload.days.length === 0 ? 'There was no session in this time.' : `Active on ${count(payload.days.length, 'day')}, ${count(sum('sessions'), 'session')}, ${minutes(sum('minutes'))} in session, ${count(sum('actions'), 'action')}. A session counts for the day it began on (UTC).`);
+      more.hidden = payload.days.length === 0;
+      fill(rows, [...payload.days].reverse().map((day) => el('tr', {}, el('th', { scope: 'row' }, day.day), number(String(day.sessions)), number(minutes(day.minutes)), number(day.actions.toLocaleString()))));
+      // All time begins with the first day that has something.
+      const first = days > DAYS_DRAWN && payload.days.length > 0 ? Date.parse(payload.days[0].day) : Date.parse(payload.since);
+      const labels = [];
+      for (let at = first; at <= Date.now() && labels.length < DAYS_ALL; at += DAY_MS) labels.push(new Date(at).toISOString().slice(0, 10));
+      chart.draw(payload.days.length === 0 ? null : bars({ labels: labels.map((label) => label.slice(5)), values: labels.map((label) => Math.round((by.get(label)?.minutes ?? 0) * 10) / 10), name: 'Minutes', unit: (value) => `${Math.round(value * 10) / 10} min` }));
+    } catch (error) {
+      setText(said, reason(error));
+    }
+  };
+  return { root: region('Activity by day', { class: 'card' }, said, chart.root, more), read };
 }
 
 /** @param {Map<string, Skill[]>} skills */
 function skillRows(skills) {
-  return [...skills].map(([name, history]) => el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, title(history[0].stage)), el('td', { class: 'number' }, `${percent(history[0].confidence)} sure`), el('td', { class: 'wide' }, history.slice(0, 6).map((skill) => `${title(skill.stage)}, ${moment(skill.assessedAt)}`).join('; '))));
+  return [...skills].map(([name, history]) => el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, title(history[0].stage)), el('td', { class: 'number' }, `${percent(history[0].confidence)} sure`), el('td', { class: 'wide' }, el('ol', { class: 'history' }, history.slice(0, HISTORY_MAX).reverse().map((skill) => el('li', {}, el('span', { class: 'badge plain', title: `${percent(skill.confidence)} sure` }, `${title(skill.stage)}, ${moment(skill.assessedAt)}`)))))));
 }
 
 /** @param {Issue} issue @param {() => void} start */
@@ -132,17 +154,16 @@ function kataItem(connection, kata) {
 
 /** @param {State} state */
 function figures({ stats }) {
-  /** @type {[string, string][]} */
-  const list = [['Sessions completed', String(stats.sessionsCompleted)], ['Time with the coach', duration(stats.totalCoachingMinutes * 60000)], ['Issues', String(stats.issuesWorkedOn)], ['Gaps closed', `${stats.knowledgeGapsAddressed} of ${stats.knowledgeGapsIdentified}`], ['Hints used', String(stats.hintsUsed)], ['Cost of Claude', `$${stats.apiCostTotal.toFixed(2)}`]];
-  return el('dl', { class: 'facts-list' }, list.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
+  return facts([['Sessions completed', String(stats.sessionsCompleted)], ['Time with the coach', duration(stats.totalCoachingMinutes * 60000)], ['Issues', String(stats.issuesWorkedOn)], ['Gaps closed', `${stats.knowledgeGapsAddressed} of ${stats.knowledgeGapsIdentified}`], ['Hints used', String(stats.hintsUsed)], ['Cost of Claude', `$${stats.apiCostTotal.toFixed(2)}`]]);
 }
 
 /** @param {import('./main.js').App} app @returns {import('./main.js').View} */
 export function progressView({ connection, session }) {
-  const radar = new Radar();
+  const chart = new ChartBox('Skills as a radar; the table beside it says the same', 'radar');
+  const days = daysCard(connection);
   const rows = el('tbody');
   const noSkills = el('p', { class: 'empty' }, 'Skills are assessed when a session is wrapped up.');
-  const table = el('div', { class: 'scrolls', tabindex: '0', role: 'group', 'aria-label': 'Skills' }, el('table', {}, el('thead', {}, el('tr', {}, ['Skill', 'Stage', 'Confidence', 'History'].map((name) => el('th', { scope: 'col' }, name)))), rows));
+  const skillTable = table('Skills', ['Skill', 'Stage', '#Confidence', 'History'], rows);
   const stats = el('div', {}, el('p', { class: 'empty' }, 'The figures are being read.'));
   const running = el('ul', { class: 'bubbles' });
   const katas = el('div', {});
@@ -152,11 +173,12 @@ export function progressView({ connection, session }) {
   const issuesSaid = el('p', { class: 'empty', role: 'note' }, 'Claude is looking at the open issues.');
   const materials = el('ol', { class: 'bubbles' });
   const materialsSaid = el('p', { class: 'empty', role: 'note' }, 'Claude is looking for materials.');
-  const period = el('select', { id: freshId('period'), onchange: () => read() }, el('option', { value: '7d' }, '7 days'), el('option', { value: '30d' }, '30 days'), el('option', { value: 'all', selected: true }, 'All time'));
+  const period = el('select', { id: freshId('period'), onchange: () => (read(), readDays()) }, el('option', { value: '7d' }, '7 days'), el('option', { value: '30d' }, '30 days'), el('option', { value: 'all', selected: true }, 'All time'));
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true });
   let seen = false;
 
   const read = () => void (seen && connection.tell('dashboard:request', { statsPeriod: /** @type {'7d'} */ (period.value), reuse: true }));
+  const readDays = () => void (seen && connection.status.now.up && days.read(/** @type {Record<string, number>} */ ({ '7d': 7, '30d': 30 })[period.value] ?? DAYS_ALL));
   const fail = (/** @type {Error} */ error) => {
     setText(problem, error.message);
     problem.hidden = false;
@@ -165,10 +187,10 @@ export function progressView({ connection, session }) {
   const resume = (/** @type {string} */ id) => connection.ask('session:resume', { sessionId: id }, ['session:resumed']).then(() => (location.hash = '#/work')).catch(fail);
   connection.on('dashboard:state', ({ payload }) => {
     const skills = newest(payload.dreyfus);
-    radar.draw(skills).catch(() => (radar.root.hidden = true));
+    chart.draw(skills.size < CORNERS_MIN ? null : radar(skills));
     fill(rows, skillRows(skills));
     noSkills.hidden = skills.size > 0;
-    table.hidden = skills.size === 0;
+    skillTable.hidden = skills.size === 0;
     fill(stats, figures(payload));
     fill(running, payload.inProgressSessions.map((one) => el('li', { class: 'row' }, el('span', {}, `${one.issueNumber ? `Issue ${one.issueNumber}${one.issueTitle ? `: ${one.issueTitle}` : ''}` : 'Without an issue'}, begun ${moment(one.startedAt)}`), one.id === session.active.now?.id ? el('span', { class: 'badge good' }, 'Under way') : button('Resume', () => resume(one.id), { class: 'small' }))));
     for (const kata of payload.katas) if (!boxes.has(kata.id)) boxes.set(kata.id, kataItem(connection, kata));
@@ -185,13 +207,15 @@ export function progressView({ connection, session }) {
   });
   connection.on('dashboard:materials_error', ({ payload }) => setText(materialsSaid, payload.error));
   connection.on('connection:init', read);
+  connection.on('connection:init', readDays);
   const root = el(
     'div',
     { class: 'page' },
     el('h1', {}, 'Progress'),
     problem,
     region('Figures', { class: 'card' }, el('div', { class: 'row' }, el('label', { for: period.id }, 'Of'), period), stats, running),
-    region('Skills', { class: 'card skills' }, noSkills, radar.root, table),
+    region('Skills', { class: 'card skills' }, noSkills, chart.root, skillTable),
+    days.root,
     region('Katas', { class: 'card' }, katas),
     region('Issues', { class: 'card' }, issuesSaid, issues, button('Look again', () => connection.tell('dashboard:refresh_issues', {}))),
     region('Materials', { class: 'card' }, materialsSaid, materials),
@@ -202,6 +226,7 @@ export function progressView({ connection, session }) {
       if (seen) return;
       seen = true;
       if (connection.status.now.up) read();
+      readDays();
     },
     hide() {},
     title: () => 'Progress',

@@ -1,56 +1,114 @@
-// view_system.js - the System view: the workers with their figures and a way to restart them, what Claude cost, the bus, and the
-// settings with where each came from.
-import { button, el, fill, region, setText } from './dom.js';
-import { count, duration, title } from './format.js';
+// view_system.js - the System view: the workers with their figures and a way to restart them, each with a page of its own, what
+// doctor finds, what Claude cost, the bus, and the settings with where each came from.
+import { button, el, fill, freshId, region, setText } from './dom.js';
+import { clock, count, duration, title } from './format.js';
+import { badge, facts, reason, SAMPLES, spark, table } from './parts.js';
+import { costCard } from './system_cost.js';
+import { mib, stateOf, workerPage } from './system_worker.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').StatusState} State
  * @typedef {import('../../../../proto/docs/paige').CtlWorker} Worker
- * @typedef {import('../../../../proto/docs/paige').CostGroup} Group
+ * @typedef {import('../../../../proto/docs/paige').CtlSetting} Setting
+ * @typedef {import('../../../../proto/docs/paige').DoctorFinding} Finding
+ * @typedef {import('./connection.js').Connection} Connection
  */
 
-const SAMPLES = 60;
 const RESTART_MS = 60000;
-const COST_DAYS = 30;
-const SVG = 'http://www.w3.org/2000/svg';
+const DOCTOR_MS = 70000;
 
-const money = (/** @type {number} */ n) => `$${n.toFixed(n !== 0 && n < 0.1 ? 4 : 2)}`;
-const mib = (/** @type {number} */ bytes) => `${(bytes / 1048576).toFixed(1)} MiB`;
+const grades = /** @type {Record<string, ['good' | 'warn' | 'bad', string]>} */ ({ fine: ['good', 'Fine'], note: ['warn', 'Note'], wrong: ['bad', 'To fix'] });
 
-/**
- * A line of the last figures; the figure beside it says the newest in words.
- * @param {number[]} values
- */
-function spark(values) {
-  const svg = document.createElementNS(SVG, 'svg');
-  const line = document.createElementNS(SVG, 'polyline');
-  const top = Math.max(...values, 1);
-  svg.setAttribute('viewBox', `0 0 ${SAMPLES} 20`);
-  svg.setAttribute('class', 'spark');
-  svg.setAttribute('aria-hidden', 'true');
-  line.setAttribute('points', values.map((value, i) => `${SAMPLES - values.length + i},${(19 - (value / top) * 18).toFixed(1)}`).join(' '));
-  svg.append(line);
-  return svg;
+/** @param {Connection} connection */
+function doctorCard(connection) {
+  const said = el('p', { class: 'aside', 'aria-live': 'polite' }, 'Settings, directories, limits, the kernel, the network, the key and gh are looked at when you ask for it; that takes some seconds.');
+  const list = el('div', {});
+  const start = button('Run the checks', async () => {
+    start.disabled = true;
+    setText(said, 'The checks are running.');
+    try {
+      const { payload } = await connection.ask('doctor:request', {}, ['doctor:report'], { ms: DOCTOR_MS });
+      const of = (/** @type {string} */ grade) => payload.findings.filter((one) => one.grade === grade);
+      const sorted = [...of('wrong'), ...of('note'), ...of('fine')];
+      setText(said, `${of('wrong').length === 0 ? 'Nothing is wrong' : `${of('wrong').length} to fix`}, ${count(of('note').length, 'note')}, looked at ${clock(Date.now())}.`);
+      fill(list, table('Findings', ['Grade', 'Of', 'What was found'], sorted.map(finding)));
+    } catch (error) {
+      setText(said, reason(error));
+    }
+    start.disabled = false;
+  });
+  return region('Doctor', { class: 'card' }, el('div', { class: 'row' }, start, said), list);
 }
 
-/** @param {string} name @param {string[]} heads @param {Node[]} rows */
-function table(name, heads, rows) {
-  return el('div', { class: 'scrolls', tabindex: '0', role: 'group', 'aria-label': name }, el('table', {}, el('thead', {}, el('tr', {}, heads.map((head) => el('th', { scope: 'col' }, head)))), el('tbody', {}, rows)));
+/** @param {Finding} one */
+function finding({ grade, what, text, advice }) {
+  const [kind, word] = grades[grade];
+  return el('tr', {}, el('td', {}, badge(kind, word)), el('th', { scope: 'row' }, title(what)), el('td', { class: 'wide' }, text, advice && el('span', { class: 'advice' }, advice)));
 }
 
-/** @param {string} name @param {Group[]} groups */
-function groups(name, groups) {
-  return [el('h3', {}, `By ${name}`), table(`Cost by ${name}`, [title(name), 'Calls', 'Failed', 'Tokens in', 'Tokens out', 'Latency', 'Cost'], groups.map((group) => el('tr', {}, el('th', { scope: 'row' }, group.key), ...[group.calls, group.failures, group.inputTokens, group.outputTokens].map((n) => el('td', { class: 'number' }, n.toLocaleString())), el('td', { class: 'number' }, group.averageLatencyMs === null ? 'none' : `${Math.round(group.averageLatencyMs)} ms`), el('td', { class: 'number' }, money(group.cost)))))];
+/** The settings, those that somebody gave or all. */
+function settingsCard() {
+  /** @type {Setting[]} */
+  let settings = [];
+  const text = el('input', { id: freshId('setting'), type: 'search', maxlength: '60', oninput: () => draw() });
+  const given = el('input', { id: freshId('given'), type: 'checkbox', onchange: () => draw() });
+  const said = el('p', { class: 'aside', role: 'note' }, 'The settings are being read.');
+  const body = el('tbody');
+  const draw = () => {
+    const wanted = text.value.trim().toLowerCase();
+    const shown = settings.filter((one) => (!given.checked || one.source !== 'default') && `${one.name} ${one.value} ${one.meaning}`.toLowerCase().includes(wanted));
+    fill(body, shown.map((one) => el('tr', {}, el('th', { scope: 'row', class: 'setting' }, one.name), el('td', { class: 'value' }, one.value ? el('code', {}, one.value) : el('span', { class: 'aside' }, 'empty')), el('td', {}, badge(one.source === 'default' ? 'plain' : 'info', title(one.source))), el('td', { class: 'wide' }, one.meaning))));
+    setText(said, `${shown.length} of ${count(settings.length, 'setting')}`);
+  };
+  const root = region('Settings', { class: 'card' }, el('div', { class: 'row' }, el('label', { for: text.id }, 'With'), text, given, el('label', { for: given.id }, 'Only those that are set'), said), table('Settings', ['Setting', 'Value', 'From', 'What it is for'], body));
+  /** @param {Setting[]} list */
+  const set = (list) => {
+    settings = list;
+    draw();
+  };
+  return { root, set };
 }
 
-/** @param {number} spent @param {number | null} budget */
-function against(spent, budget) {
-  return budget === null ? `${money(spent)}, without a budget` : `${money(spent)} of ${money(budget)}`;
+/** @param {import('../../../../proto/docs/paige').BusFigures} bus */
+function busFacts(bus) {
+  return facts([['Calls', bus.calls.toLocaleString()], ['Under way', String(bus.inFlight)], ['Timed out', String(bus.timeouts)], ['Reset', String(bus.resets)], ['Repeated', String(bus.repeats)], ['Events', bus.events.toLocaleString()], ['Gaps in events', String(bus.gaps)], ['Windows', String(bus.windows)]]);
 }
 
-/** @param {[string, string][]} list */
-function facts(list) {
-  return el('dl', { class: 'facts-list' }, list.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
+/** The table of the workers, with the figures of the last minute. */
+class Workers {
+  /** @param {(worker: string) => void} restart */
+  constructor(restart) {
+    this.restart = restart;
+    this.body = el('tbody');
+    this.root = table('All workers', ['Worker', 'State', '#Up for', '#Restarts', '#Memory', '#Processor', ''], this.body);
+    /** @type {Map<string, {cells: HTMLElement[], memory: number[], cpu: number[]}>} */
+    this.rows = new Map();
+    this.samples = (/** @type {string} */ name) => this.row(name);
+  }
+
+  /** @param {string} name */
+  row(name) {
+    const old = this.rows.get(name);
+    if (old) return old;
+    const cells = Array.from({ length: 5 }, (_, i) => el('td', { class: i === 0 ? null : 'number' }));
+    const made = { cells, memory: /** @type {number[]} */ ([]), cpu: /** @type {number[]} */ ([]) };
+    this.rows.set(name, made);
+    this.body.append(el('tr', {}, el('th', { scope: 'row' }, el('a', { href: `#/system/${encodeURIComponent(name)}` }, name)), ...cells, el('td', { class: 'number' }, button('Restart', () => this.restart(name), { class: 'small', 'aria-label': `Restart ${name}` }))));
+    return made;
+  }
+
+  /** @param {Worker} worker */
+  draw(worker) {
+    const { cells, memory, cpu } = this.row(worker.name);
+    memory.push(worker.rss_bytes);
+    cpu.push(worker.cpu_percent);
+    for (const list of [memory, cpu]) if (list.length > SAMPLES) list.shift();
+    fill(cells[0], stateOf(worker), worker.reason ? el('span', { class: 'aside' }, ` ${worker.reason}`) : '');
+    setText(cells[1], worker.pid === null ? 'not running' : duration(worker.uptime_ms));
+    setText(cells[2], String(worker.restarts.total));
+    fill(cells[3], mib(worker.rss_bytes), spark(memory));
+    fill(cells[4], `${worker.cpu_percent.toFixed(1)} %`, spark(cpu));
+  }
 }
 
 /** @param {import('./main.js').App} app @returns {import('./main.js').View} */
@@ -58,91 +116,78 @@ export function systemView({ connection, fleet }) {
   const summary = el('p', { class: 'lead' });
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true });
   const said = el('p', { class: 'aside', 'aria-live': 'polite' });
-  const body = el('tbody');
   const bus = el('div', {}, el('p', { class: 'empty' }, 'The figures are being read.'));
-  const cost = el('div', {}, el('p', { class: 'empty' }, 'The figures are being read.'));
-  const settings = el('div', {}, el('p', { class: 'empty' }, 'The settings are being read.'));
-  /** @type {Map<string, {row: HTMLElement, cells: HTMLElement[], memory: number[], cpu: number[]}>} */
-  const rows = new Map();
+  const settings = settingsCard();
+  const cost = costCard(connection);
   let refused = false;
   let shown = false;
+  let worker = '';
 
-  const restart = async (/** @type {string} */ worker) => {
-    if (!window.confirm(`Restart ${worker}? What it is doing is taken up again by the next one.`)) return;
-    setText(said, `Restarting ${worker}.`);
+  const restart = async (/** @type {string} */ name) => {
+    if (!window.confirm(`Restart ${name}? What it is doing is taken up again by the next one.`)) return;
+    setText(said, `Restarting ${name}.`);
     try {
-      const { payload } = await connection.ask('worker:restart', { worker }, ['worker:restarted'], { ms: RESTART_MS });
-      setText(said, `${worker} was restarted in ${payload.tookMs} ms.`);
+      const { payload } = await connection.ask('worker:restart', { worker: name }, ['worker:restarted'], { ms: RESTART_MS });
+      setText(said, `${name} was restarted in ${payload.tookMs} ms.`);
     } catch (error) {
-      setText(said, `${worker}: ${error instanceof Error ? error.message : error}`);
+      setText(said, `${name}: ${reason(error)}`);
     }
   };
-  const rowOf = (/** @type {string} */ name) => {
-    const old = rows.get(name);
-    if (old) return old;
-    const cells = Array.from({ length: 5 }, () => el('td', { class: 'number' }));
-    const row = el('tr', {}, el('th', { scope: 'row' }, name), ...cells, el('td', {}, button('Restart', () => restart(name), { class: 'small', 'aria-label': `Restart ${name}` })));
-    const made = { row, cells, memory: /** @type {number[]} */ ([]), cpu: /** @type {number[]} */ ([]) };
-    rows.set(name, made);
-    body.append(row);
-    return made;
-  };
-  const drawWorker = (/** @type {Worker} */ worker) => {
-    const { cells, memory, cpu } = rowOf(worker.name);
-    memory.push(worker.rss_bytes);
-    cpu.push(worker.cpu_percent);
-    for (const list of [memory, cpu]) if (list.length > SAMPLES) list.shift();
-    const good = worker.state === 'ready' && worker.condition === 'fine';
-    fill(cells[0], el('span', { class: `badge ${good ? 'good' : 'bad'}` }, good ? 'Up' : `${title(worker.state)}, ${worker.condition}${worker.reason ? `: ${worker.reason}` : ''}`));
-    setText(cells[1], duration(worker.uptime_ms));
-    setText(cells[2], String(worker.restarts.total ?? 0));
-    fill(cells[3], mib(worker.rss_bytes), spark(memory));
-    fill(cells[4], `${worker.cpu_percent.toFixed(1)} %`, spark(cpu));
-  };
+  const workers = new Workers(restart);
+  const card = region('Workers', { class: 'card' }, workers.root);
+  const all = el('div', {}, el('h1', {}, 'System'), summary, problem, card, doctorCard(connection), cost.root, region('Bus', { class: 'card' }, bus), settings.root, el('p', { class: 'aside' }, 'Counters for a monitoring system: ', el('a', { href: '/metrics' }, '/metrics'), '.'));
+  const page = workerPage(connection, restart);
+  const root = el('div', { class: 'page system' }, all, page.root);
+
   connection.on('status:state', ({ payload: { daemon, bus: figures } }) => {
     if (!shown) return;
-    setText(summary, `Version ${daemon.version}, ${daemon.state} for ${duration(daemon.uptime_ms)}. The project is ${daemon.project_dir}.`);
-    daemon.workers.forEach(drawWorker);
-    fill(bus, facts([['Calls', figures.calls.toLocaleString()], ['Under way', String(figures.inFlight)], ['Timed out', String(figures.timeouts)], ['Reset', String(figures.resets)], ['Repeated', String(figures.repeats)], ['Events', figures.events.toLocaleString()], ['Gaps in events', String(figures.gaps)], ['Windows', String(figures.windows)]]));
+    setText(summary, `Paige ${daemon.version} is ${daemon.state}, for ${duration(daemon.uptime_ms)}, with ${mib(daemon.rss_bytes)} for the supervisor. The project is ${daemon.project_dir}, data are in ${daemon.data_dir}.`);
+    for (const one of daemon.workers) workers.draw(one);
+    page.draw(daemon.workers, workers.samples);
+    fill(bus, busFacts(figures));
   });
   // Who may not see more sees what /health tells everybody.
   fleet.watch(({ health }) => {
     if (!refused || !health) return;
     setText(summary, `${title(health.status)}, up for ${duration(health.uptime * 1000)}.`);
-    for (const [name, state] of Object.entries(health.workers)) fill(rowOf(name).cells[0], el('span', { class: `badge ${state === 'up' ? 'good' : 'bad'}` }, title(state)));
+    for (const [name, state] of Object.entries(health.workers)) fill(workers.row(name).cells[0], badge(state === 'up' ? 'good' : 'bad', title(state)));
   });
   const read = async () => {
     if (!shown || !connection.status.now.up) return;
     connection.tell('status:follow', { follow: true });
+    page.begin();
     try {
       await connection.ask('status:request', {}, ['status:state']);
-      const { payload } = await connection.ask('settings:request', {}, ['settings:state']);
-      fill(settings, table('Settings', ['Setting', 'Value', 'From', 'What it is for'], payload.settings.map((one) => el('tr', {}, el('th', { scope: 'row' }, one.name), el('td', {}, one.value || '(empty)'), el('td', {}, one.source), el('td', { class: 'wide' }, one.meaning)))));
+      settings.set((await connection.ask('settings:request', {}, ['settings:state'])).payload.settings);
       problem.hidden = true;
+      refused = false;
     } catch (error) {
       refused = true;
       problem.hidden = false;
-      setText(problem, error instanceof Error ? error.message : String(error));
+      setText(problem, reason(error));
     }
-    const answer = await connection.ask('cost:request', { days: COST_DAYS }, ['cost:totals']).catch(() => null);
-    if (!answer) return;
-    const { total, days, models, kinds, budget } = answer.payload;
-    fill(cost, facts([['Today', against(budget.spentDay, budget.day)], ['This session', against(budget.spentSession, budget.session)], [`Last ${COST_DAYS} days`, `${money(total.cost)}, ${count(total.calls, 'call')}, ${total.failures} failed`]]), total.calls > 0 ? [...groups('day', days.filter((day) => day.calls > 0)), ...groups('model', models), ...groups('kind', kinds)] : []);
+    cost.read();
   };
   connection.on('connection:init', read);
-  const workers = el('div', { class: 'scrolls', tabindex: '0', role: 'group', 'aria-label': 'All workers' }, el('table', {}, el('thead', {}, el('tr', {}, ['Worker', 'State', 'Up for', 'Restarts', 'Memory', 'Processor', ''].map((name) => (name ? el('th', { scope: 'col' }, name) : el('td', {}))))), body));
-  const root = el('div', { class: 'page' }, el('h1', {}, 'System'), summary, problem, region('Workers', { class: 'card' }, workers, said), region('Calls to Claude', { class: 'card' }, cost), region('Bus', { class: 'card' }, bus), region('Settings', { class: 'card' }, settings), el('p', { class: 'aside' }, 'Counters for a monitoring system: ', el('a', { href: '/metrics' }, '/metrics'), '. On the command line: ', el('code', {}, 'paigectl doctor'), '.'));
   return {
     root,
-    show() {
+    show([name]) {
+      worker = name ?? '';
+      all.hidden = worker !== '';
+      if (worker) page.show(worker);
+      else page.hide();
+      // What became of a restart is told where it was asked for.
+      if (!worker) card.append(said);
+      else page.place(said);
       if (shown) return;
       shown = true;
       read();
     },
     hide() {
       shown = false;
+      page.hide();
       connection.tell('status:follow', { follow: false });
     },
-    title: () => 'System',
+    title: () => (worker ? `${worker}, System` : 'System'),
   };
 }
