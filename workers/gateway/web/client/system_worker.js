@@ -1,6 +1,6 @@
 // system_worker.js - one worker: how it is, its figures, how it ended last, and its log, followed live.
 import { button, el, fill, freshId, region, setText } from './dom.js';
-import { clock, count, duration, instant, title } from './format.js';
+import { count, duration, instant, title } from './format.js';
 import { badge, facts, reason, spark } from './parts.js';
 import { Refused } from './connection.js';
 
@@ -43,7 +43,7 @@ function lineOf(text) {
   } catch {
     // Shown as it was written.
   }
-  return el('li', { class: `line ${level}` }, el('time', { datetime: at, title: at }, clock(at)), badge(kinds[level] ?? 'plain', title(level)), el('span', { class: 'line-text' }, message, rest && el('span', { class: 'line-rest' }, rest)));
+  return el('li', { class: `line ${level}` }, el('time', { datetime: at, title: at }, instant(at)), badge(kinds[level] ?? 'plain', title(level)), el('span', { class: 'line-text' }, message, rest && el('span', { class: 'line-rest' }, rest)));
 }
 
 /** The log of one worker: the last lines, what comes, and older pages on demand. */
@@ -161,11 +161,16 @@ class Log {
   }
 }
 
+/** @param {string} name @param {string} now @param {number[]} values */
+function figure(name, now, values) {
+  return el('div', { class: 'figure' }, el('span', { class: 'aside' }, name), el('strong', { class: 'number' }, now), spark(values, 'wide-spark'));
+}
+
 /** @param {unknown} detail what a worker says of itself */
 function details(detail) {
   if (detail === null || typeof detail !== 'object') return [];
   const list = Object.entries(detail).slice(0, DETAILS_MAX);
-  return list.map(([name, value]) => /** @type {[string, string]} */ ([title(name.replace(/([a-z])([A-Z])/g, '$1 $2')), typeof value === 'object' ? JSON.stringify(value) : String(value)]));
+  return list.map(([name, value]) => /** @type {[string, string]} */ ([title(name.replace(/([a-z])([A-Z])/g, '$1 $2')), value === null ? 'none' : typeof value === 'object' ? JSON.stringify(value) : String(value)]));
 }
 
 /**
@@ -215,9 +220,7 @@ export function workerPage(connection, restart) {
         ['Processor time', duration(worker.cpu_ms)],
         ['Confined by', worker.confinement ?? 'nothing'],
         ...(worker.next_start_ms === undefined ? [] : [/** @type {[string, string]} */ (['Started again in', duration(worker.next_start_ms)])]),
-        ['Memory, last minute', el('span', {}, mib(worker.rss_bytes), spark(memory, 'spark wide-spark'))],
-        ['Processor, last minute', el('span', {}, `${worker.cpu_percent.toFixed(1)} %`, spark(cpu, 'spark wide-spark'))],
-      ]));
+      ]), el('div', { class: 'sparks' }, figure('Memory, last minute', mib(worker.rss_bytes), memory), figure('Processor, last minute', `${worker.cpu_percent.toFixed(1)} %`, cpu)));
       const own = details(worker.detail);
       fill(self, own.length > 0 && region('What it says of itself', { class: 'card' }, facts(own)));
       const { last_exit: last } = worker;
