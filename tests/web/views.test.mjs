@@ -1,22 +1,9 @@
-// views.test.mjs - the views beside Work: activity, guards, system.
+// views.test.mjs - the views Activity, Guards and Progress.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import path from 'node:path';
 import { Guard } from '../integration/lib/guard.mjs';
 import { sideBySide as scenario } from '../integration/lib/scenario.mjs';
 import { until } from '../integration/lib/wait.mjs';
 import { launch, Person } from './lib/browser.mjs';
-
-async function eachLook(person, name) {
-  for (const scheme of ['light', 'dark'])
-    for (const width of [1280, 800]) {
-      await person.page.emulateMedia({ colorScheme: scheme });
-      await person.page.setViewportSize({ width, height: 800 });
-      await person.accessible(`${name}, ${scheme}, ${width}`);
-      await person.picture(`${name}-${scheme}-${width}`);
-    }
-  await person.page.setViewportSize({ width: 1280, height: 800 });
-}
 
 scenario('activity: the log is live, filtered by type and text, and older pages come when one scrolls', async (t) => {
   const daemon = await t.daemon();
@@ -49,12 +36,9 @@ scenario('activity: the log is live, filtered by type and text, and older pages 
   await table.getByText('just-now.ts').waitFor();
   await table.locator('.log-row').filter({ hasText: 'just-now.ts' }).getByRole('button').click();
   await page.getByRole('group', { name: 'Row', exact: true }).getByText('"toPath": "just-now.ts"').waitFor();
-  await eachLook(person, 'activity');
+  await person.looks('activity');
   await person.close();
 });
-
-/** The value beside a name among the facts. */
-const fact = (page, name) => page.locator('.facts-list > div').filter({ has: page.locator('dt', { hasText: new RegExp(`^${name}$`) }) }).locator('dd');
 
 /** What a countdown shows, until it is another. */
 async function runs(what, left, form) {
@@ -69,27 +53,27 @@ scenario('guards: a session guard is watched while it is driven over HTTP', asyn
   const guard = await Guard.create(daemon, 'session-guard', 'one', { timeboxMs: 3600000, codingQuestion: 'Write a cache.' });
   const person = await Person.at(browser, daemon, { hash: '#/guards/session-guard/one' });
   const { page } = person;
-  const left = fact(page, 'Countdown');
+  const left = person.fact('Countdown');
   await left.filter({ hasText: '60:00' }).waitFor();
-  assert.equal(await fact(page, 'Gate reason').count(), 0, 'none applies yet');
+  assert.equal(await person.fact('Gate reason').count(), 0, 'none applies yet');
   await guard.event({ type: 'question_asked', text: 'Tell me about a project.' });
   await runs('the guard', left, /^59:\d\d$/);
   const zero = { adaptability: 0, creativity: 0, reasoning: 0 };
   await guard.event({ type: 'control_result', pillars: zero });
-  await fact(page, 'zeroRuns').filter({ hasText: /^1$/ }).waitFor();
+  await person.fact('zeroRuns').filter({ hasText: /^1$/ }).waitFor();
   await guard.event({ type: 'control_result', pillars: { adaptability: 80, creativity: 40, reasoning: 60 }, rationales: { adaptability: '"I <b>changed</b> course"', creativity: 'said "a new idea"' } });
-  await fact(page, 'zeroRuns').filter({ hasText: /^0$/ }).waitFor();
-  await fact(page, 'projectsUsed').filter({ hasText: /^1$/ }).waitFor();
+  await person.fact('zeroRuns').filter({ hasText: /^0$/ }).waitFor();
+  await person.fact('projectsUsed').filter({ hasText: /^1$/ }).waitFor();
   const pillars = page.getByRole('group', { name: 'Latest pillars' });
   await pillars.getByRole('row').filter({ hasText: 'Adaptability' }).filter({ hasText: '80 of 100' }).getByText('"I <b>changed</b> course"').waitFor();
   const { state } = await guard.event({ type: 'response_started' });
   for (const [name, { conf, tau }] of Object.entries(state.traits)) await page.getByRole('group', { name: 'Traits' }).getByRole('row').filter({ hasText: new RegExp(name, 'i') }).getByText(`${conf.toFixed(2)} of ${tau.toFixed(2)}`).waitFor();
-  await fact(page, 'Speaking').filter({ hasText: 'the coach' }).waitFor();
+  await person.fact('Speaking').filter({ hasText: 'the coach' }).waitFor();
   await guard.event({ type: 'response_done' });
   let { phase, reason } = state;
   for (let i = 0; i < 100 && phase !== 'coding'; i += 1) ({ phase, reason } = (await guard.event({ type: 'control_result', pillars: { adaptability: 90, creativity: 90, reasoning: 90 } })).state);
   assert.deepEqual([phase, reason], ['coding', 'gate']);
-  await fact(page, 'Gate reason').filter({ hasText: 'Gate: the traits are known well enough' }).waitFor();
+  await person.fact('Gate reason').filter({ hasText: 'Gate: the traits are known well enough' }).waitFor();
   await page.getByRole('region', { name: 'Effects' }).getByText('Transition').waitFor();
 
   const slider = page.getByRole('slider', { name: 'Event' });
@@ -100,7 +84,7 @@ scenario('guards: a session guard is watched while it is driven over HTTP', asyn
   await page.getByText(/^Event 2 of/).waitFor();
   await page.getByRole('button', { name: 'Check the stream' }).click();
   await page.getByText('every one came out as it is stored').waitFor();
-  await eachLook(person, 'guards-session');
+  await person.looks('guards-session');
   await person.close();
 });
 
@@ -112,13 +96,13 @@ scenario('guards: a BreakLoop is watched while it is driven over HTTP', async (t
   const { page } = person;
   await page.getByRole('region', { name: 'Guards' }).getByRole('link', { name: 'phone' }).click();
   assert.match(page.url(), /#\/guards\/breakloop\/phone$/);
-  await fact(page, 'Quick tasks left').filter({ hasText: '2 of 2' }).waitFor();
-  await runs('the refill', fact(page, 'Next refill'), /^\d+:\d\d(:\d\d)?$/);
+  await person.fact('Quick tasks left').filter({ hasText: '2 of 2' }).waitFor();
+  await runs('the refill', person.fact('Next refill'), /^\d+:\d\d(:\d\d)?$/);
   await guard.event({ type: 'app_entered', app: 'instagram' });
-  await fact(page, 'In front').filter({ hasText: 'instagram' }).waitFor();
-  await fact(page, 'Quick tasks left').filter({ hasText: '1 of 2' }).waitFor();
+  await person.fact('In front').filter({ hasText: 'instagram' }).waitFor();
+  await person.fact('Quick tasks left').filter({ hasText: '1 of 2' }).waitFor();
   await runs('the quick task', page.getByRole('group', { name: 'Apps' }).getByRole('row').filter({ hasText: 'instagram' }).locator('.count'), /^00:\d\d$/);
-  await eachLook(person, 'guards-breakloop');
+  await person.looks('guards-breakloop');
   await person.close();
 });
 
@@ -128,10 +112,10 @@ scenario('guards: an interview with its transcript, coverage and replay', async 
   const guard = await Guard.create(daemon, 'interview', 'talk', { evaluator: 'keywords' });
   const person = await Person.at(browser, daemon, { hash: '#/guards/interview/talk' });
   const { page } = person;
-  await fact(page, 'Status').filter({ hasText: 'Not started' }).waitFor();
+  await person.fact('Status').filter({ hasText: 'Not started' }).waitFor();
   const { state } = await guard.event({ type: 'start' });
-  await fact(page, 'Status').filter({ hasText: 'In progress' }).waitFor();
-  await runs('the section', fact(page, 'Section ends in'), /^\d\d:\d\d$/);
+  await person.fact('Status').filter({ hasText: 'In progress' }).waitFor();
+  await runs('the section', person.fact('Section ends in'), /^\d\d:\d\d$/);
   const transcript = page.getByRole('region', { name: 'Transcript' });
   await transcript.getByText('Interviewer').first().waitFor();
   await guard.event({ type: 'candidate_message', text: 'The goal is to <i>understand</i> what the outcome should be.' });
@@ -147,7 +131,7 @@ scenario('guards: an interview with its transcript, coverage and replay', async 
   await guard.event({ type: 'done' });
   await sections.getByText('The candidate was done').waitFor();
   assert.ok(state.memory_state.sections.length >= 1);
-  await eachLook(person, 'guards-interview');
+  await person.looks('guards-interview');
   await person.close();
 });
 
@@ -158,14 +142,14 @@ scenario('guards: an idle guard with its clients, its verdict and the time until
   const person = await Person.at(browser, daemon, { hash: '#/guards/idle/agent' });
   const { page } = person;
   await guard.event({ type: 'client_connected' });
-  await fact(page, 'Verdict').filter({ hasText: 'clients are connected' }).waitFor();
-  await fact(page, 'Clients').filter({ hasText: /^1$/ }).waitFor();
+  await person.fact('Verdict').filter({ hasText: 'clients are connected' }).waitFor();
+  await person.fact('Clients').filter({ hasText: /^1$/ }).waitFor();
   await guard.event({ type: 'prompt_written' });
-  await fact(page, 'Turn in progress').filter({ hasText: 'yes' }).waitFor();
+  await person.fact('Turn in progress').filter({ hasText: 'yes' }).waitFor();
   await guard.event({ type: 'client_disconnected' });
-  await fact(page, 'Clients').filter({ hasText: /^0$/ }).waitFor();
-  await runs('the next check', fact(page, 'Next check in'), /^0[01]:\d\d$/);
-  await eachLook(person, 'guards-idle');
+  await person.fact('Clients').filter({ hasText: /^0$/ }).waitFor();
+  await runs('the next check', person.fact('Next check in'), /^0[01]:\d\d$/);
+  await person.looks('guards-idle');
   await page.goto(`${daemon.url}/#/guards/idle/nobody`);
   await page.getByText('There is no machine idle/nobody.').waitFor();
   await person.close();
@@ -201,91 +185,12 @@ scenario('progress: skills as radar and table, and a kata that is handed in and 
   await kata.getByRole('button', { name: 'Hand in' }).click();
   await kata.getByText(/(Passed|Not yet), level \d/).waitFor();
   assert.equal(JSON.parse((await daemon.sql('SELECT user_attempts AS a FROM kata_specs'))[0].a).length, 1);
-  await eachLook(person, 'progress');
+  await person.looks('progress');
   const days = page.getByRole('region', { name: 'Activity by day' });
   await days.getByText(/^Active on 1 day, 2 sessions, /).waitFor();
   await days.locator('summary').click();
   await days.getByRole('row').filter({ hasText: new Date().toISOString().slice(0, 10) }).waitFor();
   await page.getByLabel('Of', { exact: true }).selectOption('7d');
   await days.getByText(/^Active on 1 day/).waitFor();
-  await person.close();
-});
-
-scenario('system: the workers and their states', async (t) => {
-  const daemon = await t.daemon();
-  const { browser } = t.closeLater(await launch());
-  const person = await Person.at(browser, daemon);
-  await person.connected();
-  await person.page.getByRole('link', { name: 'System' }).click();
-  const workers = person.page.getByRole('region', { name: 'Workers' });
-  for (const name of ['gateway', 'store', 'fswatch', 'llm', 'observer', 'guard-engine']) await workers.getByRole('row').filter({ hasText: name }).getByText('Up').waitFor();
-  await person.page.getByRole('region', { name: 'Settings' }).getByRole('rowheader', { name: 'PROJECT_DIR' }).waitFor();
-  await person.page.getByRole('region', { name: 'Calls to Claude' }).getByText('$0.00, without a budget').first().waitFor();
-  await person.page.getByRole('status').filter({ hasText: '$0.00 today' }).waitFor();
-  await eachLook(person, 'system');
-  const old = daemon.worker('observer');
-  person.page.on('dialog', (dialog) => dialog.accept());
-  await person.page.getByRole('button', { name: 'Restart observer' }).click();
-  await workers.getByText(/observer was restarted in \d+ ms/).waitFor();
-  assert.notEqual(daemon.worker('observer').pid, old.pid);
-  await person.page.getByRole('button', { name: 'Run the checks' }).click();
-  const found = person.page.getByRole('region', { name: 'Doctor' });
-  await found.getByRole('row').filter({ hasText: `:${daemon.port} answers: ready` }).getByText('Fine').waitFor();
-  await person.page.getByLabel('Only those that are set').check();
-  await until('defaults are gone', async () => (await person.page.getByRole('region', { name: 'Settings' }).getByText('Default', { exact: true }).count()) === 0);
-  await person.accessible('system, with findings');
-  await person.close();
-});
-
-scenario('system: what Claude cost, as bars and in tables, against the budget', async (t) => {
-  const daemon = await t.daemon({ env: { BUDGET_DAY_USD: '5' } });
-  const day = (ago) => new Date(Date.now() - ago * 86400000).toISOString().slice(0, 10);
-  const rows = Array.from({ length: 20 }, (_, i) => `('${i}', NULL, '${i % 3 ? 'explain_this' : 'coach_agent'}', '${i % 2 ? 'claude-<b>big</b>' : 'claude-small'}', 'h', ${800 + i}, 1000, 200, ${(i % 7) / 3}, '${day(i)}T00:00:01.000Z')`);
-  await daemon.sql(`INSERT INTO api_call_log VALUES ${rows}`);
-  const { browser } = t.closeLater(await launch());
-  const person = await Person.at(browser, daemon, { hash: '#/system' });
-  const region = person.page.getByRole('region', { name: 'Calls to Claude' });
-  await region.getByText('$0.00 of $5.00').first().waitFor();
-  await region.getByRole('rowheader', { name: day(3) }).waitFor();
-  await region.getByRole('rowheader', { name: 'claude-<b>big</b>' }).waitFor();
-  await region.getByRole('rowheader', { name: 'Coach agent' }).waitFor();
-  const painted = () => region.locator('canvas').evaluate((canvas) => canvas.width > 100 && new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer).some((pixel) => pixel !== 0));
-  await until('the bars are painted', painted);
-  await region.scrollIntoViewIfNeeded();
-  await eachLook(person, 'system-cost');
-  await person.close();
-});
-
-scenario('system: one worker, its log live and by level, and older lines', async (t) => {
-  const daemon = await t.daemon();
-  const file = path.join(daemon.dataDir, 'logs', 'store.log');
-  const line = (level, n) => `ts=2026-01-01T00:00:00.000Z level=${level} worker=store msg="line ${n}" path=<b>x</b>`;
-  fs.appendFileSync(file, `${Array.from({ length: 1000 }, (_, i) => line(i === 100 ? 'error' : 'info', i)).join('\n')}\n`);
-  const { browser } = t.closeLater(await launch());
-  const person = await Person.at(browser, daemon, { hash: '#/system' });
-  const { page } = person;
-  await page.getByRole('region', { name: 'Workers' }).getByRole('link', { name: 'store' }).click();
-  assert.match(page.url(), /#\/system\/store$/);
-  await page.getByRole('heading', { name: 'store' }).waitFor();
-  const lines = page.getByRole('group', { name: 'Lines of the log' });
-  await lines.getByText('line 999').waitFor();
-  assert.equal(await lines.getByText('line 700').count(), 0);
-  await page.getByRole('button', { name: 'Older lines' }).click();
-  await lines.getByText('line 700').waitFor();
-  fs.appendFileSync(file, `${line('warn', 'just now')}\n`);
-  await lines.getByText('line just now').waitFor();
-  assert.equal(await lines.getByText('line 999').count(), 1, 'no line comes twice');
-  await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText('paused').waitFor();
-  await page.getByRole('button', { name: 'Go on' }).click();
-  await page.getByRole('region', { name: 'Log' }).getByLabel('Show').selectOption('error');
-  await lines.getByText('line 100').waitFor();
-  assert.equal(await lines.getByText('line just now').count(), 0);
-  await page.getByRole('region', { name: 'Log' }).getByLabel('Show').selectOption('');
-  await lines.getByText('line just now').waitFor();
-  await fact(page, 'Process').filter({ hasText: String(daemon.worker('store').pid) }).waitFor();
-  await eachLook(person, 'system-worker');
-  await page.goto(`${daemon.url}/#/system/nobody`);
-  await page.getByText('There is no worker nobody.').waitFor();
   await person.close();
 });

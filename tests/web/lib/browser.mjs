@@ -79,6 +79,23 @@ export class Person {
     assert.deepEqual(JSON.parse(result.value), [], what);
   }
 
+  /** Accessible in light and dark, wide and narrow, with a picture of each. */
+  async looks(name) {
+    for (const scheme of ['light', 'dark'])
+      for (const width of [1280, 800]) {
+        await this.page.emulateMedia({ colorScheme: scheme });
+        await this.page.setViewportSize({ width, height: 800 });
+        await this.accessible(`${name}, ${scheme}, ${width}`);
+        await this.picture(`${name}-${scheme}-${width}`);
+      }
+    await this.page.setViewportSize({ width: 1280, height: 800 });
+  }
+
+  /** The value beside a name in a list of facts. */
+  fact(name) {
+    return this.page.locator('.facts-list > div').filter({ has: this.page.locator('dt', { hasText: new RegExp(`^${name}$`) }) }).locator('dd');
+  }
+
   async picture(name) {
     if (!PICTURES) return;
     fs.mkdirSync(PICTURES, { recursive: true });
