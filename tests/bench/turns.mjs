@@ -104,7 +104,17 @@ const CASES = {
   'places in 20 files of 7.9 MB': {
     project: () => smallProject(Object.fromEntries([...Array(20).keys()].map((i) => [`src/long${i}.ts`, longest]))),
     run: async ({ mcp }) => {
-      for (let i = 0; i < 20; i += 1) await mcp.ok('paige_highlight_lines', { path: `src/long${i}.ts`, start: 1, end: 200_000 });
+      for (let i = 0; i < 20; i += 1) await mcp.ok('paige_highlight_lines', { path: `src/long${i}.ts`, start: 1, end: 200_000, style: 'hint' });
+    },
+  },
+  'buffer of a changed file of 7.9 MB': {
+    project: () => smallProject({ 'src/long.ts': longest }),
+    before: ({ editor }) => editor.ask('file:save', { path: 'src/long.ts', content: longest }, 'fs:save_ack'),
+    run: async ({ dir, mcp }) => {
+      for (let i = 0; i < 5; i += 1) {
+        fs.writeFileSync(path.join(dir, 'src/long.ts'), `${i}\n${longest.slice(2)}`);
+        await mcp.ok('paige_get_buffer', { path: 'src/long.ts', startLine: 1, endLine: 2 });
+      }
     },
   },
   'MCP call with text of 9.6 MB': {

@@ -165,6 +165,36 @@ scenario('a saved buffer follows the disk; an unsaved one over a changed file is
   assert.equal(await conflict('README.md'), true);
 });
 
+scenario('long files, which are read beside the loop: the same, and edits count in their order', async (t) => {
+  const { editor, mcp, file } = await begin(t);
+  const long = (word) => `${word}\n`.repeat(1_000_000);
+  const save = (name, content) => editor.ask('file:save', { path: name, content }, ['fs:save_ack', 'fs:save_error']);
+  const inState = async (name) => (await mcp.ok('paige_get_session_state', { include: ['buffers'] })).buffers.find((b) => b.path === name);
+  await start(editor, 1);
+  // Not open: the edits are based on what is there now, which is read first.
+  fs.writeFileSync(file('long.ts'), long('old'));
+  for (const content of ['one\n', 'two\n', 'three\n']) type(editor, 'long.ts', content);
+  await holds(mcp, 'long.ts', 'three\n');
+  assert.equal((await buffer(mcp, 'long.ts')).conflict, undefined);
+  fs.writeFileSync(file('long.ts'), long('theirs'));
+  assert.equal((await buffer(mcp, 'long.ts')).conflict, true);
+  assert.equal((await inState('long.ts')).conflict, true);
+  // An edit and its save in one go: nothing is left unsaved.
+  fs.writeFileSync(file('other.ts'), long('old'));
+  type(editor, 'other.ts', 'mine\n');
+  assert.equal((await save('other.ts', 'mine\n')).type, 'fs:save_ack');
+  assert.equal((await holds(mcp, 'other.ts', 'mine\n')).dirty, false);
+  // A saved buffer follows the disk, wherever it is asked for, and places are those of the new text.
+  fs.writeFileSync(file('other.ts'), long('longer'));
+  const found = await inState('other.ts');
+  assert.deepEqual([found.size, found.dirty, found.conflict], [7_000_000, false, undefined]);
+  fs.writeFileSync(file('other.ts'), long('longest'));
+  await mcp.ok('paige_highlight_lines', { path: 'other.ts', start: 1, end: 1_000_000, style: 'hint' });
+  assert.match((await mcp.ok('paige_get_buffer', { path: 'other.ts', startLine: 7, endLine: 7 })).content, /longest/);
+  fs.rmSync(file('other.ts'));
+  assert.equal(await buffer(mcp, 'other.ts'), null);
+});
+
 /** What a window that resumes the session is given, with the calls that it took: {state, answers}. */
 async function restored(daemon, t, sessionId) {
   const looking = tap(daemon, '--json', 'fswatch');

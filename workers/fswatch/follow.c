@@ -1,13 +1,13 @@
 /* follow.c - buffers and the files they belong to: see fswatch.h. */
 #include "common/base/log.h"
 #include "workers/fswatch/disk/language.h"
-#include "workers/fswatch/fswatch.h"
+#include "workers/fswatch/reading.h"
 #include <errno.h>
 
 /* A saved file that another program has changed: the buffer holds what is there now. */
-static bool take_over(struct fswatch *fs, struct buffer *buffer)
+static bool take_over(
+	struct fswatch *fs, struct buffer *buffer, const struct file_content *file)
 {
-	const struct file_content *file = &fs->content;
 	struct str text = file->text;
 	int64_t before = buffer->chars;
 
@@ -28,17 +28,28 @@ static bool take_over(struct fswatch *fs, struct buffer *buffer)
 	return true;
 }
 
+/* What is shown of it is what is on disk. */
+static bool follows(const struct fswatch *fs, const struct buffer *buffer)
+{
+	return buffer && !buffer->dirty && !fswatch_save_under_way(fs, buffer->path.ptr);
+}
+
+bool fswatch_looks(const struct fswatch *fs, const struct buffer *buffer)
+{
+	return follows(fs, buffer) || (buffer && fswatch_may_conflict(fs, buffer));
+}
+
 struct buffer *fswatch_current(struct fswatch *fs, struct buffer *buffer)
 {
+	const struct file_content *file;
 	bool read;
 
-	if (!buffer || buffer->dirty || fswatch_save_under_way(fs, buffer->path.ptr))
+	if (!follows(fs, buffer))
 		return buffer;
 
-	int error = disk_look(
-		&fs->project, buffer->path.ptr, &buffer->disk, &fs->content, &read);
+	int error = reading_look(fs, buffer->path.ptr, &buffer->disk, &file, &read);
 
-	if (!error && (read ? take_over(fs, buffer) : buffer->disk.known))
+	if (!error && (read ? take_over(fs, buffer, file) : buffer->disk.known))
 		return buffer;
 	log_debug("a saved file is gone or no text any more", "path", "%s",
 		buffer->path.ptr, NULL);
@@ -54,25 +65,41 @@ bool fswatch_may_conflict(const struct fswatch *fs, const struct buffer *buffer)
 
 bool fswatch_conflict(struct fswatch *fs, struct buffer *buffer)
 {
+	const struct file_content *file;
 	bool read;
 
 	if (!fswatch_may_conflict(fs, buffer))
 		return false;
 	/* What cannot be read now is not known to have changed. */
-	if (disk_look(&fs->project, buffer->path.ptr, &buffer->disk, &fs->content, &read))
+	if (reading_look(fs, buffer->path.ptr, &buffer->disk, &file, &read))
 		return false;
 	return strcmp(buffer->disk.version, buffer->base) != 0;
 }
 
+/* The version that the window was given; NULL when none is known. */
+static const char *version_given(const struct fswatch *fs, struct str path)
+{
+	const struct open_file *open = open_files_find(&fs->open_files, path);
+
+	return open && open->version[0] ? open->version : NULL;
+}
+
+bool fswatch_edit_looks(const struct fswatch *fs, struct str path)
+{
+	const struct buffer *buffer = buffers_find(&fs->buffers, path);
+
+	return !version_given(fs, path) && !(buffer && (buffer->dirty || buffer->based));
+}
+
 void fswatch_edit_begins(struct fswatch *fs, struct buffer *buffer)
 {
-	const struct open_file *open = open_files_find(&fs->open_files, buffer->path);
+	const char *given = version_given(fs, buffer->path);
+	const struct file_content *file;
 	bool read;
 
-	if (open && open->version[0]) { /* what the window was given */
-		buffers_base(buffer, open->version);
-	} else if (!buffer->based && !disk_look(&fs->project, buffer->path.ptr,
-					     &buffer->disk, &fs->content, &read)) {
+	if (given)
+		buffers_base(buffer, given);
+	else if (!buffer->based &&
+		 !reading_look(fs, buffer->path.ptr, &buffer->disk, &file, &read))
 		buffers_base(buffer, buffer->disk.version);
-	}
 }

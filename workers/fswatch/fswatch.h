@@ -5,6 +5,7 @@
  *   commit.c         the end of each turn of the loop: what was done is written, then told
  *   serve_files.c    fs.save, fs.close, fs.open_files
  *   serve_open.c     fs.open, fs.show, fs.show_again
+ *   reading.c        files read for handlers, long ones beside the loop
  *   serve_buffers.c  fs.buffer_update, fs.diff, fs.excerpt
  *   serve_state.c    fs.state, in slices
  *   diffs.c          diffs of unsaved edits, beside the loop
@@ -35,7 +36,7 @@
 #define FSWATCH_SESSION_SIZE 65
 
 struct save_job;
-struct opening;
+struct reading;
 struct waiter;
 
 /* Requests that wait, in order. */
@@ -51,7 +52,7 @@ struct fswatch {
 	struct watch *watch;
 	struct jobs *jobs;	/* what writes */
 	struct jobs *diff_jobs; /* diffs.c, serve_state.c */
-	struct jobs *open_jobs; /* serve_open.c */
+	struct jobs *read_jobs; /* reading.c */
 	size_t diff_bytes;	/* copied for them */
 	struct buffer_store buffer_store;
 	struct journal journal;
@@ -64,7 +65,9 @@ struct fswatch {
 	struct waiters behind;	     /* for room in the action queue */
 	bool catching_up;	     /* those are being served */
 	struct file_content content; /* scratch of the handler that runs */
-	struct opening *openings;    /* of serve_open.c, under way beside the loop */
+	/* reading.c */
+	struct reading *readings; /* under way beside the loop */
+	struct reading *read;	  /* whose requests are being served; or NULL */
 	/* serve_files.c */
 	struct save_job *saves; /* under way */
 	size_t save_count;
@@ -131,8 +134,8 @@ void fswatch_serve_first(struct fswatch *fs, struct waiters *waiters);
 bool fswatch_saving(struct fswatch *fs, const char *key, struct bus_request *request,
 	const void *message, bus_serve_fn *fn);
 
-/* As fswatch_saving, while a long file is being opened. serve_open.c */
-bool fswatch_opening(struct fswatch *fs, const char *key, struct bus_request *request,
+/* As fswatch_saving, while a long file is being read. reading.c */
+bool fswatch_reading(struct fswatch *fs, const char *key, struct bus_request *request,
 	const void *message, bus_serve_fn *fn);
 
 /* What a model is told of diagnostics, in the arena; those of files that are gone are
@@ -156,6 +159,10 @@ struct buffer *fswatch_current(struct fswatch *fs, struct buffer *buffer);
 bool fswatch_conflict(struct fswatch *fs, struct buffer *buffer);
 /* False when it is not, whatever is on disk: then nobody need look there. */
 bool fswatch_may_conflict(const struct fswatch *fs, const struct buffer *buffer);
+/* True when fswatch_current or fswatch_conflict look at the file of a buffer (or NULL). */
+bool fswatch_looks(const struct fswatch *fs, const struct buffer *buffer);
+/* True when fswatch_edit_begins would look at the file of an edit that comes now. */
+bool fswatch_edit_looks(const struct fswatch *fs, struct str path);
 /* Unsaved edits begin: notes which version of the file they are based on. */
 void fswatch_edit_begins(struct fswatch *fs, struct buffer *buffer);
 

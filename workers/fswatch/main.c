@@ -160,8 +160,8 @@ static int init(struct worker *w)
 		return fail("the buffers cannot be kept", fs->buffers_dir, error);
 	fs->jobs = jobs_new(w->base);
 	fs->diff_jobs = jobs_new(w->base);
-	fs->open_jobs = jobs_new(w->base);
-	if (!fs->jobs || !fs->diff_jobs || !fs->open_jobs)
+	fs->read_jobs = jobs_new(w->base);
+	if (!fs->jobs || !fs->diff_jobs || !fs->read_jobs)
 		return fail("the worker cannot start", w->settings->project_dir, -errno);
 	action_queue_init(
 		&fs->action_queue, w->base, w->bus, &fs->journal, on_rows_sent, fs);
@@ -209,8 +209,10 @@ static void stop(struct worker *w)
 	fs->stopping = true;
 	event_del(fs->summary_timer);
 	watch_stop(fs->watch);
-	jobs_drain(fs->open_jobs);
-	jobs_drain(fs->jobs);
+	do { /* what has waited for one may need the other */
+		jobs_drain(fs->read_jobs);
+		jobs_drain(fs->jobs);
+	} while (fs->readings || fs->saves);
 	jobs_drain(fs->diff_jobs);
 	commit_end(fs);
 	fs->stop_timer = evtimer_new(w->base, on_stop_timer, fs);

@@ -5,7 +5,7 @@
 #include "proto/tables/errors.h"
 #include "workers/fswatch/diffs.h"
 #include "workers/fswatch/disk/language.h"
-#include "workers/fswatch/fswatch.h"
+#include "workers/fswatch/reading.h"
 #include <errno.h>
 
 /* Edits that the Observer is told of one by one; a learner makes far fewer. */
@@ -65,6 +65,22 @@ static void log_edit(struct fswatch *fs, struct buffer *buffer)
 		});
 }
 
+static void serve_update(void *arg, struct bus_request *request, const void *message);
+
+/* An edit waits until it is known which version of a long file it is based on, and behind
+ * earlier ones that do. */
+static bool edit_waits(struct fswatch *fs, const char *key, struct bus_request *request,
+	const void *message)
+{
+	struct str path = str_of(key);
+	const struct buffer *buffer = buffers_find(&fs->buffers, path);
+
+	if (!fswatch_edit_looks(fs, path))
+		return fswatch_reading(fs, key, request, message, serve_update);
+	return reading_first(fs, key, buffer ? &buffer->disk : NULL,
+		READING_AT_ONCE_BYTES, request, message, serve_update);
+}
+
 static void serve_update(void *arg, struct bus_request *request, const void *message)
 {
 	struct fswatch *fs = arg;
@@ -76,7 +92,8 @@ static void serve_update(void *arg, struct bus_request *request, const void *mes
 		return;
 
 	struct str path = str_of(key);
-	bool is_new = !buffers_find(&fs->buffers, path);
+	struct buffer *buffer = buffers_find(&fs->buffers, path);
+	bool is_new = !buffer;
 
 	if (language_is_binary(path)) { /* FR-038, P3.8 */
 		log_debug(
@@ -84,8 +101,9 @@ static void serve_update(void *arg, struct bus_request *request, const void *mes
 		answer_text(fs, request, "{}");
 		return;
 	}
-
-	struct buffer *buffer = buffers_set(&fs->buffers, path, in->content);
+	if (edit_waits(fs, key, request, message))
+		return;
+	buffer = buffers_set(&fs->buffers, path, in->content);
 
 	if (!buffer) {
 		bus_answer_error(request, error_code_infos[ERROR_TOO_BIG].name,
@@ -152,7 +170,8 @@ static void serve_diff(void *arg, struct bus_request *request, const void *messa
 		fswatch_all_diffs(fs, request);
 		return;
 	}
-	if (!fswatch_key(fs, request, in->path, key))
+	if (!fswatch_key(fs, request, in->path, key) ||
+		fswatch_reading(fs, key, request, message, serve_diff))
 		return;
 	buffer = buffers_find(&fs->buffers, str_of(key));
 	if (!buffer || !buffer->dirty) {
@@ -194,23 +213,26 @@ static void serve_excerpt(void *arg, struct bus_request *request, const void *me
 {
 	struct fswatch *fs = arg;
 	const struct fs_excerpt_query *in = message;
+	const struct file_content *file = NULL;
 	char key[PATH_KEY_SIZE];
 	struct str text;
 
-	if (!fswatch_key(fs, request, in->path, key))
+	if (!fswatch_key(fs, request, in->path, key) ||
+		reading_text_first(
+			fs, key, READING_AT_ONCE_BYTES, request, message, serve_excerpt))
 		return;
 
 	const struct buffer *buffer =
 		fswatch_current(fs, buffers_find(&fs->buffers, str_of(key)));
-	int error = buffer ? 0 : read_file(&fs->project, key, &fs->content);
-	bool binary = language_is_binary(str_of(key)) ||
-		      (!buffer && !error && fs->content.binary);
+	int error = buffer ? 0 : reading_content(fs, key, &file);
+	bool binary =
+		language_is_binary(str_of(key)) || (!buffer && !error && file->binary);
 
 	if (error && error != -ENOENT) {
 		fswatch_refuse(request, str_of(key), error);
 		return;
 	}
-	text = buffer ? content_of(buffer) : error ? STR_LIT("") : fs->content.text;
+	text = buffer ? content_of(buffer) : error ? STR_LIT("") : file->text;
 
 	int64_t first = in->start_line > in->around ? in->start_line - in->around : 1;
 	const struct fs_excerpt reply = {

@@ -125,7 +125,7 @@ static void serve_close(void *arg, struct bus_request *request, const void *mess
 	if (!fswatch_key(fs, request, in->path, key) ||
 		fswatch_behind(fs, request, message, serve_close) ||
 		fswatch_saving(fs, key, request, message, serve_close) ||
-		fswatch_opening(fs, key, request, message, serve_close))
+		fswatch_reading(fs, key, request, message, serve_close))
 		return;
 
 	struct str path = str_of(key);
@@ -159,6 +159,9 @@ struct save_job {
 	char key[PATH_KEY_SIZE];
 	uint64_t serial; /* of the latest edit when the save was asked for; 0: none */
 	int error;
+	/* Made on the thread, of a file that was saved: */
+	int64_t chars;	      /* UTF-16 code units of the text */
+	struct buf copy;      /* of the text, for the buffer */
 	struct waiters after; /* asked for since */
 };
 
@@ -197,6 +200,10 @@ static void run_save(struct job *arg)
 		job->error = -ETIMEDOUT;
 	else
 		job->error = save_file(&job->fs->project, &job->save);
+	if (job->error)
+		return;
+	job->chars = (int64_t)utf8_utf16_len(job->save.text);
+	buf_add_str(&job->copy, job->save.text);
 }
 
 /* The editor and the disk agree now, unless there was an edit meanwhile (P3.5). */
@@ -212,7 +219,7 @@ static void clean_buffer(struct save_job *job)
 		buffers_base(buffer, job->save.version);
 	if (language_is_binary(path) || (buffer ? buffer->serial : 0) != job->serial)
 		return;
-	buffer = buffers_set(&fs->buffers, path, job->save.text);
+	buffer = buffers_take(&fs->buffers, path, &job->copy, job->chars);
 	if (!buffer)
 		return;
 	if (is_new)
@@ -236,7 +243,7 @@ static void answer_saved(struct save_job *job)
 	action_queue_add(&fs->action_queue, job->request->key, ACTION_FILE_SAVE,
 		&(struct file_save_data){
 			.path = path,
-			.char_count = (int64_t)utf8_utf16_len(job->save.text),
+			.char_count = job->chars,
 			.has_char_count = true,
 		});
 	wall_iso(clock_wall(), now);
@@ -286,6 +293,7 @@ static void done_save(struct job *arg)
 		fswatch_refuse(job->request, str_of(job->key), job->error);
 	while (job->after.first)
 		fswatch_serve_first(fs, &job->after);
+	buf_free(&job->copy);
 	free(job);
 }
 
@@ -297,7 +305,7 @@ static void serve_save(void *arg, struct bus_request *request, const void *messa
 
 	if (!fswatch_key(fs, request, in->path, key) ||
 		fswatch_behind(fs, request, message, serve_save) ||
-		fswatch_opening(fs, key, request, message, serve_save))
+		fswatch_reading(fs, key, request, message, serve_save))
 		return;
 	if (fs->save_count >= MAX_SAVES) {
 		bus_answer_error(request, error_code_infos[ERROR_BUSY].name,

@@ -1,41 +1,23 @@
-/*
- * serve_open.c - the methods that give windows a file.
- *
- * A long file is read and written as JSON on a thread beside the loop; what is asked of it
- * meanwhile waits.
- */
+/* serve_open.c - the methods that give windows a file. A long one is read and written as JSON on a
+ * thread beside the loop (reading.h). */
 #include "common/base/alloc.h"
-#include "common/base/utf8.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
 #include "proto/tables/mcp_tools.h"
 #include "workers/fswatch/disk/fault.h"
 #include "workers/fswatch/disk/language.h"
-#include "workers/fswatch/fswatch.h"
-#include <fcntl.h>
+#include "workers/fswatch/reading.h"
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Room for the envelope around what a client is sent. */
 #define ENVELOPE_BYTES 4096
-/* A longer file is read beside the loop. */
-#define OPEN_AT_ONCE_BYTES (256 * 1024)
 
 struct opening {
-	struct job job;
-	struct opening *next; /* under way beside the loop */
-	struct fswatch *fs;
+	struct reading reading;
 	struct bus_request *request;
 	const struct tool_request *tool; /* whose call is logged; NULL without one */
 	bool shown;			 /* to every window */
-	bool beside;
-	char key[PATH_KEY_SIZE];
-	struct file_content content;
-	int64_t chars;
-	struct buf json; /* what windows are sent */
-	int error;
-	struct waiters after; /* asked for since */
+	struct buf json;		 /* what windows are sent */
 };
 
 /* ---- on the thread, or at once ---- */
@@ -44,10 +26,10 @@ static void write_shown(struct opening *o, struct str language)
 {
 	proto_encode(editor_open_file_type(),
 		&(struct editor_open_file){
-			.path = str_of(o->key),
-			.content = o->content.text,
+			.path = str_of(o->reading.key),
+			.content = o->reading.content.text,
 			.language = language,
-			.line_count = (int64_t)o->content.line_count,
+			.line_count = (int64_t)o->reading.content.line_count,
 			.has_line_count = true,
 		},
 		&o->json);
@@ -57,37 +39,36 @@ static void write_content(struct opening *o, struct str language)
 {
 	proto_encode(fs_content_type(),
 		&(struct fs_content){
-			.path = str_of(o->key),
-			.content = o->content.text,
+			.path = str_of(o->reading.key),
+			.content = o->reading.content.text,
 			.language = language,
-			.line_count = (int64_t)o->content.line_count,
+			.line_count = (int64_t)o->reading.content.line_count,
 			.has_line_count = true,
-			.version = str_of(o->content.version),
+			.version = str_of(o->reading.content.version),
 			.binary = true,
-			.has_binary = o->content.binary,
+			.has_binary = o->reading.content.binary,
 		},
 		&o->json);
 }
 
-static void run(struct job *job)
+static void run(struct reading *reading)
 {
-	struct opening *o = (struct opening *)job;
+	struct opening *o = (struct opening *)reading;
+	const struct file_content *content = &reading->content;
 	struct str language;
 
-	o->error = read_file(&o->fs->project, o->key, &o->content);
-	if (o->error)
+	if (reading->error)
 		return;
-	o->chars = (int64_t)utf8_utf16_len(o->content.text);
-	language =
-		str_of(o->content.binary ? LANGUAGE_BINARY : language_of(str_of(o->key)));
-	buf_reserve(&o->json, o->content.text.len + o->content.text.len / 16 + 256);
+	language = str_of(
+		content->binary ? LANGUAGE_BINARY : language_of(str_of(reading->key)));
+	buf_reserve(&o->json, content->text.len + content->text.len / 16 + 256);
 	if (o->shown)
 		write_shown(o, language);
 	else
 		write_content(o, language);
 	/* What is too big once its characters are escaped. */
 	if (o->json.len > READ_MAX_BYTES - ENVELOPE_BYTES)
-		o->error = -FAULT_TOO_BIG;
+		reading->error = -FAULT_TOO_BIG;
 }
 
 /* ---- on the loop ---- */
@@ -95,24 +76,24 @@ static void run(struct job *job)
 /* Adds the file that was read to the open files. False: the request was answered. */
 static bool add_open(struct opening *o)
 {
-	struct fswatch *fs = o->fs;
-	struct str path = str_of(o->key);
+	struct fswatch *fs = o->reading.fs;
+	struct str path = str_of(o->reading.key);
 	struct buffer *buffer = buffers_find(&fs->buffers, path);
 
 	if (open_files_find(&fs->open_files, path)) {
-		open_files_version(&fs->open_files, path, o->content.version);
+		open_files_version(&fs->open_files, path, o->reading.content.version);
 		return true;
 	}
-	if (!open_files_add(&fs->open_files, path, o->chars)) {
+	if (!open_files_add(&fs->open_files, path, o->reading.chars)) {
 		bus_answer_error(o->request, error_code_infos[ERROR_BUSY].name,
 			fswatch_path_context(o->request, path),
 			"%d files are open already; close some", OPEN_FILES_MAX);
 		return false;
 	}
-	open_files_version(&fs->open_files, path, o->content.version);
+	open_files_version(&fs->open_files, path, o->reading.content.version);
 	/* Unsaved edits of a file that was closed meanwhile are counted anew (P4.7). */
 	if (buffer) {
-		buffer_log_opened(&buffer->log, o->chars);
+		buffer_log_opened(&buffer->log, o->reading.chars);
 		buffers_changed(&fs->buffers, buffer);
 	}
 	return true;
@@ -120,9 +101,9 @@ static bool add_open(struct opening *o)
 
 static void answer_content(struct opening *o)
 {
-	action_queue_add(&o->fs->action_queue, o->request->key, ACTION_FILE_OPEN,
-		&(struct path_data){.path = str_of(o->key)});
-	commit_answer(o->fs, o->request, &o->json);
+	action_queue_add(&o->reading.fs->action_queue, o->request->key, ACTION_FILE_OPEN,
+		&(struct path_data){.path = str_of(o->reading.key)});
+	commit_answer(o->reading.fs, o->request, &o->json);
 }
 
 /* Shows the file to every window, logs the call of the tool if there is one, and answers.
@@ -132,53 +113,27 @@ static void answer_shown(struct opening *o)
 	struct bus_request *request = o->request;
 
 	if (o->tool)
-		action_queue_add(&o->fs->action_queue, request->key, ACTION_MCP_TOOL_CALL,
+		action_queue_add(&o->reading.fs->action_queue, request->key,
+			ACTION_MCP_TOOL_CALL,
 			&(struct mcp_tool_call_data){
 				.tool_name = str_of(mcp_tool_of(request->method)->name),
 				.session_id = o->tool->session_id});
-	commit_publish(o->fs, "ui/editor:open_file", &o->json);
-	commit_answer_message(o->fs, request,
-		&(struct tool_open_file_output){
-			.success = true, .has_success = true, .path = str_of(o->key)});
+	commit_publish(o->reading.fs, "ui/editor:open_file", &o->json);
+	commit_answer_message(o->reading.fs, request,
+		&(struct tool_open_file_output){.success = true,
+			.has_success = true,
+			.path = str_of(o->reading.key)});
 }
 
-static void take_out(struct opening *o)
+static void done(struct reading *reading)
 {
-	struct opening **at = &o->fs->openings;
+	struct opening *o = (struct opening *)reading;
 
-	while (*at != o)
-		at = &(*at)->next;
-	*at = o->next;
-}
-
-static void done(struct job *job)
-{
-	struct opening *o = (struct opening *)job;
-
-	if (o->beside)
-		take_out(o);
-	if (o->error)
-		fswatch_refuse(o->request, str_of(o->key), o->error);
+	if (reading->error)
+		fswatch_refuse(o->request, str_of(reading->key), reading->error);
 	else if (add_open(o))
 		(o->shown ? answer_shown : answer_content)(o);
-	while (o->after.first)
-		fswatch_serve_first(o->fs, &o->after);
-	read_content_fini(&o->content);
 	buf_free(&o->json);
-	free(o);
-}
-
-static bool is_long(const struct fswatch *fs, const char *key)
-{
-	int fd = project_openat(&fs->project, key, O_PATH | O_CLOEXEC);
-	struct stat st;
-	bool result;
-
-	if (fd < 0)
-		return false;
-	result = fstat(fd, &st) == 0 && st.st_size > OPEN_AT_ONCE_BYTES;
-	close(fd);
-	return result;
 }
 
 static void begin(struct fswatch *fs, struct bus_request *request, const char *key,
@@ -186,34 +141,12 @@ static void begin(struct fswatch *fs, struct bus_request *request, const char *k
 {
 	struct opening *o = xcalloc(1, sizeof(*o));
 
-	o->job = (struct job){.run = run, .done = done};
-	o->fs = fs;
+	o->reading.run = run;
+	o->reading.done = done;
 	o->request = request;
 	o->shown = shown;
 	o->tool = tool;
-	memcpy(o->key, key, strlen(key) + 1);
-	o->beside = is_long(fs, key);
-	if (!o->beside) {
-		run(&o->job);
-		done(&o->job);
-		return;
-	}
-	o->next = fs->openings;
-	fs->openings = o;
-	jobs_add(fs->open_jobs, &o->job);
-}
-
-bool fswatch_opening(struct fswatch *fs, const char *key, struct bus_request *request,
-	const void *message, bus_serve_fn *fn)
-{
-	struct opening *o = fs->openings;
-
-	while (o && strcmp(o->key, key) != 0)
-		o = o->next;
-	if (!o)
-		return false;
-	fswatch_wait_in(&o->after, request, message, fn);
-	return true;
+	reading_begin(fs, &o->reading, key);
 }
 
 /* ---- the methods ---- */
@@ -223,7 +156,7 @@ static bool waits(struct fswatch *fs, const char *key, struct bus_request *reque
 	const void *message, bus_serve_fn *fn)
 {
 	return fswatch_saving(fs, key, request, message, fn) ||
-	       fswatch_opening(fs, key, request, message, fn);
+	       fswatch_reading(fs, key, request, message, fn);
 }
 
 static void serve_open(void *arg, struct bus_request *request, const void *message)

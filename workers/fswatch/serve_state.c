@@ -13,7 +13,7 @@
 #include "workers/fswatch/buffers/brief.h"
 #include "workers/fswatch/buffers/lines.h"
 #include "workers/fswatch/diffs.h"
-#include "workers/fswatch/fswatch.h"
+#include "workers/fswatch/reading.h"
 #include <stdlib.h>
 
 /* No buffer is added to a slice that has so many, or so much content. */
@@ -36,7 +36,8 @@ struct sliced {
 struct state_job {
 	struct job job;
 	struct fswatch *fs;
-	struct bus_request *request; /* its arena is the job's while that runs */
+	struct bus_request *request; /* its arena is the job's while that runs, which lies
+					in it */
 	bool buffers, diffs, brief;
 	struct str *paths; /* of the buffers that there were, in order, NUL-terminated */
 	size_t count, at;
@@ -161,11 +162,46 @@ static void add_to_slice(struct state_job *job, struct buffer *buffer)
 	memcpy(s->base, buffer->base, sizeof(s->base));
 }
 
+/* Whether a long file is to be read before its buffer is shown. */
+static bool is_to_be_read(const struct state_job *job, const struct buffer *buffer)
+{
+	return job->buffers && buffer && fswatch_looks(job->fs, buffer) &&
+	       !buffer->dirty && /* the thread looks whether these conflict */
+	       disk_needs_reading(&job->fs->project, buffer->path.ptr, &buffer->disk,
+		       READING_AT_ONCE_BYTES);
+}
+
+static void begin_slice(struct state_job *job);
+
+static void go_on(void *arg, struct bus_request *request, const void *message)
+{
+	(void)arg;
+	(void)request;
+	begin_slice(*(struct state_job *const *)message);
+}
+
+/* True when the slice begins later, with a file that is read beside the loop. */
+static bool waits(struct state_job *job)
+{
+	struct str path = job->at < job->count ? job->paths[job->at] : STR_LIT("");
+	const struct buffer *buffer = buffers_find(&job->fs->buffers, path);
+	struct state_job **message;
+
+	if (!is_to_be_read(job, buffer))
+		return false;
+	message = arena_alloc(&job->request->arena, sizeof(struct state_job *));
+	*message = job;
+	return reading_first(job->fs, path.ptr, &buffer->disk, READING_AT_ONCE_BYTES,
+		job->request, message, go_on);
+}
+
 static void begin_slice(struct state_job *job)
 {
 	struct fswatch *fs = job->fs;
 	size_t bytes = 0, first = job->at;
 
+	if (waits(job))
+		return;
 	job->slice = arena_array(&job->arena, SLICE_BUFFERS, sizeof(*job->slice));
 	job->slice_count = 0;
 	for (; job->at < job->count && job->at - first < SLICE_BUFFERS &&
@@ -173,6 +209,8 @@ static void begin_slice(struct state_job *job)
 		job->at++) {
 		struct buffer *buffer = buffers_find(&fs->buffers, job->paths[job->at]);
 
+		if (job->at > first && is_to_be_read(job, buffer))
+			break;
 		if (job->buffers)
 			buffer = fswatch_current(fs, buffer);
 		if (!buffer || !(job->buffers || buffer->dirty))
@@ -213,9 +251,7 @@ static void done(struct job *arg)
 			"There is too much in the buffers to be told in time");
 	} else {
 		begin_slice(job);
-		return;
 	}
-	free(job);
 }
 
 static int by_path(const void *a, const void *b)
@@ -247,7 +283,7 @@ static void list_paths(struct state_job *job, struct str after)
 static void tell(struct fswatch *fs, struct bus_request *request, struct state_job job,
 	struct str after)
 {
-	struct state_job *copy = xmalloc(sizeof(*copy));
+	struct state_job *copy = arena_alloc(&request->arena, sizeof(*copy));
 
 	*copy = job;
 	copy->job = (struct job){.run = run, .done = done};

@@ -4,9 +4,8 @@
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
 #include "workers/fswatch/buffers/brief.h"
-#include "workers/fswatch/buffers/lines.h"
 #include "workers/fswatch/disk/fault.h"
-#include "workers/fswatch/fswatch.h"
+#include "workers/fswatch/reading.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -49,7 +48,9 @@ static void serve_buffer(void *arg, struct bus_request *request, const void *mes
 			(long long)in->start_line, (long long)in->end_line);
 		return;
 	}
-	if (!fswatch_key(fs, request, in->path, key))
+	if (!fswatch_key(fs, request, in->path, key) ||
+		reading_buffer_first(
+			fs, key, READING_AT_ONCE_BYTES, request, message, serve_buffer))
 		return;
 	buffer = fswatch_current(fs, buffers_find(&fs->buffers, str_of(key)));
 	if (!buffer) {
@@ -107,28 +108,66 @@ static int is_there(struct fswatch *fs, const char *key)
 	return error;
 }
 
+/* Where a request is. Lies in its arena. */
+struct looking {
+	const struct fs_places *in;
+	struct fs_places_found found; /* the places behind them are to be looked at */
+	size_t bytes;		      /* read in this turn of the loop */
+};
+
 /* How many lines the learner sees in a file that is there; 0 for one without lines. Only
  * when they are wanted. 0 or a negative errno or fault. */
-static int count_lines(struct fswatch *fs, const char *key, bool wanted, int64_t *lines)
+static int count_lines(struct fswatch *fs, const char *key, bool wanted,
+	struct looking *looking, int64_t *lines)
 {
-	const struct buffer *buffer =
+	struct buffer *buffer =
 		fswatch_current(fs, buffers_find(&fs->buffers, str_of(key)));
+	const struct file_content *file;
 	int error;
 
-	*lines = buffer ? lines_count(content_of(buffer)) : 0;
+	*lines = buffer && wanted ? buffers_lines(buffer) : 0;
 	if (buffer)
 		return 0;
 	if (!wanted)
 		return is_there(fs, key);
-	error = read_file(&fs->project, key, &fs->content);
-	if (!error)
-		*lines = (int64_t)fs->content.line_count;
+	error = reading_content(fs, key, &file);
+	if (!error) {
+		*lines = (int64_t)file->line_count;
+		looking->bytes += file->raw.len;
+	}
 	return error;
 }
 
-/* True when a place is right, with its path; else the request was answered. */
+static void go_on_looking(void *arg, struct bus_request *request, const void *message);
+
+/* Waits when the file is long, or much was read before. */
+static bool place_waits(struct fswatch *fs, struct bus_request *request, const char *key,
+	bool wanted, struct looking *looking)
+{
+	size_t left = looking->bytes < READING_AT_ONCE_BYTES
+			      ? READING_AT_ONCE_BYTES - looking->bytes
+			      : 0;
+	struct looking **message = arena_alloc(&request->arena, sizeof(struct looking *));
+
+	*message = looking;
+	return (wanted ? reading_text_first : reading_buffer_first)(
+		fs, key, left, request, message, go_on_looking);
+}
+
+static void refuse_line(struct bus_request *request, const struct fs_place *place,
+	const char *key, int64_t lines)
+{
+	bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
+		(struct str){NULL, 0},
+		"%.*s: expected a line of %s, which has %lld, got %lld. "
+		"paige_get_buffer shows its lines with their numbers.",
+		STR_ARG(place->line_field), key, (long long)lines,
+		(long long)place->last_line);
+}
+
+/* True when a place is right, with its path; else the request was answered, or waits. */
 static bool look_at(struct fswatch *fs, struct bus_request *request,
-	const struct fs_place *place, struct str *path)
+	const struct fs_place *place, struct looking *looking)
 {
 	char key[PATH_KEY_SIZE];
 	enum path_verdict verdict = paths_key(&fs->project.roots, place->path, key);
@@ -139,38 +178,46 @@ static bool look_at(struct fswatch *fs, struct bus_request *request,
 		refuse_place(request, place, paths_verdict_text(verdict));
 		return false;
 	}
+	if (!place->may_be_gone &&
+		place_waits(fs, request, key, place->has_last_line, looking))
+		return false;
 	if (!place->may_be_gone)
-		error = count_lines(fs, key, place->has_last_line, &lines);
+		error = count_lines(fs, key, place->has_last_line, looking, &lines);
 	if (error) {
 		refuse_place(request, place, fault_text(error));
 		return false;
 	}
 	if (place->has_last_line && place->last_line > lines) {
-		bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
-			(struct str){NULL, 0},
-			"%.*s: expected a line of %s, which has %lld, got %lld. "
-			"paige_get_buffer shows its lines with their numbers.",
-			STR_ARG(place->line_field), key, (long long)lines,
-			(long long)place->last_line);
+		refuse_line(request, place, key, lines);
 		return false;
 	}
-	*path = arena_str(&request->arena, str_of(key));
+	looking->found.paths.items[looking->found.paths.count++] =
+		arena_str(&request->arena, str_of(key));
 	return true;
+}
+
+static void go_on_looking(void *arg, struct bus_request *request, const void *message)
+{
+	struct looking *looking = *(struct looking *const *)message;
+
+	looking->bytes = 0;
+	while (looking->found.paths.count < looking->in->places.count)
+		if (!look_at(arg, request,
+			    &looking->in->places.items[looking->found.paths.count],
+			    looking))
+			return;
+	commit_answer_message(arg, request, &looking->found);
 }
 
 static void serve_places(void *arg, struct bus_request *request, const void *message)
 {
-	struct fswatch *fs = arg;
 	const struct fs_places *in = message;
-	struct fs_places_found found = {
-		.paths = {.items = arena_array(&request->arena, in->places.count + 1,
-				  sizeof(struct str))}};
+	struct looking *looking = arena_alloc(&request->arena, sizeof(*looking));
 
-	for (size_t i = 0; i < in->places.count; i++)
-		if (!look_at(fs, request, &in->places.items[i],
-			    &found.paths.items[found.paths.count++]))
-			return;
-	commit_answer_message(fs, request, &found);
+	*looking = (struct looking){.in = in,
+		.found.paths.items = arena_array(
+			&request->arena, in->places.count + 1, sizeof(struct str))};
+	go_on_looking(arg, request, &looking);
 }
 
 void serve_tools_init(struct fswatch *fs)

@@ -218,6 +218,36 @@ START_TEST(limits)
 }
 END_TEST
 
+/* A content that was made beside the loop is neither copied nor counted again. */
+START_TEST(a_content_is_taken_over)
+{
+	struct buffers b;
+	struct buf content = {0};
+	const char *data;
+	struct buffer *buffer;
+
+	ck_assert_int_eq(buffers_init(&b, &buffer_store, 1), 0);
+	buffer = buffers_set(&b, STR_LIT("a.ts"), STR_LIT("one\ntwo\nthree"));
+	ck_assert_int_eq(buffers_lines(buffer), 3);
+	buf_add_str(&content, STR_LIT("four\n"));
+	data = content.data;
+	ck_assert_ptr_eq(buffers_take(&b, STR_LIT("a.ts"), &content, 1000), buffer);
+	ck_assert_ptr_eq(buffer->content, data);
+	ck_assert_ptr_null(content.data);
+	ck_assert_int_eq(buffer->chars, 1000);
+	ck_assert_int_eq(buffers_lines(buffer), 2);
+	ck_assert_uint_eq(b.bytes, 5);
+	/* What does not fit stays where it is. */
+	content.data = malloc(BUFFER_STORE_MAX_CONTENT + 1);
+	content.len = content.cap = BUFFER_STORE_MAX_CONTENT + 1;
+	ck_assert_ptr_null(buffers_take(&b, STR_LIT("a.ts"), &content, 0));
+	ck_assert_ptr_nonnull(content.data);
+	ck_assert_ptr_eq(buffer->content, data);
+	buf_free(&content);
+	buffers_fini(&b);
+}
+END_TEST
+
 START_TEST(a_full_disk_loses_nothing_that_was_written)
 {
 	struct buffers b;
@@ -425,6 +455,7 @@ int main(void)
 	tcase_add_test(tc, old_records_are_read);
 	tcase_add_test(tc, clean_buffers_make_room);
 	tcase_add_test(tc, limits);
+	tcase_add_test(tc, a_content_is_taken_over);
 	tcase_add_test(tc, a_full_disk_loses_nothing_that_was_written);
 	tcase_add_test(tc, slots_are_taken_by_turns);
 	tcase_add_test(tc, torn_at_every_byte);

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/base/utf8.h"
+#include "workers/fswatch/buffers/lines.h"
 #include <stdlib.h>
 
 struct buffer *buffers_find(const struct buffers *b, struct str path)
@@ -92,21 +93,58 @@ static void make_room(struct buffer *buffer, size_t len)
 	buffer->content = xmalloc(buffer->cap);
 }
 
-struct buffer *buffers_set(struct buffers *b, struct str path, struct str content)
+/* The buffer of a path, with place for so much beside all others; NULL when there is none. */
+static struct buffer *find_or_insert(struct buffers *b, struct str path, size_t len)
 {
 	struct buffer *buffer = buffers_find(b, path);
 
-	if (!make_place(b, buffer, content.len))
+	if (!make_place(b, buffer, len))
 		return NULL;
+	return buffer ? buffer : insert(b, path);
+}
+
+static void set_size(struct buffers *b, struct buffer *buffer, size_t len, int64_t chars)
+{
+	b->bytes += len - buffer->len;
+	buffer->len = len;
+	buffer->chars = chars;
+	buffer->lines = -1;
+}
+
+struct buffer *buffers_set(struct buffers *b, struct str path, struct str content)
+{
+	struct buffer *buffer = find_or_insert(b, path, content.len);
+
 	if (!buffer)
-		buffer = insert(b, path);
+		return NULL;
 	make_room(buffer, content.len);
 	if (content.len > 0)
 		memcpy(buffer->content, content.ptr, content.len);
-	b->bytes += content.len - buffer->len;
-	buffer->len = content.len;
-	buffer->chars = (int64_t)utf8_utf16_len(content);
+	set_size(b, buffer, content.len, (int64_t)utf8_utf16_len(content));
 	return buffer;
+}
+
+struct buffer *buffers_take(
+	struct buffers *b, struct str path, struct buf *content, int64_t chars)
+{
+	struct buffer *buffer = find_or_insert(b, path, content->len);
+
+	if (!buffer)
+		return NULL;
+	free(buffer->content);
+	buffer->content = content->data;
+	buffer->cap = content->cap;
+	set_size(b, buffer, content->len, chars);
+	*content = (struct buf){.data = NULL};
+	return buffer;
+}
+
+int64_t buffers_lines(struct buffer *buffer)
+{
+	if (buffer->lines < 0)
+		buffer->lines = lines_count((struct str){
+			buffer->content ? buffer->content : "", buffer->len});
+	return buffer->lines;
 }
 
 void buffers_base(struct buffer *buffer, const char version[HASH_VERSION_SIZE])

@@ -27,6 +27,7 @@ struct buffer {
 	char *content;
 	size_t len, cap;
 	int64_t chars; /* UTF-16 code units */
+	int64_t lines; /* of buffers_lines; -1: not counted yet */
 	int64_t line, column;
 	bool dirty;
 	bool unwritten; /* waits for buffers_flush */
@@ -66,9 +67,15 @@ struct buffer *buffers_find(const struct buffers *buffers, struct str path);
  * then the buffer is as it was.
  */
 struct buffer *buffers_set(struct buffers *buffers, struct str path, struct str content);
+/* The same without copying or counting: the memory of `content`, which has `chars` UTF-16 code
+ * units, is taken over unless the result is NULL. */
+struct buffer *buffers_take(
+	struct buffers *buffers, struct str path, struct buf *content, int64_t chars);
 /* True when a content fits beside all others without any of them going; `buffer`: the one
  * it is for, or NULL. */
 bool buffers_fit(const struct buffers *buffers, const struct buffer *buffer, size_t len);
+/* How many lines there are (lines.h), counted once for each content. */
+int64_t buffers_lines(struct buffer *buffer);
 /* Notes the version of the file that the edits are based on. */
 void buffers_base(struct buffer *buffer, const char version[HASH_VERSION_SIZE]);
 /* The buffer is to be written by the next flush. */

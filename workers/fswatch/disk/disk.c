@@ -67,3 +67,13 @@ int disk_look(const struct project *p, const char *key, struct disk *disk,
 	memcpy(disk->version, content->version, sizeof(disk->version));
 	return 0;
 }
+
+bool disk_needs_reading(
+	const struct project *p, const char *key, const struct disk *known, size_t bytes)
+{
+	struct stat st;
+
+	if (stat_key(p, key, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size <= bytes)
+		return false;
+	return !known || !known->known || !same(&st, &known->st);
+}

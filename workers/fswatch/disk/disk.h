@@ -24,4 +24,9 @@ struct disk {
 int disk_look(const struct project *p, const char *key, struct disk *disk,
 	struct file_content *content, bool *read) __attribute__((warn_unused_result));
 
+/* True when disk_look would read more than `bytes` bytes: the file is that long, and not what
+ * `known` says (NULL: nothing is known of it). */
+bool disk_needs_reading(
+	const struct project *p, const char *key, const struct disk *known, size_t bytes);
+
 #endif
