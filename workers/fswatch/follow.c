@@ -16,7 +16,7 @@ static bool take_over(
 	if (str_eq(text,
 		    (struct str){buffer->content ? buffer->content : "", buffer->len}))
 		return true;
-	if (!buffers_set(&fs->buffers, buffer->path, text))
+	if (!buffers_set_counted(&fs->buffers, buffer->path, text, file->chars))
 		return false;
 	buffer->updated =
 		(struct wall){(int64_t)buffer->disk.st.st_mtim.tv_sec * 1000000 +
@@ -24,6 +24,7 @@ static bool take_over(
 	/* What others write is no edit of the learner's. */
 	buffer->log.logged_chars += buffer->chars - before;
 	buffers_changed(&fs->buffers, buffer);
+	fs->turn.bytes += text.len; /* a turn of its own writes it down */
 	commit_work(fs);
 	return true;
 }

@@ -1,7 +1,6 @@
 /* reading.c - see reading.h. */
 #include "workers/fswatch/reading.h"
 #include "common/base/alloc.h"
-#include "common/base/utf8.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,8 +14,6 @@ static void run(struct job *job)
 	r->error = disk_look(&r->fs->project, r->key, &r->disk, &r->content, &read);
 	if (!r->error && !read)
 		r->error = -ENOENT;
-	if (!r->error)
-		r->chars = (int64_t)utf8_utf16_len(r->content.text);
 	if (r->run)
 		r->run(r);
 }

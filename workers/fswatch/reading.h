@@ -23,8 +23,7 @@ struct reading {
 	/* What was read, valid until it is freed. */
 	struct file_content content;
 	struct disk disk;
-	int64_t chars; /* UTF-16 code units of the text */
-	int error;     /* 0 or a negative errno or fault (fault.h) */
+	int error; /* 0 or a negative errno or fault (fault.h) */
 	/* For reading.c alone. */
 	struct job job;
 	struct reading *next; /* under way */

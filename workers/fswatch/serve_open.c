@@ -84,7 +84,7 @@ static bool add_open(struct opening *o)
 		open_files_version(&fs->open_files, path, o->reading.content.version);
 		return true;
 	}
-	if (!open_files_add(&fs->open_files, path, o->reading.chars)) {
+	if (!open_files_add(&fs->open_files, path, o->reading.content.chars)) {
 		bus_answer_error(o->request, error_code_infos[ERROR_BUSY].name,
 			fswatch_path_context(o->request, path),
 			"%d files are open already; close some", OPEN_FILES_MAX);
@@ -93,7 +93,7 @@ static bool add_open(struct opening *o)
 	open_files_version(&fs->open_files, path, o->reading.content.version);
 	/* Unsaved edits of a file that was closed meanwhile are counted anew (P4.7). */
 	if (buffer) {
-		buffer_log_opened(&buffer->log, o->reading.chars);
+		buffer_log_opened(&buffer->log, o->reading.content.chars);
 		buffers_changed(&fs->buffers, buffer);
 	}
 	return true;

@@ -6,6 +6,7 @@
 
 static char dir[SCRATCH_SIZE];
 static struct event_base *base;
+static struct worker worker;
 static struct fswatch fs;
 static struct bus_request requests[3];
 
@@ -46,6 +47,9 @@ static void setup(void)
 	ck_assert_int_eq(
 		buffer_store_open(&fs.buffer_store, scratch_path(dir, "data")), 0);
 	ck_assert_int_eq(buffers_init(&fs.buffers, &fs.buffer_store, 1), 0);
+	worker.base = base;
+	fs.worker = &worker;
+	commit_init(&fs);
 	fs.read_jobs = jobs_new(base);
 	ck_assert_ptr_nonnull(fs.read_jobs);
 	for (int i = 0; i < 3; i++)
@@ -58,6 +62,9 @@ static void setup(void)
 static void teardown(void)
 {
 	jobs_free(fs.read_jobs);
+	event_free(fs.turn.end);
+	event_free(fs.turn.sync_timer);
+	event_free(fs.turn.tidy_timer);
 	buffers_fini(&fs.buffers);
 	buffer_store_close(&fs.buffer_store);
 	project_close(&fs.project);
@@ -193,6 +200,36 @@ START_TEST(an_edit_begins_with_what_was_read)
 }
 END_TEST
 
+/* A saved buffer over a file that others have changed. */
+static void serve_saved(void *arg, struct bus_request *request, const void *message)
+{
+	struct buffer *buffer = buffers_find(&fs.buffers, STR_LIT("long.ts"));
+
+	if (reading_buffer_first(
+		    arg, "long.ts", READING_AT_ONCE_BYTES, request, message, serve_saved))
+		return;
+	strcat(served, message);
+	ck_assert_ptr_eq(fswatch_current(&fs, buffer), buffer);
+}
+
+START_TEST(a_saved_buffer_takes_over_what_was_read)
+{
+	const struct buffer *buffer =
+		buffers_set(&fs.buffers, STR_LIT("long.ts"), STR_LIT("saved"));
+
+	gate_close();
+	serve_saved(&fs, &requests[0], "s");
+	ck_assert_uint_eq(buffer->len, 5);
+	gate_open();
+	ck_assert_str_eq(served, "s");
+	ck_assert_uint_eq(fs.content.raw.len, 0);
+	ck_assert_uint_eq(buffer->len, LONG_LINES * 16);
+	ck_assert_int_eq(buffer->chars, LONG_LINES * 16);
+	/* So that writing it down is another turn when it is very long. */
+	ck_assert_uint_eq(fs.turn.bytes, LONG_LINES * 16);
+}
+END_TEST
+
 /* The file went while it waited to be read. */
 static void serve_gone(void *arg, struct bus_request *request, const void *message)
 {
@@ -231,7 +268,7 @@ static void run_own(struct reading *reading)
 	struct own *own = (struct own *)reading;
 
 	own->ran = ++runs;
-	ck_assert_int_eq(reading->chars, (int64_t)reading->content.text.len);
+	ck_assert_int_eq(reading->content.chars, (int64_t)reading->content.text.len);
 }
 
 static void done_own(struct reading *reading)
@@ -270,6 +307,7 @@ int main(void)
 	tcase_add_test(tc, a_long_file_is_read_beside_the_loop);
 	tcase_add_test(tc, a_short_file_is_read_at_once);
 	tcase_add_test(tc, an_edit_begins_with_what_was_read);
+	tcase_add_test(tc, a_saved_buffer_takes_over_what_was_read);
 	tcase_add_test(tc, a_file_that_goes_meanwhile_is_gone);
 	tcase_add_test(tc, who_waits_comes_after_the_one_who_reads);
 	suite_add_tcase(suite, tc);

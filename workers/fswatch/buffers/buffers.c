@@ -111,7 +111,8 @@ static void set_size(struct buffers *b, struct buffer *buffer, size_t len, int64
 	buffer->lines = -1;
 }
 
-struct buffer *buffers_set(struct buffers *b, struct str path, struct str content)
+struct buffer *buffers_set_counted(
+	struct buffers *b, struct str path, struct str content, int64_t chars)
 {
 	struct buffer *buffer = find_or_insert(b, path, content.len);
 
@@ -120,8 +121,13 @@ struct buffer *buffers_set(struct buffers *b, struct str path, struct str conten
 	make_room(buffer, content.len);
 	if (content.len > 0)
 		memcpy(buffer->content, content.ptr, content.len);
-	set_size(b, buffer, content.len, (int64_t)utf8_utf16_len(content));
+	set_size(b, buffer, content.len, chars);
 	return buffer;
+}
+
+struct buffer *buffers_set(struct buffers *b, struct str path, struct str content)
+{
+	return buffers_set_counted(b, path, content, (int64_t)utf8_utf16_len(content));
 }
 
 struct buffer *buffers_take(

@@ -67,6 +67,9 @@ struct buffer *buffers_find(const struct buffers *buffers, struct str path);
  * then the buffer is as it was.
  */
 struct buffer *buffers_set(struct buffers *buffers, struct str path, struct str content);
+/* The same of a content whose UTF-16 code units were counted before. */
+struct buffer *buffers_set_counted(
+	struct buffers *buffers, struct str path, struct str content, int64_t chars);
 /* The same without copying or counting: the memory of `content`, which has `chars` UTF-16 code
  * units, is taken over unless the result is NULL. */
 struct buffer *buffers_take(

@@ -1,5 +1,6 @@
 /* read.c - see read.h. */
 #include "workers/fswatch/disk/read.h"
+#include "common/base/utf8.h"
 #include "workers/fswatch/disk/fault.h"
 #include "workers/fswatch/disk/language.h"
 #include <errno.h>
@@ -81,6 +82,7 @@ static void judge(struct file_content *c, bool binary)
 		c->text = buf_str(&c->decoded);
 	}
 	c->line_count = c->binary ? 0 : count_lines(c->text);
+	c->chars = (int64_t)utf8_utf16_len(c->text);
 }
 
 int read_file(const struct project *p, const char *key, struct file_content *c)

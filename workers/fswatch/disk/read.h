@@ -23,6 +23,7 @@ struct file_content {
 	struct encoding encoding;
 	bool binary;
 	size_t line_count; /* pieces between "\n"; 0 for a binary file */
+	int64_t chars;	   /* UTF-16 code units of the text */
 	char version[HASH_VERSION_SIZE];
 };
 
