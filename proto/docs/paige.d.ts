@@ -242,6 +242,22 @@ export interface EditorSelection {
 	selectedText?: string;
 }
 
+/** Highlighted lines, as editor:highlight_lines told them: the text may have moved since. */
+export interface EditorHighlightRef {
+	/** The file. */
+	path: string;
+	/** First line. */
+	start: number;
+	/** Last line, not before the first. */
+	end: number;
+}
+
+/** A file that lights up. */
+export interface ExplorerHintRef {
+	/** The file, as explorer:hint_files told it. */
+	path: string;
+}
+
 /** What a compiler or a linter reports about a piece of a file. */
 export interface EditorDiagnostic {
 	/** The piece. Lines and columns are counted from 1, as everywhere here; those of LSP from 0. */
@@ -361,6 +377,14 @@ export interface ObserverMute {
 	muted: boolean;
 }
 
+/** What the learner says to a nudge. */
+export interface ObserverNudgeAnswer {
+	/** That of the nudge. */
+	signal: NudgeSignal;
+	/** True: it helped. False: not now, and the time until the next nudge begins anew. */
+	helpful: boolean;
+}
+
 /** One guard machine. */
 export interface GuardRef {
 	/** Which of the four. */
@@ -403,6 +427,8 @@ export interface ConnectionInit {
 	capabilities: Capabilities;
 	/** Which parts of the product are on. */
 	featureFlags: FeatureFlags;
+	/** A script answers in Claude's place (CLAUDE_SCRIPTED): windows tell the learner. */
+	claudeScripted: boolean;
 	/** Version of the daemon. */
 	serverVersion: string;
 	/** Version of this protocol. */
@@ -2169,6 +2195,8 @@ export interface WorkerLogLines {
 export interface ClientPayloads {
 	/** First message; answered by connection:init. */
 	"connection:hello": ConnectionHello;
+	/** Answered by connection:pong to the sender, at once: for pages, which cannot send the pings of WebSocket. */
+	"connection:ping": Empty;
 	/** Answered by fs:content to all. */
 	"file:open": FileOpen;
 	/** Answered by fs:save_ack or fs:save_error to all. */
@@ -2181,6 +2209,10 @@ export interface ClientPayloads {
 	"editor:tab_switch": EditorTabSwitch;
 	/** Not answered. */
 	"editor:selection": EditorSelection;
+	/** Answered by editor:highlight_dismissed to all. */
+	"editor:dismiss_highlight": EditorHighlightRef;
+	/** Answered by explorer:hint_dismissed to all. */
+	"explorer:dismiss_hint": ExplorerHintRef;
 	/** Not answered. A model sees them in paige_get_session_state. */
 	"editor:diagnostics": EditorDiagnostics;
 	/** Ignored. */
@@ -2219,6 +2251,8 @@ export interface ClientPayloads {
 	"practice:submit_solution": PracticeSubmitSolution;
 	/** Answered by observer:status to all; ignored without a session (EC-70). */
 	"observer:mute": ObserverMute;
+	/** Not answered. After helpful: false the time until the next nudge begins anew. */
+	"observer:nudge_answer": ObserverNudgeAnswer;
 	/** Answered by log:rows to the sender. */
 	"log:page": LogQuery;
 	/** While it is on, log:row for each new row and observer:decision for each decision. Not answered. */
@@ -2261,6 +2295,8 @@ export interface ServerPayloads {
 	"connection:init": ConnectionInit;
 	/** To the sender, or to all for a file that cannot be opened (EC-26). */
 	"connection:error": ConnectionError;
+	/** Answers connection:ping. */
+	"connection:pong": Empty;
 	/** After connection:init, at the start of a session, and after a burst of changes. */
 	"fs:tree": FsTree;
 	/** One change in the project. */
@@ -2277,6 +2313,10 @@ export interface ServerPayloads {
 	"editor:highlight_lines": EditorHighlightLines;
 	/** From paige_clear_highlights. */
 	"editor:clear_highlights": EditorClearHighlights;
+	/** Answers editor:dismiss_highlight. */
+	"editor:highlight_dismissed": EditorHighlightRef;
+	/** Answers explorer:dismiss_hint. */
+	"explorer:hint_dismissed": ExplorerHintRef;
 	/** Answers session:start. */
 	"session:started": SessionStarted;
 	/** Answers session:resume; fresh state for a client of another epoch. */

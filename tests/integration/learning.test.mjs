@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { QUESTION } from './lib/project.mjs';
 import { sideBySide as scenario } from './lib/scenario.mjs';
-import { until } from './lib/wait.mjs';
+import { sleep, until } from './lib/wait.mjs';
 
 const QUICK = { LLM_RETRY_BASE_MS: '50', LLM_FLOW_RETRY_MS: '50', MEMORY: 'embedded', MODEL_SONNET: 'claude-sonnet-4-5-20250929', MODEL_HAIKU: 'claude-haiku-4-5-20251001' };
 const PLAN = { planText: '1. Read greet\n2. Test it', issueSummary: 'greet fails without a name' };
@@ -212,6 +212,31 @@ scenario('the Observer nudges, then cools down; a question that fails costs noth
   const held = await daemon.logged('nudge_suppressed');
   assert.deepEqual(held.map((row) => row.data), [{ signal: null, confidence: null, reason: 'cooldown' }]);
   assert.equal(asked('observer_triage').length, 2);
+});
+
+scenario('what the learner says to a nudge is logged, and "not now" begins the cooldown anew', async (t) => {
+  const context = { current_file: null, expected_file: null, time_in_file: null, phase_description: null };
+  const cooldown = 8000;
+  const { daemon, editor } = await world(t, { observer_triage: { should_nudge: true, confidence: 0.7, signal: 'wrong_file', reasoning: 'r', suggested_context: context } }, { OBSERVER_COOLDOWN_MS: String(cooldown) });
+  await begin(editor);
+  await editor.next('observer:status', { where: ({ active }) => active });
+  editor.send('file:open', { path: 'README.md' });
+  await editor.next('observer:nudge');
+  const nudged = Date.now();
+  editor.send('observer:nudge_answer', { signal: 'wrong_file', helpful: true });
+  await daemon.logged('nudge_answered');
+  await sleep(nudged + cooldown / 2 - Date.now());
+  editor.send('observer:nudge_answer', { signal: 'wrong_file', helpful: false });
+  const rows = await daemon.logged('nudge_answered', 2);
+  assert.deepEqual(rows.map((row) => row.data), [{ signal: 'wrong_file', helpful: true }, { signal: 'wrong_file', helpful: false }]);
+  await sleep(nudged + cooldown + 500 - Date.now());
+  editor.send('file:open', { path: 'README.md' });
+  assert.deepEqual((await daemon.logged('nudge_suppressed')).map((row) => row.data.reason), ['cooldown']);
+
+  editor.send('observer:nudge_answer', { signal: 'rain', helpful: false });
+  const { payload } = await editor.next('connection:error');
+  assert.equal(payload.code, 'INVALID_MESSAGE');
+  assert.match(payload.message, /signal/);
 });
 
 scenario('a nudge for a session that has ended is thrown away', async (t) => {

@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PAIGED } from './lib/daemon.mjs';
+import { Editor } from './lib/editor.mjs';
 import { alive, descendants } from './lib/processes.mjs';
 import { smallProject } from './lib/project.mjs';
 import { scenario } from './lib/scenario.mjs';
@@ -42,7 +43,7 @@ function run(t, args, { env = {}, cwd, command = [RUN], cache = true } = {}) {
 }
 
 /** Waits for the words that tell how to go on, checks that it serves, stops it and checks that nothing is left. */
-async function servesAndStops(started, projectDir) {
+async function servesAndStops(started, projectDir, look = async () => {}) {
   const [, url] = await until('the address', () => started.said.match(/Paige is running at (http:\/\/\S+) and coaches on/), { ms: 30000 }).catch((error) => {
     throw new Error(`${error.message}\n${started.said}`);
   });
@@ -50,6 +51,7 @@ async function servesAndStops(started, projectDir) {
   assert.ok(started.said.includes(`claude mcp add --transport http paige ${url}/mcp`), started.said);
   assert.ok(started.said.includes(`${url.replace('http', 'ws')}/ws`), started.said);
   assert.equal((await fetch(`${url}/ready`)).status, 200);
+  await look(url);
   const family = descendants(started.child.pid);
   started.child.kill('SIGTERM');
   assert.equal(await started.ended, 0, started.said);
@@ -75,7 +77,10 @@ scenario('the key may stand in paige.conf, the project is the current directory,
 
 scenario('--demo needs no key', async (t) => {
   const projectDir = t.keep(smallProject());
-  await servesAndStops(run(t, ['--demo', projectDir]), projectDir);
+  await servesAndStops(run(t, ['--demo', projectDir]), projectDir, async (url) => {
+    const editor = t.closeLater(await Editor.connect({ port: new URL(url).port }));
+    assert.equal(editor.init.claudeScripted, true, 'windows can tell that a script answers');
+  });
 });
 
 scenario('it works by whatever way it is called: by a link, by sh, with CDPATH, and with blanks in the paths', async (t) => {

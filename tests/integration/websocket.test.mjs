@@ -303,6 +303,34 @@ scenario('after a crash of the gateway nothing is resumed by mistake: every wind
   back.destroy();
 });
 
+scenario('a highlight and a hint that the learner takes away are logged, and every window hears of it', async (t) => {
+  const daemon = await t.daemon();
+  const [one, other] = [await t.editor(daemon), await t.editor(daemon)];
+  one.send('session:start', {});
+  await one.next('session:started');
+  one.send('editor:dismiss_highlight', { path: 'src/greet.ts', start: 2, end: 3 });
+  assert.deepEqual((await other.next('editor:highlight_dismissed')).payload, { path: 'src/greet.ts', start: 2, end: 3 });
+  assert.deepEqual((await daemon.logged('highlight_dismissed')).map((row) => row.data), [{ path: 'src/greet.ts', start: 2, end: 3 }]);
+  one.send('explorer:dismiss_hint', { path: 'README.md' });
+  assert.deepEqual((await other.next('explorer:hint_dismissed')).payload, { path: 'README.md' });
+  assert.deepEqual((await daemon.logged('hint_dismissed')).map((row) => row.data), [{ path: 'README.md' }]);
+
+  for (const [payload, rule] of [[{ path: 'a', start: 3, end: 2 }, /end: 2 is before start, 3/], [{ path: 'a', start: 0, end: 2 }, /start/], [{ path: '', start: 1, end: 2 }, /path/]]) {
+    one.send('editor:dismiss_highlight', payload);
+    const { payload: error } = await one.next('connection:error');
+    assert.equal(error.code, 'INVALID_MESSAGE');
+    assert.match(error.message, rule);
+  }
+});
+
+scenario('connection:ping is answered with its id, to the sender alone', async (t) => {
+  const daemon = await t.daemon();
+  const [one, other] = [await t.editor(daemon), await t.editor(daemon)];
+  const answer = await one.ask('connection:ping', {}, 'connection:pong');
+  assert.deepEqual(answer.payload, {});
+  assert.deepEqual(other.of('connection:pong'), []);
+});
+
 scenario('stopping closes every window with 1001', async (t) => {
   const daemon = await t.daemon();
   const all = await Promise.all(Array.from({ length: 5 }, () => RawWebSocket.open(daemon)));

@@ -5,19 +5,11 @@ import path from 'node:path';
 import { smallProject } from '../integration/lib/project.mjs';
 import { sideBySide as scenario } from '../integration/lib/scenario.mjs';
 import { until } from '../integration/lib/wait.mjs';
-import { launch, Person } from './lib/browser.mjs';
+import { Person } from './lib/browser.mjs';
+import { buffer, world } from './lib/world.mjs';
 
 const PLAN = { planText: '# Plan\n\n1. Read greet\n2. Greet nobody politely\n3. Test it', issueSummary: 'greet fails without a name' };
 const LONG = 'a-name-that-goes-on-and-on-far-beyond-what-any-column-of-the-tree-or-a-tab-has-room-for.ts';
-
-async function world(t, options = {}) {
-  const claude = await t.claude();
-  const daemon = await t.daemon({ env: { ANTHROPIC_BASE_URL: claude.url, LLM_RETRY_BASE_MS: '200' }, ...options });
-  const { browser } = t.closeLater(await launch());
-  return { claude, daemon, browser, mcp: await t.mcp(daemon) };
-}
-
-const buffer = (mcp, path) => mcp.ok('paige_get_buffer', { path });
 
 scenario('the first visit: what to do is said, and the first step works without a session', async (t) => {
   const { daemon, browser, mcp } = await world(t, { projectDir: t.keep(smallProject({ [`src/${LONG}`]: 'export {};\n' })) });
@@ -61,6 +53,13 @@ scenario('open, type, Claude points, the mark moves with the text, save, conflic
   await page.keyboard.type('// above\n');
   await until('the mark on the third line', async () => JSON.stringify((await marked()).slice(0, 4)) === '[false,false,true,false]');
   await person.picture('work-highlight');
+  const other = await Person.at(browser, daemon, { hash: '#/work/src/greet.ts' });
+  await other.page.getByRole('button', { name: 'Close src/greet.ts' }).waitFor();
+  await mcp.ok('paige_highlight_lines', { path: 'src/greet.ts', start: 3, end: 3, style: 'hint', hoverText: 'For both' });
+  await other.page.getByRole('note').filter({ hasText: 'For both' }).waitFor();
+  await page.getByRole('note').filter({ hasText: 'For both' }).getByRole('button', { name: 'Dismiss' }).click();
+  await other.page.getByRole('note').filter({ hasText: 'For both' }).waitFor({ state: 'detached' });
+  await other.close();
   await note.getByRole('button', { name: 'Dismiss' }).click();
   assert.equal(await note.count(), 0);
 
@@ -73,7 +72,9 @@ scenario('open, type, Claude points, the mark moves with the text, save, conflic
   fs.writeFileSync(file, `// theirs\n${before}`);
   await page.getByText('The file changed on disk').waitFor();
   await page.getByRole('button', { name: 'Compare' }).click();
-  await page.getByText('Mine, from line 1').waitFor();
+  const comparison = page.getByRole('group', { name: 'Comparison' });
+  await comparison.getByText('// above mine').waitFor();
+  assert.equal((await comparison.locator('.removed').textContent()).replace(/\s+/g, ' '), '1−on disk: // theirs');
   await person.accessible('a conflict');
   await person.picture('work-conflict');
   await page.getByRole('button', { name: 'Keep mine' }).click();
@@ -116,6 +117,7 @@ scenario('a session from its start to its end: plan, phases, explanation, messag
 
   await page.getByRole('button', { name: 'Mute' }).click();
   await page.getByRole('button', { name: 'Mute', pressed: true }).waitFor();
+  await page.getByRole('status').filter({ hasText: /^Connected, session on issue 7, nudges muted, \$0\.00 today, scripted Claude$/ }).waitFor();
   for (const scheme of ['light', 'dark'])
     for (const width of [1280, 800]) {
       await page.emulateMedia({ colorScheme: scheme });

@@ -5,6 +5,7 @@
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
+#include "proto/tables/actions.h"
 #include "workers/observer/observer.h"
 #include <stdlib.h>
 
@@ -87,8 +88,12 @@ static void on_action(void *arg, const struct bus_event *event)
 	struct arena arena = {0};
 	yyjson_doc *doc;
 
-	if (decode(event, action_event_type(), &arena, &action, &doc))
+	if (decode(event, action_event_type(), &arena, &action, &doc)) {
 		observer_on_action(arg, action.session_id, action.type);
+		if (action_by_name(action.type) == ACTION_NUDGE_ANSWERED &&
+			yyjson_is_false(yyjson_obj_get(action.data.val, "helpful")))
+			observer_not_now(arg, action.session_id);
+	}
 	yyjson_doc_free(doc);
 	arena_free(&arena);
 }

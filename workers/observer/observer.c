@@ -341,6 +341,12 @@ void observer_on_action(struct observer *o, struct str session_id, struct str ty
 		step(o, POLICY_ACTIVITY, OBSERVER_FILE_OPEN);
 }
 
+void observer_not_now(struct observer *o, struct str session_id)
+{
+	if (o->active && str_is(session_id, o->session_id))
+		policy_not_now(&o->policy, now_ms());
+}
+
 void observer_mute(struct observer *o, bool muted)
 {
 	struct observer_muted_data data = {.muted = muted, .has_muted = true};

@@ -35,6 +35,8 @@ void observer_start(struct observer *o, struct str session_id);
 void observer_stop(struct observer *o);
 /* An event of the bus. */
 void observer_on_action(struct observer *o, struct str session_id, struct str type);
+/* The learner said "not now". */
+void observer_not_now(struct observer *o, struct str session_id);
 void observer_on_buffer_update(struct observer *o);
 /* FR-144; ignored with a warning without a session (EC-70). */
 void observer_mute(struct observer *o, bool muted);

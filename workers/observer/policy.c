@@ -123,6 +123,11 @@ enum policy_outcome policy_answered(struct policy *p, bool should_nudge,
 	return POLICY_NUDGE;
 }
 
+void policy_not_now(struct policy *p, int64_t now_ms)
+{
+	p->last_nudge_ms = now_ms;
+}
+
 void policy_failed(struct policy *p)
 {
 	p->evaluating = false;

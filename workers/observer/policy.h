@@ -75,6 +75,8 @@ bool policy_is_idle(const struct policy *p, int64_t now_ms);
 /* The model answered. `signal_is_none`: its signal is no_nudge. */
 enum policy_outcome policy_answered(struct policy *p, bool should_nudge,
 	double confidence, bool signal_is_none, int64_t now_ms);
+/* The learner said "not now" to a nudge: the cooldown begins anew. */
+void policy_not_now(struct policy *p, int64_t now_ms);
 /* The model could not be asked. */
 void policy_failed(struct policy *p);
 

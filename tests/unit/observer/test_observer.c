@@ -121,6 +121,22 @@ START_TEST(the_cooldown_ends_on_time)
 }
 END_TEST
 
+START_TEST(not_now_begins_the_cooldown_anew)
+{
+	struct policy p;
+
+	policy_init(&p, &config, START);
+	PLAY("first", &p, {POLICY_TRIGGER, 0, POLICY_ASK});
+	ck_assert_int_eq(policy_answered(&p, true, 0.7, false, START), POLICY_NUDGE);
+	policy_not_now(&p, START + 100000);
+	PLAY("the cooldown counts from the answer", &p,
+		{POLICY_TRIGGER, 120000, POLICY_COOLDOWN},
+		{POLICY_TRIGGER, 219999, POLICY_COOLDOWN},
+		{POLICY_TRIGGER, 220000, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
 START_TEST(idleness_is_looked_at_once)
 {
 	struct policy p;
@@ -329,6 +345,7 @@ int main(void)
 	tcase_add_test(tcase, more_than_ten_actions_in_a_minute_are_flow);
 	tcase_add_test(tcase, edits_held_back_are_told_once);
 	tcase_add_test(tcase, the_cooldown_ends_on_time);
+	tcase_add_test(tcase, not_now_begins_the_cooldown_anew);
 	tcase_add_test(tcase, idleness_is_looked_at_once);
 	tcase_add_test(tcase, idleness_that_was_held_back_is_asked_later);
 	tcase_add_test(tcase, muted_is_silent_but_listens);

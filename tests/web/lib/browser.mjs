@@ -11,20 +11,22 @@ const AXE = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 /** Where pictures go; none are made without it. */
 const PICTURES = process.env.PAIGE_PICTURES;
 
-export async function launch() {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+/** args: for the browser besides. */
+export async function launch(args = []) {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...args] });
   return { browser, close: () => browser.close() };
 }
 
 export class Person {
-  /** options: scheme light or dark; width. */
-  static async at(browser, daemon, { scheme = 'light', width = 1280, height = 800, hash = '', allow = () => false } = {}) {
+  /** options: scheme light or dark; width; allow: which faults are expected; before: runs in the page before its own scripts. */
+  static async at(browser, daemon, { scheme = 'light', width = 1280, height = 800, hash = '', allow = () => false, before } = {}) {
     const person = new Person();
     person.daemon = daemon;
     person.faults = [];
     person.context = await browser.newContext({ colorScheme: scheme, viewport: { width, height }, reducedMotion: 'reduce' });
     person.page = await person.context.newPage();
     person.#watch(person.page, allow);
+    if (before) await person.page.addInitScript(before);
     await person.page.goto(`${daemon.url}/${hash}`);
     return person;
   }

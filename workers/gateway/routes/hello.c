@@ -148,6 +148,8 @@ static void send_init(const struct greeting *g)
 			.practice_mode_enabled = gateway->fleet.workers[WORKER_LLM].up,
 			.has_practice_mode_enabled = true},
 		.has_feature_flags = true,
+		.claude_scripted = gateway->worker->settings->claude_scripted != 0,
+		.has_claude_scripted = true,
 		.server_version = STR_LIT(PAIGE_VERSION),
 		.protocol_version = HELLO_PROTOCOL_VERSION,
 		.has_protocol_version = true,

@@ -9,6 +9,7 @@
 #include "workers/gateway/routes/follow.h"
 #include "workers/gateway/routes/guard_watch.h"
 #include "workers/gateway/routes/hello.h"
+#include "workers/gateway/routes/ping.h"
 #include "workers/gateway/routes/restored.h"
 #include "workers/gateway/routes/supervisor.h"
 #include "workers/gateway/routes/terminal.h"

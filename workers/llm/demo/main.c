@@ -2,8 +2,8 @@
  * main.c - paige-demo: runs a program with a scripted Claude beside it, for looking at
  * Paige without an API key. `paige-demo PROGRAM [ARGUMENT...]`
  *
- * Listens on 127.0.0.1, gives PROGRAM an ANTHROPIC_BASE_URL that leads here and a
- * placeholder for a key, hands on signals, and ends with the program's own exit code.
+ * Listens on 127.0.0.1, gives PROGRAM an ANTHROPIC_BASE_URL that leads here, a
+ * placeholder for a key and CLAUDE_SCRIPTED, hands on signals, and ends with the program's own exit code.
  * Never used when there is a key.
  */
 #include "common/base/log.h"
@@ -211,6 +211,7 @@ static pid_t start(char **argv, const char *url)
 	setpgid(0, 0); /* so that Ctrl-C reaches it once, handed on */
 	setenv("ANTHROPIC_BASE_URL", url, 1);
 	setenv("ANTHROPIC_API_KEY", "demo", 1);
+	setenv("CLAUDE_SCRIPTED", "yes", 1);
 	if (getppid() == parent)
 		execvp(argv[0], argv);
 	fprintf(stderr, "paige-demo: %s: %s\n", argv[0], strerror(errno));

@@ -260,3 +260,51 @@ int activity_idle_end(struct store *store, struct call *call)
 {
 	return log_activity(store, call, ACTION_IDLE_END, &(struct empty){0});
 }
+
+int activity_nudge_answer(struct store *store, struct call *call)
+{
+	const struct observer_nudge_answer *request = call->message;
+
+	return log_activity(store, call, ACTION_NUDGE_ANSWERED,
+		&(struct nudge_answered_data){
+			.signal = request->signal,
+			.has_signal = true,
+			.helpful = request->helpful,
+			.has_helpful = true,
+		});
+}
+
+int activity_dismiss_highlight(struct store *store, struct call *call)
+{
+	const struct editor_highlight_ref *request = call->message;
+	int result;
+
+	if (request->end < request->start)
+		return call_refuse(call, ERROR_INVALID_MESSAGE,
+			"end: %lld is before start, %lld", (long long)request->end,
+			(long long)request->start);
+	result = action_log(store, call, 0, ACTION_HIGHLIGHT_DISMISSED,
+		&(struct highlight_dismissed_data){
+			.path = request->path,
+			.start = request->start,
+			.has_start = true,
+			.end = request->end,
+			.has_end = true,
+		});
+	if (result < 0)
+		return result;
+	call_answer(call, request);
+	return 0;
+}
+
+int activity_dismiss_hint(struct store *store, struct call *call)
+{
+	const struct explorer_hint_ref *request = call->message;
+	int result = action_log(store, call, 0, ACTION_HINT_DISMISSED,
+		&(struct path_data){.path = request->path});
+
+	if (result < 0)
+		return result;
+	call_answer(call, request);
+	return 0;
+}

@@ -1,4 +1,5 @@
 // coach.js - the column of the coach: the session, its phases, and what was said.
+import { prose } from './code_text.js';
 import { button, el, fill, freshId, region, setText } from './dom.js';
 import { clock, title } from './format.js';
 
@@ -6,6 +7,7 @@ import { clock, title } from './format.js';
  * @typedef {import('./session.js').Entry} Entry
  * @typedef {import('./session.js').Phase} Phase
  * @typedef {import('../../../../proto/docs/paige').MessageAnchor} MessageAnchor
+ * @typedef {{problem(text: string): void, go(anchor: MessageAnchor): void}} Host `problem`: tells what went wrong; `go`: shows a place
  */
 
 const levels = ['None', 'File', 'Region', 'Line'];
@@ -68,21 +70,42 @@ function phasesCard(session) {
   return region('Phases', { class: 'card' }, progress, list, empty);
 }
 
-/** @param {Entry} entry @param {(anchor: MessageAnchor) => void} go @param {() => void} dismiss */
-function bubble({ kind, title: name, text, facts, anchor, at }, go, dismiss) {
+/**
+ * What the learner may say to a nudge.
+ * @param {NonNullable<Entry['signal']>} signal
+ * @param {import('./main.js').App} app
+ * @param {Host} host
+ */
+function answers(signal, { connection }, host) {
+  const row = el('span', { class: 'row answers', 'aria-live': 'polite' });
+  const say = (/** @type {boolean} */ helpful) => {
+    if (!connection.tell('observer:nudge_answer', { signal, helpful })) return host.problem('There is no connection to Paige: answer when it is back.');
+    fill(row, el('span', { class: 'said' }, helpful ? 'You said: helpful.' : 'You said: not now. It waits longer before the next.'));
+  };
+  fill(row, button('Helpful', () => say(true), { class: 'small' }), button('Not now', () => say(false), { class: 'small' }));
+  return row;
+}
+
+/**
+ * @param {Entry} entry
+ * @param {import('./main.js').App} app
+ * @param {Host} host
+ */
+function bubble({ key, kind, title: name, text, facts, anchor, at, signal }, app, host) {
   const line = anchor?.range?.startLine;
   return el(
     'li',
     { class: `bubble ${kind}` },
     el('div', { class: 'bubble-head' }, el('span', { class: 'kind' }, kinds[kind] ?? title(kind)), el('strong', {}, name), el('time', { datetime: new Date(at).toISOString() }, clock(at))),
-    el('p', { class: 'text' }, text),
+    prose(text),
     facts.length > 0 && el('ul', { class: 'facts' }, facts.map((fact) => el('li', {}, fact))),
-    el('div', { class: 'row end' }, anchor && button(line ? `${anchor.path}:${line}` : anchor.path, () => go(anchor), { class: 'small link' }), button('Dismiss', dismiss, { class: 'small' })),
+    el('div', { class: 'row end' }, signal && answers(signal, app, host), anchor && button(line ? `${anchor.path}:${line}` : anchor.path, () => host.go(anchor), { class: 'small link' }), button('Dismiss', () => app.session.dismiss(key), { class: 'small' })),
   );
 }
 
-/** @param {import('./session.js').Session} session @param {(anchor: MessageAnchor) => void} go */
-function messagesCard(session, go) {
+/** @param {import('./main.js').App} app @param {Host} host */
+function messagesCard(app, host) {
+  const { session } = app;
   const list = el('ol', { class: 'bubbles', 'aria-live': 'polite' });
   const empty = el('p', { class: 'empty' }, 'What Claude and the Observer say appears here.');
   /** @type {Map<number, HTMLElement>} */
@@ -96,7 +119,7 @@ function messagesCard(session, go) {
     }
     for (const entry of entries) {
       if (shown.has(entry.key)) continue;
-      const node = bubble(entry, go, () => session.dismiss(entry.key));
+      const node = bubble(entry, app, host);
       shown.set(entry.key, node);
       list.prepend(node);
     }
@@ -134,8 +157,8 @@ function firstSteps({ session }, files) {
 /**
  * @param {import('./main.js').App} app
  * @param {import('./files.js').Files} files
- * @param {{problem(text: string): void, go(anchor: MessageAnchor): void}} host
+ * @param {Host} host
  */
 export function coachColumn(app, files, host) {
-  return el('aside', { class: 'coach', 'aria-label': 'Coach' }, sessionCard(app, host), firstSteps(app, files), phasesCard(app.session), messagesCard(app.session, host.go));
+  return el('aside', { class: 'coach', 'aria-label': 'Coach' }, sessionCard(app, host), firstSteps(app, files), phasesCard(app.session), messagesCard(app, host));
 }

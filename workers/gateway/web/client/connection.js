@@ -16,6 +16,9 @@ const AGAIN_MAX_MS = 5000;
 /** A daemon that does not answer the hello within this is dialed anew. */
 const GREETING_MS = 10000;
 const ANSWER_MS = 15000;
+/** After so long without a word the daemon is asked whether it is there: a connection that nobody closed can still be dead. */
+const QUIET_MS = 5000;
+const PONG_MS = 5000;
 const QUESTIONS_MAX = 256;
 
 /** What the daemon answers when it refuses. */
@@ -41,6 +44,8 @@ export class Connection {
     this.count = 0;
     this.again = AGAIN_MS;
     this.timer = 0;
+    this.quiet = 0;
+    this.heard = Date.now();
     this.began = Date.now().toString(36);
     for (const event of ['online', 'pageshow']) window.addEventListener(event, () => this.hurry());
     document.addEventListener('visibilitychange', () => document.hidden || this.hurry());
@@ -51,15 +56,40 @@ export class Connection {
     clearTimeout(this.timer);
     const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`);
     this.socket = socket;
-    this.timer = window.setTimeout(() => socket.close(), GREETING_MS);
+    this.timer = window.setTimeout(() => this.drop(socket), GREETING_MS);
     socket.onopen = () => this.hello();
     socket.onmessage = (event) => this.take(socket, String(event.data));
     socket.onclose = () => this.lost(socket);
   }
 
-  /** Does not wait for the next try. */
+  /** Does not wait: for the next try, or for silence before it asks whether the daemon is there. */
   hurry() {
     if (!this.socket) this.start();
+    else if (this.status.now.up) this.probe(this.socket);
+  }
+
+  /** @param {WebSocket} socket */
+  listenOn(socket) {
+    this.heard = Date.now();
+    clearTimeout(this.quiet);
+    this.quiet = window.setTimeout(() => this.probe(socket), QUIET_MS);
+  }
+
+  /** @param {WebSocket} socket */
+  probe(socket) {
+    clearTimeout(this.quiet);
+    this.ask('connection:ping', {}, ['connection:pong'], { ms: PONG_MS }).catch((error) => {
+      if (!(error instanceof Refused) && Date.now() - this.heard >= PONG_MS) this.drop(socket);
+    });
+  }
+
+  /**
+   * Gives up a connection without waiting for the other side.
+   * @param {WebSocket} socket
+   */
+  drop(socket) {
+    socket.close();
+    this.lost(socket);
   }
 
   hello() {
@@ -75,6 +105,7 @@ export class Connection {
     /** @type {ServerMessage} */
     const message = JSON.parse(text);
     this.seq = message.seq;
+    this.listenOn(socket);
     if (message.type === 'connection:init') {
       clearTimeout(this.timer);
       this.again = AGAIN_MS;
@@ -108,7 +139,9 @@ export class Connection {
     if (socket !== this.socket) return;
     this.socket = null;
     clearTimeout(this.timer);
-    if (this.status.now.up) this.status.update((status) => ({ ...status, up: false, since: Date.now() }));
+    clearTimeout(this.quiet);
+    // Since the last word, since a connection may have been dead for some seconds before that was noticed.
+    if (this.status.now.up) this.status.update((status) => ({ ...status, up: false, since: this.heard }));
     for (const [id, question] of [...this.questions]) {
       this.forget(id, question);
       question.fail(new Error('The connection to Paige was lost before the answer came.'));

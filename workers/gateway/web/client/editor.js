@@ -104,10 +104,7 @@ export class Editor {
 
   /** @param {OpenFile} file @param {Highlight} highlight */
   dismiss(file, highlight) {
-    const mark = file.marks.find((other) => other.highlight === highlight);
-    mark?.clear();
-    file.marks = file.marks.filter((other) => other !== mark);
-    this.files.highlights.set(file.path, (this.files.highlights.get(file.path) ?? []).filter((other) => other !== highlight));
+    this.files.dismissHighlight({ ...highlight, path: file.path });
     this.focus();
   }
 

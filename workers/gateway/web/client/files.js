@@ -97,11 +97,16 @@ export class Files {
     connection.on('fs:content', ({ payload }) => this.loaded(payload.path, payload.language, { version: payload.version, content: payload.content }));
     connection.on('editor:open_file', ({ payload }) => this.show(payload.path));
     connection.on('fs:save_ack', ({ payload }) => this.acknowledged(payload.path, payload.version));
-    connection.on('fs:tree_update', ({ payload }) => this.touched(payload.action, payload.path));
+    connection.on('fs:tree_update', ({ payload }) => (payload.action === 'rename' && payload.newPath ? this.renamed(payload.path, payload.newPath) : this.touched(payload.action, payload.path)));
     connection.on('editor:highlight_lines', ({ payload }) => this.highlight(payload));
     connection.on('editor:clear_highlights', ({ payload }) => this.clearHighlights(payload.path));
     connection.on('explorer:hint_files', ({ payload }) => {
       for (const { path, style } of payload.hints) this.hints.set(path, style);
+      this.tell();
+    });
+    connection.on('editor:highlight_dismissed', ({ payload: { path, start, end } }) => this.dropHighlight(path, start, end));
+    connection.on('explorer:hint_dismissed', ({ payload }) => {
+      this.hints.delete(payload.path);
       this.tell();
     });
     connection.on('explorer:clear_hints', () => {
@@ -244,7 +249,8 @@ export class Files {
 
   /** @param {OpenFile} file @param {{force?: boolean}} [options] force: whatever the disk has now is replaced */
   async save(file, options) {
-    const force = options?.force === true;
+    // What was deleted has no version to be held against: saving it makes it anew.
+    const force = options?.force === true || file.missing;
     if (file.binary || file.saving) return;
     clearTimeout(file.timer);
     file.saving = true;
@@ -322,12 +328,52 @@ export class Files {
     this.tell();
   }
 
+  /**
+   * A file or directory has another name. What is open of it goes with it, with what is unsaved.
+   * @param {string} from
+   * @param {string} to
+   */
+  renamed(from, to) {
+    const under = (/** @type {string} */ path) => path === from || path.startsWith(`${from}/`);
+    const moved = [...this.open.values()].filter((file) => under(file.path));
+    if (!moved.length) return this.touched('change', to);
+    const old = new Set([...this.open.keys()]);
+    for (const file of moved) {
+      const path = to + file.path.slice(from.length);
+      this.connection.tell('file:close', { path: file.path });
+      // An open file of the new name was replaced on the disk by this one, as editors save: it stays what it is.
+      if (old.has(path)) this.gone(file);
+      else this.rename(file, path);
+    }
+    this.touched('change', to);
+    if (this.current.now) this.current.set(this.current.now);
+    this.keep();
+    this.tell();
+  }
+
+  /** @param {OpenFile} file */
+  gone(file) {
+    file.missing = true;
+  }
+
+  /** @param {OpenFile} file @param {string} path */
+  rename(file, path) {
+    const highlights = this.highlights.get(file.path);
+    this.highlights.delete(file.path);
+    if (highlights) for (const highlight of highlights) highlight.path = path;
+    if (highlights) this.highlights.set(path, highlights);
+    this.open = new Map([...this.open.values()].map((other) => [other === file ? path : other.path, other]));
+    file.path = path;
+    if (file.dirty) this.send(file);
+    this.look(path);
+  }
+
   /** @param {string} action @param {string} path */
   touched(action, path) {
     const file = this.open.get(path);
     if (!file) return;
     if (action === 'unlink') {
-      file.missing = true;
+      this.gone(file);
       this.tell();
     } else if (action === 'change' || action === 'add') this.look(path);
   }
@@ -336,6 +382,36 @@ export class Files {
   highlight(highlight) {
     const list = this.highlights.get(highlight.path) ?? [];
     this.highlights.set(highlight.path, [...list, highlight].slice(-HIGHLIGHTS_MAX));
+    this.tell();
+  }
+
+  /**
+   * Takes a highlight away, here and in every other window.
+   * @param {Highlight} highlight
+   */
+  dismissHighlight({ path, start, end }) {
+    this.connection.tell('editor:dismiss_highlight', { path, start, end });
+    this.dropHighlight(path, start, end);
+  }
+
+  /** @param {string} path @param {number} start @param {number} end as it was told */
+  dropHighlight(path, start, end) {
+    const is = (/** @type {Highlight} */ one) => one.start === start && one.end === end;
+    const file = this.open.get(path);
+    if (file) {
+      for (const mark of file.marks) if (is(mark.highlight)) mark.clear();
+      file.marks = file.marks.filter((mark) => !is(mark.highlight));
+    }
+    this.highlights.set(path, (this.highlights.get(path) ?? []).filter((one) => !is(one)));
+    this.tell();
+  }
+
+  /**
+   * Takes hints away, here and in every other window.
+   * @param {string[]} paths
+   */
+  dismissHints(paths) {
+    for (const path of paths) if (this.hints.delete(path)) this.connection.tell('explorer:dismiss_hint', { path });
     this.tell();
   }
 

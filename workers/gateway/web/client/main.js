@@ -83,21 +83,43 @@ async function readCost() {
   tellStatus();
 }
 
-function tellStatus() {
+/** Whether there is a connection, in words. */
+function connected() {
   const { up, since, init } = connection.status.now;
+  if (up) return 'Connected';
+  return init ? `Not connected since ${clock(since)}, trying again` : 'Connecting';
+}
+
+/** What the page knows of the session. */
+function aboutSession() {
   const session = app.session.active.now;
-  let connected = 'Connected';
-  if (!up) connected = init ? `Not connected since ${clock(since)}, trying again` : 'Connecting';
-  let about = 'no session';
-  if (session) about = session.issueNumber ? `session on issue ${session.issueNumber}` : 'session under way';
-  if (up && costToday !== null) about += `, $${costToday.toFixed(2)} today`;
-  fill(status, el('span', { class: up ? 'light good' : 'light bad', 'aria-hidden': 'true' }), el('span', {}, up ? `${connected}, ${about}` : connected));
+  if (!session) return 'no session';
+  return session.issueNumber ? `session on issue ${session.issueNumber}` : 'session under way';
+}
+
+let told = '';
+
+function tellStatus() {
+  const { up, init } = connection.status.now;
+  const { active, muted } = app.session.observer.now;
+  const parts = [connected()];
+  if (init) parts.push(aboutSession());
+  if (init && active && muted) parts.push('nudges muted');
+  if (costToday !== null) parts.push(`$${costToday.toFixed(2)} today`);
+  if (init?.claudeScripted) parts.push('scripted Claude');
+  const text = parts.join(', ');
+  // It is read aloud whenever it changes, so it is touched only then.
+  if (text === told) return;
+  told = text;
+  fill(status, el('span', { class: up ? 'light good' : 'light bad', 'aria-hidden': 'true' }), el('span', {}, text));
+  status.title = init?.claudeScripted ? 'A script answers in place of Claude, as with scripts/run --demo. Nothing costs anything.' : '';
 }
 
 connection.status.watch(tellStatus);
 app.session.active.watch(tellStatus);
+app.session.observer.watch(tellStatus);
 window.addEventListener('hashchange', route);
 route();
 setInterval(() => document.hidden || readCost(), COST_EVERY_MS);
-connection.on('connection:init', () => void readCost());
+for (const type of /** @type {const} */ (['connection:init', 'explain:response', 'review:response', 'coaching:plan_ready', 'session:completed'])) connection.on(type, () => void readCost());
 connection.start();

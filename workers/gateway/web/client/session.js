@@ -9,7 +9,7 @@ import { Value } from './store.js';
  * @typedef {import('../../../../proto/docs/paige').MessageAnchor} MessageAnchor
  * @typedef {{id: string, issueNumber: number | null, issueTitle: string | null, startedAt: string | null}} Active
  * @typedef {{number: number, title: string, description: string, status: string}} Phase
- * @typedef {{key: number, at: number, kind: string, title: string, text: string, facts: string[], anchor?: MessageAnchor}} Entry something said to the learner
+ * @typedef {{key: number, at: number, kind: string, title: string, text: string, facts: string[], anchor?: MessageAnchor, signal?: import('../../../../proto/docs/paige').NudgeSignal}} Entry something said to the learner; `signal`: of a nudge
  */
 
 /** Older ones leave the page. */
@@ -110,7 +110,7 @@ export class Session {
     if (context.current_file) facts.push(`in ${context.current_file}`);
     if (context.time_in_file) facts.push(`for ${context.time_in_file}`);
     if (context.expected_file) facts.push(`the phase is about ${context.expected_file}`);
-    this.say('nudge', 'The Observer noticed', signals[signal] ?? signal, facts);
+    this.say('nudge', 'The Observer', signals[signal] ?? signal, facts, undefined, signal);
   }
 
   /** @param {ServerPayloads['explain:response']} payload */
@@ -125,10 +125,11 @@ export class Session {
    * @param {string} text
    * @param {string[]} [facts]
    * @param {MessageAnchor} [anchor]
+   * @param {Entry['signal']} [signal]
    */
-  say(kind, title, text, facts = [], anchor = undefined) {
+  say(kind, title, text, facts = [], anchor = undefined, signal = undefined) {
     this.keys += 1;
-    const entry = { key: this.keys, at: Date.now(), kind, title, text, facts, anchor };
+    const entry = { key: this.keys, at: Date.now(), kind, title, text, facts, anchor, signal };
     this.entries.update((entries) => [...entries, entry].slice(-ENTRIES_MAX));
   }
 

@@ -146,7 +146,7 @@ export class TreeModel {
 export class Tree {
   /**
    * @param {TreeModel} model
-   * @param {{open(path: string): void, hint(path: string): string | undefined, mark(path: string): string}} host `hint`: how a file is hinted at; `mark`: a word about it
+   * @param {{open(path: string): void, dismiss(path: string): void, hint(path: string): string | undefined, mark(path: string): string}} host `hint`: how a file is hinted at; `mark`: a word about it; `dismiss`: its hint
    */
   constructor(model, host) {
     this.model = model;
@@ -262,6 +262,7 @@ export class Tree {
       End: () => this.go(this.rows.length - 1),
       Enter: () => this.choose(this.at),
       ' ': () => this.choose(this.at),
+      Delete: () => node && this.host.dismiss(node.path),
       ArrowRight: () => (node?.children && !node.open ? this.turn(node, true) : this.go(this.at + 1)),
       ArrowLeft: () => (node?.children && node.open ? this.turn(node, false) : this.go(this.rows.findIndex((row) => row === node?.parent))),
     };

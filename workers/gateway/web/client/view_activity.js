@@ -19,7 +19,7 @@ const DATA_MAX = 400;
 const TYPING_MS = 250;
 const DECISIONS_MAX = 1000;
 
-const types = ['file_open', 'file_save', 'file_close', 'buffer_summary', 'buffer_significant_change', 'tab_switch', 'selection', 'hint_level_change', 'explain_requested', 'explain_completed', 'review_requested', 'review_completed', 'idle_start', 'idle_end', 'session_started', 'session_resumed', 'session_ended', 'phase_started', 'phase_completed', 'coaching_message', 'coaching_pipeline', 'nudge_sent', 'nudge_suppressed', 'observer_muted', 'mcp_tool_call', 'decorations_applied', 'file_hints_applied', 'dashboard_loaded'];
+const types = ['file_open', 'file_save', 'file_close', 'buffer_summary', 'buffer_significant_change', 'tab_switch', 'selection', 'hint_level_change', 'explain_requested', 'explain_completed', 'review_requested', 'review_completed', 'idle_start', 'idle_end', 'session_started', 'session_resumed', 'session_ended', 'phase_started', 'phase_completed', 'coaching_message', 'coaching_pipeline', 'nudge_sent', 'nudge_suppressed', 'observer_muted', 'mcp_tool_call', 'decorations_applied', 'file_hints_applied', 'dashboard_loaded', 'nudge_answered', 'highlight_dismissed', 'hint_dismissed'];
 
 const verdicts = /** @type {Record<string, string>} */ ({
   nudged: 'Spoke',

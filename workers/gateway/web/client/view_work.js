@@ -1,8 +1,10 @@
 // view_work.js - the Work view: files, editor and coach side by side.
 import { coachColumn } from './coach.js';
+import { lineDiff, pieces } from './diff.js';
 import { button, el, fill, setText } from './dom.js';
 import { Editor } from './editor.js';
 import { Files } from './files.js';
+import { count } from './format.js';
 import { Tree, TreeModel } from './tree.js';
 
 /**
@@ -11,8 +13,9 @@ import { Tree, TreeModel } from './tree.js';
  */
 
 const IDLE_MS = 120000;
-/** Lines that a comparison shows of each side. */
-const COMPARED_MAX = 400;
+/** Lines that a comparison shows, and lines around a change. */
+const COMPARED_MAX = 1000;
+const CONTEXT = 3;
 const EXPLAIN_MS = 180000;
 
 /** @param {string} path */
@@ -65,25 +68,28 @@ function tab(files, file) {
   );
 }
 
-/**
- * The lines in which two texts differ, without what they begin and end with alike.
- * @param {string} mine
- * @param {string} theirs
- */
-export function differing(mine, theirs) {
-  const [a, b] = [mine.split('\n'), theirs.split('\n')];
-  let start = 0;
-  while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
-  let end = 0;
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
-  return { line: start + 1, mine: a.slice(start, a.length - end), theirs: b.slice(start, b.length - end) };
-}
+/** What a line of a comparison is, for the eye and for the ear. */
+const sides = { same: { sign: ' ', said: '' }, removed: { sign: '−', said: 'on disk: ' }, added: { sign: '+', said: 'mine: ' } };
 
-/** @param {string} name @param {string[]} lines */
-function side(name, lines) {
-  const shown = lines.slice(0, COMPARED_MAX);
-  const text = lines.length ? shown.join('\n') : '(nothing)';
-  return el('div', { class: 'side' }, el('h3', {}, name), el('pre', { tabindex: '0', 'aria-label': name }, text), lines.length > shown.length && el('p', {}, `and ${lines.length - shown.length} more lines`));
+/**
+ * From what the disk has to what the editor has, line by line.
+ * @param {string} disk
+ * @param {string} mine
+ */
+function comparison(disk, mine) {
+  const lines = lineDiff(disk, mine);
+  const shown = pieces(lines, CONTEXT).slice(0, COMPARED_MAX);
+  let left = COMPARED_MAX;
+  const rows = shown.flatMap((piece) => {
+    const part = piece.slice(0, left);
+    left -= part.length;
+    const row = (/** @type {import('./diff.js').Line} */ { kind, text, line }) =>
+      el('div', { class: `diff-line ${kind}` }, el('span', { class: 'diff-number', 'aria-hidden': 'true' }, line), el('span', { class: 'diff-sign', 'aria-hidden': 'true' }, sides[kind].sign), el('span', { class: 'unseen' }, sides[kind].said), el('span', { class: 'diff-text' }, text));
+    return part.length ? [el('div', { class: 'diff-piece' }, `From line ${part[0].line}`), ...part.map(row)] : [];
+  });
+  const changed = lines.filter(({ kind }) => kind !== 'same').length;
+  const legend = el('p', { class: 'legend' }, el('span', { class: 'diff-key removed' }, '− on disk'), ' ', el('span', { class: 'diff-key added' }, '+ mine'), ` ${count(changed, 'line')} differ`, left <= 0 && `; only the first ${COMPARED_MAX} are shown`);
+  return el('div', { class: 'comparison' }, legend, el('div', { class: 'diff', tabindex: '0', role: 'group', 'aria-label': 'Comparison' }, rows));
 }
 
 /**
@@ -91,7 +97,7 @@ function side(name, lines) {
  * @param {Files} files
  */
 function conflictBar(files) {
-  const bar = el('div', { class: 'conflict', role: 'alert' });
+  const bar = el('div', { class: 'conflict-bar', role: 'alert' });
   let comparing = false;
   let key = '';
   const draw = () => {
@@ -101,12 +107,11 @@ function conflictBar(files) {
     if (!file || now === key) return;
     key = now;
     if (!file.conflict) return fill(bar);
-    const { line, mine, theirs } = differing(file.text, file.disk.content);
     fill(
       bar,
       el('p', {}, el('strong', {}, 'The file changed on disk'), ' while you were editing it.'),
       el('div', { class: 'row' }, button('Compare', () => ((comparing = !comparing), draw()), { 'aria-expanded': String(comparing) }), button('Keep mine', () => files.save(file, { force: true })), button('Take theirs', () => files.take(file))),
-      comparing && el('div', { class: 'sides' }, side(`Mine, from line ${line}`, mine), side(`On disk, from line ${line}`, theirs)),
+      comparing && comparison(file.disk.content, file.text),
     );
   };
   files.changed.watch(draw);
@@ -179,23 +184,27 @@ export function workView(app) {
     if (location.hash === addressOf(path)) files.show(path);
     else location.hash = addressOf(path);
   };
-  const tree = new Tree(model, { open, hint: (path) => files.hints.get(path), mark: (path) => (files.open.has(path) ? stateOf(/** @type {OpenFile} */ (files.open.get(path))) : '') });
+  const tree = new Tree(model, { open, dismiss: (path) => files.dismissHints([path]), hint: (path) => files.hints.get(path), mark: (path) => (files.open.has(path) ? stateOf(/** @type {OpenFile} */ (files.open.get(path))) : '') });
   const go = async (/** @type {import('../../../../proto/docs/paige').MessageAnchor} */ anchor) => {
     await files.show(anchor.path);
     if (anchor.range) editor.goTo(anchor.range.startLine);
   };
   const blank = el('div', { class: 'blank' }, el('p', { class: 'blank-title' }, 'No file is open'), el('p', {}, 'Choose one in the tree. The arrow keys move, Enter opens.'));
   const binary = el('p', { class: 'blank' }, 'This file is not text, so it cannot be edited here.');
+  const unhint = button('Dismiss hints', () => files.dismissHints([...files.hints.keys()]), { class: 'small', title: 'Delete dismisses the hint of one file' });
   const waiting = el('p', { class: 'empty' }, 'The tree is being read.');
   const middle = el('section', { class: 'middle', 'aria-label': 'Text' }, tabs(files), toolbar(app, files, editor, tell), problem, conflictBar(files), editor.root, blank, binary);
-  const root = el('div', { class: 'work' }, el('h1', { class: 'unseen' }, 'Work'), el('section', { class: 'side-files', 'aria-labelledby': 'files-name' }, el('h2', { id: 'files-name' }, 'Files'), waiting, tree.root), middle, coachColumn(app, files, { problem: tell, go }));
+  const root = el('div', { class: 'work' }, el('h1', { class: 'unseen' }, 'Work'), el('section', { class: 'side-files', 'aria-labelledby': 'files-name' }, el('div', { class: 'side-head' }, el('h2', { id: 'files-name' }, 'Files'), unhint), waiting, tree.root), middle, coachColumn(app, files, { problem: tell, go }));
 
   model.known.watch((known) => {
     waiting.hidden = known;
     tree.root.hidden = !known;
   });
   files.problem.watch(tell);
-  files.changed.watch(() => tree.draw());
+  files.changed.watch(() => {
+    unhint.hidden = files.hints.size === 0;
+    tree.draw();
+  });
   files.current.watch((file) => {
     blank.hidden = file !== null;
     binary.hidden = !file?.binary;
