@@ -1,0 +1,80 @@
+// hostile.test.mjs - texts that would like to be more than text, in whatever the page shows.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { Guard } from '../integration/lib/guard.mjs';
+import { scenario } from '../integration/lib/scenario.mjs';
+import { until } from '../integration/lib/wait.mjs';
+import { Person } from './lib/browser.mjs';
+import { world } from './lib/world.mjs';
+
+/** Without "/", so that they can be names of files, too. */
+const TEXTS = [
+  '<img src=x onerror=alert(1)>',
+  '"><svg onload=alert(2)>',
+  "' onmouseover='alert(3)",
+  '<iframe srcdoc="<script>alert(4)<&sol;script>">',
+  '&lt;script&gt;alert(5)&lt;&sol;script&gt; ${alert(6)} {{alert(7)}}',
+  'javascript:alert(8)',
+  '\u202Egnp.tpircs\u202C\u2066 turned \u2069',
+  '`<b>code`',
+  'e\u0301\u0301\u0301\u0301 \u{1F469}\u200D\u{1F52C} \uFEFF zero\u200Bwidth',
+  `${'long-'.repeat(45)}end`,
+];
+
+/** Texts that fit where there are no bounds, with what ends an element. */
+const FREE = [...TEXTS, '</p></div></script><script>alert(9)</script>', '```html\n<script>alert(10)</script>\n```', '<!-- \n <style>*{display:none}</style>', '[a](javascript:alert(11)) ![b](x)'];
+
+/** Elements that no text may have made. The page itself has polylines in an svg, and no picture. */
+const MADE = 'img, iframe, object, embed, form[action], svg[onload], main script, main style, main link, [onmouseover], [onerror], a[href^="javascript:"], b';
+
+async function clean(person, where) {
+  assert.deepEqual(await person.page.evaluate((made) => [...document.querySelectorAll(made)].map((node) => node.outerHTML.slice(0, 200)), MADE), [], where);
+  await person.accessible(where);
+}
+
+scenario('hostile texts in file names, messages, highlights, phases and the log stay texts', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  const names = [...TEXTS.map((text) => `${text}.md`), 'new\nline.md'];
+  for (const name of names) fs.writeFileSync(path.join(daemon.projectDir, name), `# ${name}\n`);
+  const before = () => (window.alert = (text) => console.error(`alert: ${text}`));
+  const person = await Person.at(browser, daemon, { before });
+  const { page } = person;
+  await person.connected();
+  await page.getByRole('button', { name: 'Start session' }).click();
+  await page.getByRole('button', { name: 'End session' }).waitFor();
+
+  for (const name of names) {
+    await page.evaluate((file) => (location.hash = `#/work/${encodeURIComponent(file)}`), name);
+    await page.getByRole('button', { name: `Close ${name}`, exact: true }).waitFor();
+  }
+  await until('the last one in the editor', async () => (await person.text()) === '# new\nline.md\n');
+  await mcp.ok('paige_highlight_lines', { path: 'new\nline.md', start: 1, end: 1, style: 'hint', hoverText: FREE.join('\n') });
+  await page.getByRole('note').first().waitFor();
+  for (const message of FREE) await mcp.ok('paige_show_message', { message, type: 'hint', anchor: { path: names[0] } });
+  await mcp.ok('paige_show_issue_context', { title: TEXTS[0], summary: FREE.join('\n') });
+  await mcp.ok('paige_run_coaching_pipeline', { planText: FREE.join('\n'), issueSummary: TEXTS[0] });
+  await page.getByRole('region', { name: 'Phases' }).getByRole('listitem').first().waitFor();
+  const said = page.getByRole('region', { name: 'Messages' });
+  for (const text of TEXTS.filter((one) => !one.startsWith('`'))) await said.getByText(text, { exact: true }).first().waitFor();
+  await clean(person, 'work');
+  await person.picture('work-hostile');
+  for (const view of ['activity', 'progress', 'system']) {
+    await page.evaluate((name) => (location.hash = `#/${name}`), view);
+    await page.getByRole('heading', { level: 1, name: new RegExp(view, 'i') }).waitFor();
+    await page.waitForTimeout(500);
+    await clean(person, view);
+  }
+  await person.close();
+});
+
+scenario('hostile texts in the fields of guards stay texts', async (t) => {
+  const { daemon, browser } = await world(t);
+  const guard = await Guard.create(daemon, 'session-guard', 'one', { timeboxMs: 3600000, codingQuestion: FREE.join('\n') });
+  for (const text of FREE) await guard.event({ type: 'question_asked', text });
+  const before = () => (window.alert = (text) => console.error(`alert: ${text}`));
+  const person = await Person.at(browser, daemon, { before, hash: '#/guards/session-guard/one' });
+  await person.page.getByRole('slider').first().waitFor();
+  await clean(person, 'a guard');
+  await person.close();
+});
