@@ -10,6 +10,7 @@
  */
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
+#include "common/bus/rules/bus_folder.h"
 #include "common/loop/timer.h"
 #include <errno.h>
 #include <sys/socket.h>
@@ -126,12 +127,12 @@ int bus_canary_init(struct bus *bus)
 {
 	bus->canaries[0] = (struct bus_canary){.bus = bus,
 		.listener = &bus->server.listener,
-		.suffix = "rep",
+		.suffix = BUS_CALLS_SOCKET,
 		.proto = PROTO_REQ,
 		.fd = -1};
 	bus->canaries[1] = (struct bus_canary){.bus = bus,
 		.listener = &bus->publisher.listener,
-		.suffix = "pub",
+		.suffix = BUS_EVENTS_SOCKET,
 		.proto = PROTO_SUB,
 		.fd = -1};
 	for (int i = 0; i < 2; i++) {

@@ -6,6 +6,7 @@
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
 #include "common/bus/bus_retry.h"
+#include "common/bus/rules/bus_folder.h"
 #include "common/loop/timer.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -119,7 +120,7 @@ static void open_peer(struct bus_peer *peer)
 	char file[108];
 	int r;
 
-	bus_socket_path(peer->bus, peer->owner, "rep", file);
+	bus_socket_path(peer->bus, peer->owner, BUS_CALLS_SOCKET, file);
 	peer->down_since = clock_mono();
 	peer->opened = true;
 	r = bus_dialer_open(
@@ -140,7 +141,7 @@ void bus_peer_tick(struct bus_peer *peer, struct mono now)
 	if (!peer->opened || peer->pipe ||
 		mono_diff_ms(now, peer->down_since) < REDIAL_MS)
 		return;
-	bus_socket_path(peer->bus, peer->owner, "rep", file);
+	bus_socket_path(peer->bus, peer->owner, BUS_CALLS_SOCKET, file);
 	if (access(file, F_OK) < 0)
 		return;
 	peer->down_since = now;

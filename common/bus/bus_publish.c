@@ -6,6 +6,7 @@
  */
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
+#include "common/bus/rules/bus_folder.h"
 
 /* What waits is sent when it passes this. */
 #define WAITING_SOFT_BYTES (64u * 1024)
@@ -88,7 +89,7 @@ int bus_publish_open(struct bus *bus)
 {
 	char path[108];
 
-	bus_socket_path(bus, bus->self, "pub", path);
+	bus_socket_path(bus, bus->self, BUS_EVENTS_SOCKET, path);
 	bus->publisher.quiet = true;
 	return bus_listener_open(
 		&bus->publisher.listener, BUS_LISTEN_PUB, path, &bus->post, on_connected);

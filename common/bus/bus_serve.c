@@ -5,6 +5,7 @@
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
+#include "common/bus/rules/bus_folder.h"
 #include "common/loop/timer.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -494,7 +495,7 @@ int bus_serve_open(struct bus *bus)
 		bus->server.readers = jobs_new(bus->base);
 	if (!bus->server.go_on || !bus->server.hold || !bus->server.readers)
 		return -ENOMEM;
-	bus_socket_path(bus, bus->self, "rep", path);
+	bus_socket_path(bus, bus->self, BUS_CALLS_SOCKET, path);
 	return bus_listener_open(
 		&bus->server.listener, BUS_LISTEN_REP, path, &bus->post, on_connected);
 }

@@ -5,6 +5,7 @@
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"
+#include "common/bus/rules/bus_folder.h"
 #include "common/loop/timer.h"
 #include "proto/tables/topics.h"
 #include <assert.h>
@@ -184,7 +185,7 @@ static int open_feed(struct bus_feed *feed)
 	char path[108];
 	int r;
 
-	bus_socket_path(bus, feed->from, "pub", path);
+	bus_socket_path(bus, feed->from, BUS_EVENTS_SOCKET, path);
 	feed->down_since = clock_mono();
 	r = bus_dialer_open(&feed->dialer, BUS_DIAL_SUB, path, &bus->post, on_changed);
 	if (r < 0)
@@ -215,7 +216,7 @@ static void tick(struct bus_feed *feed, struct mono now)
 	on_readable(-1, 0, feed); /* a wake-up that nng lost would stay lost otherwise */
 	if (feed->pipe || mono_diff_ms(now, feed->down_since) < REDIAL_MS)
 		return;
-	bus_socket_path(feed->bus, feed->from, "pub", path);
+	bus_socket_path(feed->bus, feed->from, BUS_EVENTS_SOCKET, path);
 	if (access(path, F_OK) < 0)
 		return;
 	feed->down_since = now;
@@ -234,16 +235,19 @@ void bus_subscribe_tick(struct bus *bus, struct mono now)
 /* ---- subscribing ---- */
 
 static struct bus_subscription *subscription_new(
-	struct bus *bus, enum worker_id from, struct str prefix)
+	struct bus *bus, enum worker_id from, const char *prefix)
 {
 	struct bus_feed *feed = &bus->feeds[from];
-	struct bus_subscription *s = xcalloc(1, sizeof(*s) + prefix.len + 1);
+	size_t len = strlen(prefix);
+	struct bus_subscription *s = xcalloc(1, sizeof(*s) + len + 1);
 	struct bus_subscription **last = &feed->subscriptions;
 	char *bytes;
 
+	/* The supervisor connects nobody else (topics.def). */
+	assert(topic_heard_by(bus->self, from, prefix));
 	bytes = (char *)(s + 1);
-	memcpy(bytes, prefix.ptr, prefix.len);
-	s->prefix = (struct str){bytes, prefix.len};
+	memcpy(bytes, prefix, len);
+	s->prefix = (struct str){bytes, len};
 	while (*last)
 		last = &(*last)->next;
 	*last = s;
@@ -254,7 +258,7 @@ static struct bus_subscription *subscription_new(
 void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix,
 	bus_event_fn *fn, void *arg)
 {
-	struct bus_subscription *s = subscription_new(bus, from, str_of(prefix));
+	struct bus_subscription *s = subscription_new(bus, from, prefix);
 
 	s->fn = fn;
 	s->arg = arg;
@@ -262,7 +266,7 @@ void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix,
 
 void bus_on_gap(struct bus *bus, enum worker_id from, bus_gap_fn *fn, void *arg)
 {
-	struct bus_subscription *s = subscription_new(bus, from, STR_LIT(""));
+	struct bus_subscription *s = subscription_new(bus, from, "");
 
 	s->on_gap = fn;
 	s->arg = arg;

@@ -9,6 +9,8 @@
 #include "common/worker/worker_private.h"
 #include "paige-config.h"
 #include "proto/codec/messages.h"
+#include "proto/tables/methods.h"
+#include "proto/tables/topics.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -35,15 +37,19 @@ static int confine(struct worker *w)
 	static char folders[WORKER_COUNT][108];
 	struct confine_sockets sockets = {.own = folders[w->spec->id]};
 	struct confinement c = {0};
-	int connects = -1;
+	int connects = -1, others = 0;
 	bool told;
 
 	w->private_->confinement = "none";
 	if (!w->spec->confine)
 		return 0;
 	for (int i = 0; i < WORKER_COUNT; i++) {
-		bus_folder(w->runtime_dir, (enum worker_id)i, folders[i]);
-		sockets.others[i] = folders[i];
+		const enum worker_id other = (enum worker_id)i;
+
+		bus_folder(w->runtime_dir, other, folders[i]);
+		if (method_called_by(w->spec->id, other) ||
+			topic_heard_by(w->spec->id, other, ""))
+			sockets.others[others++] = folders[i];
 	}
 	w->spec->confine(w, &c);
 	w->private_->confinement =

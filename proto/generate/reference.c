@@ -237,12 +237,13 @@ static void write_mcp(struct buf *out)
 	add_types(out, &set);
 }
 
-static void add_callers(struct buf *out, unsigned callers)
+/* The cell with their names. */
+static void add_workers(struct buf *out, unsigned workers)
 {
 	const char *before = " | ";
 
 	for (int i = 0; i < WORKER_COUNT; i++) {
-		if (!(callers & 1u << i))
+		if (!(workers & 1u << i))
 			continue;
 		buf_printf(out, "%s%s", before, worker_infos[i].name);
 		before = ", ";
@@ -263,7 +264,7 @@ static void add_method_table(struct buf *out, struct type_set *set, enum worker_
 		add_type_or_dash(out, set, m->request);
 		buf_add_str(out, STR_LIT(" | "));
 		add_type_or_dash(out, set, m->reply);
-		add_callers(out, m->callers);
+		add_workers(out, m->callers);
 		buf_printf(out, " | %s | %g s | ",
 			m->flags & METHOD_READ	  ? "freely"
 			: m->flags & METHOD_KEYED ? "with its key"
@@ -298,12 +299,14 @@ static void write_bus(struct buf *out)
 		buf_printf(out, "### Asked of %s\n\n", worker_infos[w].name);
 		add_method_table(out, &set, (enum worker_id)w);
 	}
-	buf_add_str(out, STR_LIT("## Topics\n\n| topic | body | published by | "
-				 "|\n|---|---|---|---|\n"));
+	buf_add_str(out, STR_LIT("## Topics\n\n| topic | body | published by | heard "
+				 "by | |\n|---|---|---|---|---|\n"));
 	for (int i = 0; i < TOPIC_COUNT; i++) {
 		buf_printf(out, "| `%s` | ", topic_infos[i].prefix);
 		add_type_or_dash(out, &set, topic_infos[i].body);
-		buf_printf(out, " | %s | ", worker_infos[topic_infos[i].publisher].name);
+		buf_printf(out, " | %s", worker_infos[topic_infos[i].publisher].name);
+		add_workers(out, topic_infos[i].subscribers);
+		buf_add_str(out, STR_LIT(" | "));
 		add_cell(out, topic_infos[i].doc);
 		buf_add_str(out, STR_LIT(" |\n"));
 	}

@@ -25,3 +25,12 @@ int method_by_name(struct str name)
 			return i;
 	return -1;
 }
+
+bool method_called_by(enum worker_id worker, enum worker_id owner)
+{
+	for (int i = 0; i < METHOD_COUNT; i++)
+		if (method_infos[i].owner == owner &&
+			method_infos[i].callers & 1u << worker)
+			return true;
+	return false;
+}

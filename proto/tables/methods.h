@@ -44,5 +44,7 @@ extern const struct method_info method_infos[METHOD_COUNT];
 
 /* The method of a name, or -1. */
 int method_by_name(struct str name);
+/* Whether methods.def says that `worker` may call some method of `owner`. */
+bool method_called_by(enum worker_id worker, enum worker_id owner);
 
 #endif

@@ -15,6 +15,7 @@ enum topic {
 struct topic_info {
 	const char *prefix; /* the topic itself, or its beginning where it ends in "/" */
 	enum worker_id publisher;
+	unsigned subscribers;		  /* BY_... (methods.h) */
 	const struct type *(*body)(void); /* NULL: it depends on the rest of the topic */
 	const char *doc;
 };
@@ -23,5 +24,8 @@ extern const struct topic_info topic_infos[TOPIC_COUNT];
 
 /* Whether topics.def says that this worker publishes the topic. */
 bool topic_owned_by(struct str topic, enum worker_id worker);
+/* Whether topics.def says that `worker` hears something that `publisher` publishes under
+ * `prefix`; an empty one is that of everything. */
+bool topic_heard_by(enum worker_id worker, enum worker_id publisher, const char *prefix);
 
 #endif

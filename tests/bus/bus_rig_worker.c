@@ -160,7 +160,7 @@ static void publish(struct rig_worker *p, int64_t count)
 		int n = snprintf(
 			body, sizeof(body), "{\"n\":%lld}", (long long)++p->last);
 
-		bus_publish(p->bus, "action/test", (struct str){body, (size_t)n});
+		bus_publish(p->bus, "session/test", (struct str){body, (size_t)n});
 	}
 }
 
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
 	if (argc == 5) {
 		enum worker_id from = (enum worker_id)worker_by_name(str_of(argv[4]));
 
-		bus_subscribe(p.bus, from, "action/", on_event, &p);
+		bus_subscribe(p.bus, from, "session/", on_event, &p);
 		bus_on_gap(p.bus, from, on_gap, &p);
 	}
 	sigfillset(&all);

@@ -1,6 +1,7 @@
 /* rogue_make.c - see rogue_make.h. */
 #include "tests/bus/rogue_make.h"
 #include "common/base/ids.h"
+#include "proto/tables/actions.h"
 #include "proto/tables/topics.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,14 +165,10 @@ static enum method pick_method(struct rogue *r, enum worker_id to)
 	return (enum method)rng_below(&r->rng, METHOD_COUNT);
 }
 
-static struct str pick_key(struct rogue *r, enum method m, char uuid[UUID_SIZE])
+static void make_uuid(struct rogue *r, char uuid[UUID_SIZE])
 {
-	static char longest[BUS_KEY_MAX];
 	unsigned char bytes[16];
 
-	if (!(method_infos[m].flags & METHOD_KEYED) && !rogue_chance(r, 10))
-		return (struct str){NULL, 0};
-	memset(longest, 'k', sizeof(longest));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)rng_next(&r->rng);
 	snprintf(uuid, UUID_SIZE,
@@ -179,6 +176,16 @@ static struct str pick_key(struct rogue *r, enum method m, char uuid[UUID_SIZE])
 		bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6] & 15,
 		bytes[7], bytes[8] & 15, bytes[9], bytes[10], bytes[11], bytes[12],
 		bytes[13], bytes[14], bytes[15]);
+}
+
+static struct str pick_key(struct rogue *r, enum method m, char uuid[UUID_SIZE])
+{
+	static char longest[BUS_KEY_MAX];
+
+	if (!(method_infos[m].flags & METHOD_KEYED) && !rogue_chance(r, 10))
+		return (struct str){NULL, 0};
+	memset(longest, 'k', sizeof(longest));
+	make_uuid(r, uuid);
 	switch (rng_below(&r->rng, 12)) {
 	case 0:
 		return STR_LIT("no-uuid");
@@ -291,21 +298,64 @@ void rogue_request(struct rogue *r, enum worker_id to, int64_t now_us, struct bu
 	}
 }
 
-void rogue_call(struct rogue *r, enum worker_id to, const char *method, const char *body,
-	int64_t now_us, struct buf *out)
+/* One call as it should be, under this key. */
+static void add_one(struct rogue *r, enum worker_id to, const char *method,
+	const char *key, struct str body, int64_t now_us, struct buf *out)
 {
 	struct bus_head head = head_to(r, to, now_us);
 	struct bus_call_record record = {.id = 1,
 		.method = str_of(method),
 		.deadline_ms = 10000,
-		.body = str_of(body)};
-	char line[BUS_LINE_MAX], key[UUID_SIZE];
+		.key = str_of(key),
+		.body = body};
+	char line[BUS_LINE_MAX];
 
-	uuid4(key);
-	record.key = str_of(key);
 	add_line(out, line, bus_head_format(&head, line));
 	add_line(out, line, bus_call_format(&record, line));
 	buf_add_str(out, record.body);
+}
+
+void rogue_call(struct rogue *r, enum worker_id to, const char *method, const char *body,
+	int64_t now_us, struct buf *out)
+{
+	char key[UUID_SIZE];
+
+	uuid4(key);
+	add_one(r, to, method, key, str_of(body), now_us, out);
+}
+
+/* Any, but one in two of those that we may log, if there are such. */
+static const struct action_info *pick_action(struct rogue *r)
+{
+	bool own = rogue_chance(r, 2);
+	const struct action_info *action;
+
+	for (int tries = 0; tries < 400; tries++) {
+		action = &action_infos[rng_below(&r->rng, ACTION_COUNT)];
+		if (!own || action->loggers & 1u << r->self)
+			break;
+	}
+	return action;
+}
+
+void rogue_row(struct rogue *r, const char *created_at, int64_t now_us, struct buf *out)
+{
+	const struct action_info *action = pick_action(r);
+	char key[UUID_SIZE], id[UUID_SIZE];
+	struct buf body = {0};
+
+	make_uuid(r, key);
+	make_uuid(r, id);
+	memcpy(id, ROGUE_ROW_ID, strlen(ROGUE_ROW_ID));
+	buf_printf(&body,
+		"{\"actions\":[{\"id\":\"%s\",\"type\":\"%s\",\"createdAt\":\"%s\","
+		"\"data\":",
+		id, action->name, created_at);
+	sample_add(&r->rng, action->data(), true, &body);
+	buf_add_str(&body, STR_LIT("}]}"));
+	add_one(r, WORKER_STORE, method_infos[METHOD_ACTION_APPEND].name, key,
+		buf_str(&body), now_us, out);
+	buf_free(&body);
 }
 
 /* ---- replies ---- */

@@ -30,6 +30,13 @@ void rogue_request(struct rogue *r, enum worker_id to, int64_t now_us, struct bu
 /* Appends a message with one call as it should be, with a key of its own. */
 void rogue_call(struct rogue *r, enum worker_id to, const char *method, const char *body,
 	int64_t now_us, struct buf *out);
+/* Every row that rogue_row asks the store to write has an id that begins so: fuzz_bus.mjs
+ * knows by it who wrote a row. */
+#define ROGUE_ROW_ID "badc0de5-"
+
+/* Appends a message to the store that is right in all but, most often, who may log the
+ * row: action.append with one row of any type, made at `created_at` (ISO 8601). */
+void rogue_row(struct rogue *r, const char *created_at, int64_t now_us, struct buf *out);
 /* Appends a reply to the request `message`. With `calm` whole, with what
  * is `said`. */
 void rogue_reply(struct rogue *r, struct str message, bool calm, struct buf *out);

@@ -114,6 +114,77 @@ int attack_by_descriptor(void)
 	return r;
 }
 
+/* ---- other workers ---- */
+
+/* Whom each neither calls nor hears. The gateway has to do with all. */
+static const struct {
+	const char *worker, *strangers[4];
+} business[] = {
+	{"store", {"gateway", "llm", "observer", "guard-engine"}},
+	{"fswatch", {"gateway", "llm", "observer", "guard-engine"}},
+	{"llm", {"gateway", "observer", "guard-engine"}},
+	{"observer", {"gateway", "guard-engine"}},
+	{"guard-engine", {"gateway", "fswatch", "observer"}},
+};
+
+/* With a greeting, as of one that calls or subscribes. */
+static int reach(const char *path, char protocol)
+{
+	const char greeting[8] = {0, 'S', 'P', 0, 0, protocol, 0, 0};
+	const struct timeval wait = {5, 0};
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	char answer[sizeof(greeting)];
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
+
+	if (fd < 0)
+		return errno;
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	error = result(connect(fd, (struct sockaddr *)&a, sizeof(a)));
+	if (error == 0) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+		if (send(fd, greeting, sizeof(greeting), MSG_NOSIGNAL) < 0 ||
+			recv(fd, answer, sizeof(answer), MSG_WAITALL) !=
+				(ssize_t)sizeof(answer))
+			error = EPIPE;
+	}
+	close(fd);
+	return error;
+}
+static int reach_stranger(const char *stranger, const char *socket, char protocol)
+{
+	char path[108];
+	int r = ENOENT;
+
+	snprintf(path, sizeof(path), "%.70s/%.15s/%s", getenv("PAIGE_RUNTIME_DIR"),
+		stranger, socket);
+	/* It may still be on its way to listen. */
+	for (int i = 0; i < 1000 && (r == ENOENT || r == ECONNREFUSED); i++) {
+		r = reach(path, protocol);
+		if (r == ENOENT || r == ECONNREFUSED)
+			usleep(10000);
+	}
+	return r;
+}
+int attack_strangers(void)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(business) / sizeof(business[0]); i++) {
+		if (strcmp(business[i].worker, worker) != 0)
+			continue;
+		for (size_t n = 0; n < 4 && business[i].strangers[n]; n++) {
+			const char *stranger = business[i].strangers[n];
+			int calls = reach_stranger(stranger, "rep", 0x30);
+			int events = reach_stranger(stranger, "pub", 0x21);
+
+			if (calls == 0 || events == 0)
+				return 0;
+			r = calls != EPERM ? calls : events;
+		}
+	}
+	return r;
+}
+
 /* ---- swapped while the call is looked at ---- */
 
 #define SWAPS 200

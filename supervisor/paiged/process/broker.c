@@ -3,13 +3,13 @@
 #include "common/base/alloc.h"
 
 #include "common/base/log.h"
-#include "common/bus/rules/bus_folder.h"
 #include "common/loop/timer.h"
 #include "supervisor/paiged/process/broker_connect.h"
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -35,7 +35,6 @@
 /* A worker that may ask. The thread's, but for the list. */
 struct asker {
 	struct asker *next, **link;
-	enum worker_id worker;
 	int listener, pidfd;
 	struct broker_rules rules;
 };
@@ -49,8 +48,9 @@ struct broker {
 	struct seccomp_notif *call;
 	struct seccomp_notif_resp *reply;
 	struct seccomp_notif_sizes sizes;
-	struct event *telling;
-	pthread_mutex_t lock; /* of what follows */
+	int refused_fd;		       /* readable: something was refused and not told */
+	struct event *telling, *pause; /* one of them waits */
+	pthread_mutex_t lock;	       /* of what follows */
 	struct asker *askers;
 	/* Since it was told last: how many, and who was it last. */
 	unsigned refused;
@@ -131,14 +131,18 @@ static void note_refusal(
 	struct broker *b, const struct asker *w, const struct sockaddr_storage *to)
 {
 	const struct sockaddr_un *a = (const struct sockaddr_un *)to;
+	bool first;
 
 	pthread_mutex_lock(&b->lock);
-	b->refused++;
-	b->refused_worker = w->worker;
+	first = b->refused++ == 0;
+	b->refused_worker = w->rules.self;
 	memset(b->refused_path, 0, sizeof(b->refused_path));
 	if (a->sun_family == AF_UNIX)
 		memcpy(b->refused_path, a->sun_path, sizeof(a->sun_path));
 	pthread_mutex_unlock(&b->lock);
+	/* It cannot fail: the loop takes what was added before. */
+	if (first)
+		(void)eventfd_write(b->refused_fd, 1);
 }
 
 static void set_deadline(struct broker *b, long ms)
@@ -236,6 +240,25 @@ static void *run(void *arg)
 
 /* ---- on the loop ---- */
 
+/* Takes what was refused. Its number. */
+static unsigned take_refusals(
+	struct broker *b, enum worker_id *worker, char path[sizeof(b->refused_path)])
+{
+	eventfd_t added;
+	unsigned count;
+
+	(void)eventfd_read(b->refused_fd, &added);
+	pthread_mutex_lock(&b->lock);
+	count = b->refused;
+	b->refused = 0;
+	*worker = b->refused_worker;
+	memcpy(path, b->refused_path, sizeof(b->refused_path));
+	pthread_mutex_unlock(&b->lock);
+	return count;
+}
+
+/* Told at once, and then not before the end of a pause: a worker that was taken over must
+ * not fill the log. */
 static void on_telling(evutil_socket_t fd, short what, void *arg)
 {
 	struct broker *b = arg;
@@ -245,16 +268,21 @@ static void on_telling(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	pthread_mutex_lock(&b->lock);
-	count = b->refused;
-	b->refused = 0;
-	worker = b->refused_worker;
-	memcpy(path, b->refused_path, sizeof(path));
-	pthread_mutex_unlock(&b->lock);
+	count = take_refusals(b, &worker, path);
 	if (count > 0)
 		log_warn("a worker tried to connect to what it may not", "name", "%s",
 			worker_infos[worker].name, "path", "%s", path, "times", "%u",
 			count, NULL);
+	event_add_ms(b->pause, REFUSALS_PAUSE_MS);
+}
+
+static void on_pause_over(evutil_socket_t fd, short what, void *arg)
+{
+	struct broker *b = arg;
+
+	(void)fd;
+	(void)what;
+	event_add(b->telling, NULL);
 }
 
 int broker_take(struct broker *b, const struct broker_client *client)
@@ -263,12 +291,12 @@ int broker_take(struct broker *b, const struct broker_client *client)
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = w};
 	int error;
 
-	w->worker = client->worker;
 	w->listener = client->listener;
 	w->pidfd = client->pidfd;
+	w->rules.self = client->worker;
 	w->rules.uses_network = client->uses_network;
-	for (int i = 0; i < WORKER_COUNT; i++)
-		bus_folder(client->runtime_dir, (enum worker_id)i, w->rules.folders[i]);
+	snprintf(w->rules.runtime_dir, sizeof(w->rules.runtime_dir), "%s",
+		client->runtime_dir);
 	pthread_mutex_lock(&b->lock);
 	w->next = b->askers;
 	w->link = &b->askers;
@@ -300,10 +328,13 @@ static bool prepare(struct broker *b, struct event_base *base)
 	b->reply = calloc(1, b->sizes.seccomp_notif_resp + sizeof(*b->reply));
 	b->wake_fd = eventfd(0, EFD_CLOEXEC);
 	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	b->telling = event_new(base, -1, EV_PERSIST, on_telling, b);
-	return b->call && b->reply && b->wake_fd >= 0 && b->epoll_fd >= 0 && b->telling &&
-	       event_add_ms(b->telling, REFUSALS_PAUSE_MS) == 0 &&
-	       kernel_has_listeners() && may_look_into_children(b->wake_fd) &&
+	b->refused_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	b->telling = event_new(base, b->refused_fd, EV_READ, on_telling, b);
+	b->pause = evtimer_new(base, on_pause_over, b);
+	return b->call && b->reply && b->wake_fd >= 0 && b->epoll_fd >= 0 &&
+	       b->refused_fd >= 0 && b->telling && b->pause &&
+	       event_add(b->telling, NULL) == 0 && kernel_has_listeners() &&
+	       may_look_into_children(b->wake_fd) &&
 	       epoll_ctl(b->epoll_fd, EPOLL_CTL_ADD, b->wake_fd, &wake) == 0 &&
 	       sigaction(DEADLINE_SIGNAL, &deadline, NULL) == 0;
 }
@@ -312,7 +343,7 @@ struct broker *broker_new(struct event_base *base)
 {
 	struct broker *b = xcalloc(1, sizeof(*b));
 
-	b->epoll_fd = b->wake_fd = -1;
+	b->epoll_fd = b->wake_fd = b->refused_fd = -1;
 	pthread_mutex_init(&b->lock, NULL);
 	b->runs = prepare(b, base) && pthread_create(&b->thread, NULL, run, b) == 0;
 	if (b->runs)
@@ -333,6 +364,10 @@ void broker_free(struct broker *b)
 		asker_free(b, b->askers);
 	if (b->telling)
 		event_free(b->telling);
+	if (b->pause)
+		event_free(b->pause);
+	if (b->refused_fd >= 0)
+		close(b->refused_fd);
 	if (b->wake_fd >= 0)
 		close(b->wake_fd);
 	if (b->epoll_fd >= 0)

@@ -9,8 +9,9 @@
  * the copy. The worker's call is never let through, so that nothing it does meanwhile to
  * the address counts.
  *
- * A worker may connect to sockets in the folders of the bus, and, when it is said to use
- * the network, to any address of IP.
+ * A worker may connect to its own sockets, to those of the workers that it calls
+ * (methods.def) or hears (topics.def), and, when it is said to use the network, to any
+ * address of IP.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_H
 #define PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_H

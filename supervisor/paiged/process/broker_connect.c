@@ -1,6 +1,9 @@
 /* broker_connect.c - see broker_connect.h. Called by broker.c on its thread. */
 #include "supervisor/paiged/process/broker_connect.h"
 
+#include "common/bus/rules/bus_folder.h"
+#include "proto/tables/methods.h"
+#include "proto/tables/topics.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -10,21 +13,29 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+static bool may_reach(enum worker_id self, enum worker_id other, const char *name)
+{
+	if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 ||
+		strcmp(name, "..") == 0)
+		return false;
+	return self == other ||
+	       (strcmp(name, BUS_CALLS_SOCKET) == 0 && method_called_by(self, other)) ||
+	       (strcmp(name, BUS_EVENTS_SOCKET) == 0 && topic_heard_by(self, other, ""));
+}
+
 const char *broker_allowed(
-	const struct broker_rules *rules, const char *path, const char **folder)
+	const struct broker_rules *rules, const char *path, char folder[108])
 {
 	for (int i = 0; i < WORKER_COUNT; i++) {
-		size_t len = strlen(rules->folders[i]);
-		const char *name = path + len + 1;
+		const enum worker_id other = (enum worker_id)i;
+		size_t len;
 
-		if (len == 0 || strncmp(path, rules->folders[i], len) != 0 ||
-			path[len] != '/')
-			continue;
-		if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 ||
-			strcmp(name, "..") == 0)
-			return NULL;
-		*folder = rules->folders[i];
-		return name;
+		bus_folder(rules->runtime_dir, other, folder);
+		len = strlen(folder);
+		if (strncmp(path, folder, len) == 0 && path[len] == '/')
+			return may_reach(rules->self, other, path + len + 1)
+				       ? path + len + 1
+				       : NULL;
 	}
 	return NULL;
 }
@@ -54,7 +65,8 @@ static int open_socket(const char *folder, const char *name)
 static int connect_unix(const struct broker_rules *rules, int fd, const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	const char *folder, *name = broker_allowed(rules, path, &folder);
+	char folder[108];
+	const char *name = broker_allowed(rules, path, folder);
 	int target, error = 0;
 
 	if (!name)

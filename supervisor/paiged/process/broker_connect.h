@@ -10,14 +10,17 @@
 #include <sys/socket.h>
 
 struct broker_rules {
-	char folders[WORKER_COUNT][108]; /* sockets in these; absolute paths */
-	bool uses_network;		 /* any address of IP */
+	enum worker_id self;
+	char runtime_dir[108]; /* in which the folders of the bus are; absolute */
+	bool uses_network;     /* any address of IP */
 };
 
-/* Pure: the name of a socket in *folder when `path` names one of a folder by exactly the
- * folder's path and a name in it, else NULL. */
+/* Pure: the name of a socket in the folder `folder` when `path` names, by exactly that
+ * folder's path and a name in it, one that the worker may connect to, else NULL: any in
+ * its own folder, which tests whether it can be reached; where it calls an owner
+ * (methods.def); where it hears a publisher (topics.def). */
 const char *broker_allowed(
-	const struct broker_rules *rules, const char *path, const char **folder);
+	const struct broker_rules *rules, const char *path, char folder[108]);
 
 /* Connects the socket `fd`. 0 or -errno; -EPERM is what the rules refuse. Blocks when the
  * socket does, until a signal comes: then -EINTR. */

@@ -25,8 +25,11 @@ static const struct {
 	const char *path, *name; /* NULL: refused */
 } paths[] = {
 	{"/run/p/gateway/rep", "rep"},
-	{"/run/p/store/pub", "pub"},
 	{"/run/p/gateway/..rep", "..rep"},
+	{"/run/p/store/rep", "rep"},
+	{"/run/p/store/pub", "pub"},
+	{"/run/p/store/other", NULL},
+	{"/run/p/store/.", NULL},
 	{"/run/p/gateway", NULL},
 	{"/run/p/gateway/", NULL},
 	{"/run/p/gateway/.", NULL},
@@ -44,12 +47,11 @@ static const struct {
 
 START_TEST(allows_sockets_in_folders)
 {
-	struct broker_rules rules = {0};
-	const char *folder = NULL, *name;
+	const struct broker_rules rules = {
+		.self = WORKER_GATEWAY, .runtime_dir = "/run/p"};
+	char folder[108];
+	const char *name = broker_allowed(&rules, paths[_i].path, folder);
 
-	strcpy(rules.folders[WORKER_GATEWAY], "/run/p/gateway");
-	strcpy(rules.folders[WORKER_STORE], "/run/p/store");
-	name = broker_allowed(&rules, paths[_i].path, &folder);
 	if (paths[_i].name) {
 		ck_assert_str_eq(name, paths[_i].name);
 		ck_assert_int_eq(strncmp(folder, paths[_i].path, strlen(folder)), 0);
@@ -59,10 +61,45 @@ START_TEST(allows_sockets_in_folders)
 }
 END_TEST
 
+/* Who calls whom and who hears whom, beside itself. */
+static const struct {
+	enum worker_id self, other;
+	bool calls, hears;
+} ways[] = {
+	{WORKER_GATEWAY, WORKER_STORE, true, true},
+	{WORKER_GATEWAY, WORKER_AGENT, true, true},
+	{WORKER_STORE, WORKER_FSWATCH, true, false},
+	{WORKER_STORE, WORKER_GATEWAY, false, false},
+	{WORKER_FSWATCH, WORKER_STORE, true, true},
+	{WORKER_FSWATCH, WORKER_LLM, false, false},
+	{WORKER_LLM, WORKER_FSWATCH, true, false},
+	{WORKER_OBSERVER, WORKER_FSWATCH, false, true},
+	{WORKER_OBSERVER, WORKER_GUARD_ENGINE, false, false},
+	{WORKER_GUARD_ENGINE, WORKER_STORE, true, false},
+	{WORKER_GUARD_ENGINE, WORKER_AGENT, false, false},
+	{WORKER_AGENT, WORKER_STORE, false, false},
+};
+
+START_TEST(allows_whom_a_worker_calls_or_hears)
+{
+	struct broker_rules rules = {.self = ways[_i].self, .runtime_dir = "/run/p"};
+	const char *name = worker_infos[ways[_i].other].name;
+	char folder[108], path[108];
+
+	snprintf(path, sizeof(path), "/run/p/%s/rep", name);
+	ck_assert_msg(!!broker_allowed(&rules, path, folder) == ways[_i].calls,
+		"%s as %s", path, worker_infos[rules.self].name);
+	snprintf(path, sizeof(path), "/run/p/%s/pub", name);
+	ck_assert_msg(!!broker_allowed(&rules, path, folder) == ways[_i].hears,
+		"%s as %s", path, worker_infos[rules.self].name);
+}
+END_TEST
+
 /* ---- with sockets ---- */
 
 static char place[] = "/tmp/paige-broker-XXXXXX";
-static struct broker_rules rules;
+static struct broker_rules rules = {.self = WORKER_STORE};
+static char own_folder[108];
 static int listening[2];
 
 static int listen_at(const char *path)
@@ -81,8 +118,9 @@ static void make_place(void)
 	char path[108], target[108];
 
 	ck_assert_ptr_nonnull(mkdtemp(place));
-	snprintf(rules.folders[WORKER_STORE], 108, "%s/store", place);
-	ck_assert_int_eq(mkdir(rules.folders[WORKER_STORE], 0700), 0);
+	snprintf(rules.runtime_dir, sizeof(rules.runtime_dir), "%s", place);
+	snprintf(own_folder, sizeof(own_folder), "%s/store", place);
+	ck_assert_int_eq(mkdir(own_folder, 0700), 0);
 	listening[0] = listen_at("store/rep");
 	listening[1] = listen_at("foreign");
 	snprintf(path, sizeof(path), "%s/store/link", place);
@@ -214,7 +252,7 @@ static int try_all(void)
 static _Noreturn void be_confined(int control)
 {
 	const struct confinement nothing = {0};
-	const struct confine_sockets own = {.own = rules.folders[WORKER_STORE]};
+	const struct confine_sockets own = {.own = own_folder};
 	char go = 'g';
 	int connects, full = listen_at("store/full");
 
@@ -248,6 +286,24 @@ static int receive_fd(int socket)
 	return passed_fd(&message);
 }
 
+static int count_timer(
+	const struct event_base *base, const struct event *event, void *count)
+{
+	(void)base;
+	if (event_get_events(event) & EV_TIMEOUT ||
+		event_pending(event, EV_TIMEOUT, NULL))
+		++*(int *)count;
+	return 0;
+}
+
+static int timers_of(struct event_base *base)
+{
+	int count = 0;
+
+	event_base_foreach_event(base, count_timer, &count);
+	return count;
+}
+
 START_TEST(connects_for_a_confined_process)
 {
 	struct event_base *base = event_base_new();
@@ -267,6 +323,7 @@ START_TEST(connects_for_a_confined_process)
 			.runtime_dir = place};
 
 		ck_assert_int_eq(broker_take(broker, &client), 0);
+		ck_assert_int_eq(timers_of(base), 0); /* nothing to tell: no wake */
 		ck_assert_int_eq(write(control[0], "g", 1), 1);
 	} else {
 		/* This kernel does not let us. */
@@ -274,6 +331,13 @@ START_TEST(connects_for_a_confined_process)
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, broker ? 0 : SIGKILL);
+	if (broker) {
+		/* What was refused is told at once, then there is a pause. */
+		ck_assert_int_eq(event_base_loop(base, EVLOOP_ONCE), 0);
+		ck_assert_int_eq(timers_of(base), 1);
+		ck_assert_int_eq(event_base_loop(base, EVLOOP_ONCE), 0);
+		ck_assert_int_eq(timers_of(base), 0);
+	}
 	broker_free(broker);
 	event_base_free(base);
 }
@@ -287,6 +351,7 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(pure, allows_sockets_in_folders, 0, COUNT(paths));
+	tcase_add_loop_test(pure, allows_whom_a_worker_calls_or_hears, 0, COUNT(ways));
 	suite_add_tcase(s, pure);
 	tcase_add_checked_fixture(tc, make_place, remove_place);
 	tcase_add_loop_test(tc, connects_to_sockets_alone, 0, COUNT(sockets));
