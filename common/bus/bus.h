@@ -103,9 +103,9 @@ int bus_reply_decode(enum method method, const struct bus_reply *reply,
 
 /*
  * Calls to one owner are answered in the order in which they were made where both are METHOD_BATCH, also
- * across a restart of the owner. True when more than BUS_CONGESTED_CALLS or BUS_CONGESTED_BYTES wait for
- * `owner`: the caller should stop reading from whoever makes it call. `on_uncongested` (one per bus) is called
- * when that is over.
+ * across a restart of the owner; of others no order is promised: who needs one waits for the answer.
+ * True when more than BUS_CONGESTED_CALLS or BUS_CONGESTED_BYTES wait for `owner`: the caller should stop
+ * reading from whoever makes it call. `on_uncongested` (one per bus) is called when that is over.
  */
 #define BUS_CONGESTED_CALLS 1024
 #define BUS_CONGESTED_BYTES (16u * 1024 * 1024)

@@ -207,12 +207,15 @@ static bool waits_for_more(struct bus_peer *peer, struct mono now)
 static void send_alone(struct bus_peer *peer, struct mono now)
 {
 	struct bus_outgoing *outgoing = bus_outgoing_get(peer, 1);
+	struct bus_outgoing **last = &peer->alone;
 
 	outgoing->calls[0] = bus_calls_take(&peer->waiting_alone);
 	outgoing->count = outgoing->left = 1;
 	outgoing->first_id = peer->next_id++;
-	outgoing->next = peer->alone;
-	peer->alone = outgoing;
+	/* Behind those before it, in whose order they are repeated. */
+	while (*last)
+		last = &(*last)->next;
+	*last = outgoing;
 	peer->alone_count++;
 	bus_outgoing_send(outgoing, now);
 }

@@ -8,6 +8,8 @@
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CONNECTIONS 40
@@ -174,6 +176,68 @@ START_TEST(no_connection_that_went_wrong_keeps_its_place)
 }
 END_TEST
 
+#define LONE_CALLS 5
+
+/* What the caller sends once it has connected, in the order in which it comes; then the
+ * connection breaks. */
+static void take_lone_calls(int listener, int seen[LONE_CALLS])
+{
+	struct wire owner = {.fd = -1};
+	struct str message;
+	struct bus_head head;
+	struct bus_call_record call;
+	size_t at = 0;
+	int fd = -1, count = 0;
+
+	for (int i = 0; i < 500 && fd < 0; i++) {
+		rig_turn(&rig, 10);
+		fd = accept(listener, NULL, NULL);
+	}
+	ck_assert_int_ge(fd, 0);
+	wire_accept(&owner, fd, WIRE_REP);
+	for (int i = 0; i < 500 && count < LONE_CALLS; i++) {
+		rig_turn(&rig, 10);
+		ck_assert(wire_read(&owner, 0));
+		while (count < LONE_CALLS && wire_take(&owner, &message, &at)) {
+			message.ptr += WIRE_ID_BYTES;
+			message.len -= WIRE_ID_BYTES;
+			ck_assert_int_eq(bus_head_parse(&message, &head), 1);
+			ck_assert_uint_eq(head.seq, 0);
+			ck_assert_int_eq(bus_call_parse(&message, &call), 1);
+			ck_assert_int_eq(
+				sscanf(call.body.ptr, "{\"n\":%d}", &seen[count]), 1);
+			count++;
+		}
+		wire_taken(&owner, at);
+		at = 0;
+	}
+	ck_assert_int_eq(count, LONE_CALLS);
+	wire_close(&owner);
+}
+
+/* The bus promises no order of them, but does not turn it round either. */
+START_TEST(lone_calls_are_repeated_as_they_were_sent)
+{
+	char file[108];
+	int listener, seen[LONE_CALLS];
+
+	snprintf(file, sizeof(file), "%s/fswatch", rig.directory);
+	(void)mkdir(file, 0700);
+	snprintf(file, sizeof(file), "%s/fswatch/rep", rig.directory);
+	listener = wire_listen(file);
+	ck_assert_int_ge(listener, 0);
+	rig_start(&rig);
+	for (int i = 0; i < LONE_CALLS; i++)
+		rig_call(&rig, METHOD_FS_TREE, 20000, "{\"n\":%d}", i);
+	for (int times = 0; times < 3; times++) {
+		take_lone_calls(listener, seen);
+		for (int i = 0; i < LONE_CALLS; i++)
+			ck_assert_msg(seen[i] == i, "%d came as number %d", seen[i], i);
+	}
+	close(listener);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("bus_rogue");
@@ -188,6 +252,7 @@ int main(void)
 	tcase_add_test(tc, a_message_holds_so_many_calls_and_no_more);
 	tcase_add_test(tc, others_are_served_while_one_asks_for_everything);
 	tcase_add_test(tc, no_connection_that_went_wrong_keeps_its_place);
+	tcase_add_test(tc, lone_calls_are_repeated_as_they_were_sent);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
