@@ -10,9 +10,20 @@
  *   call WORKER METHOD JSON   calls as it should be: 1 when it was done, 0 when it was
  *                             refused, -1 without an answer; and the milliseconds
  *
+ *   hold WORKER N   tries N times to connect to WORKER, to call and to hear it in turn, and
+ *                   keeps what it gets: how many
+ *
+ *   let-go          gives all of that back
+ *
+ * With ROGUE_CONFINED it is confined as a worker is, and the supervisor makes its
+ * connections where it may.
+ *
  * Between bursts it is calm: it answers, and publishes beacons.
  */
 #include "common/base/clock.h"
+#include "common/base/pass_fd.h"
+#include "common/bus/rules/bus_folder.h"
+#include "common/confine/confine.h"
 #include "proto/worker.h"
 #include "tests/bus/rogue_make.h"
 #include "tests/bus/rogue_wire.h"
@@ -30,6 +41,7 @@
 #define BEAT_MS 500
 #define CALL_MS 10000
 #define FLOOD 300
+#define HOLD_MAX 20000
 
 enum { REP, PUB, SIDES };
 
@@ -403,6 +415,28 @@ static int call(enum worker_id w, const char *method, const char *body)
 	return done;
 }
 
+static struct wire held[HOLD_MAX];
+static int held_count;
+
+static void hold(enum worker_id w, unsigned long long n)
+{
+	char path[108];
+
+	for (unsigned long long i = 0; i < n && held_count < HOLD_MAX; i++) {
+		socket_path(w, i % 2 ? "rep" : "pub", path);
+		if (wire_dial(&held[held_count], path, i % 2 ? WIRE_REQ : WIRE_SUB))
+			held_count++;
+		if (i % 16 == 0)
+			turn(0);
+	}
+}
+
+static void let_go(void)
+{
+	while (held_count > 0)
+		wire_close(&held[--held_count]);
+}
+
 static void command(char *line)
 {
 	unsigned long long seed, n;
@@ -428,6 +462,13 @@ static void command(char *line)
 		done = call((enum worker_id)w, method, line + body);
 		len = snprintf(answer_line, sizeof(answer_line), "done %d %lld\n", done,
 			(long long)(clock_mono().us / 1000 - begun));
+	} else if (sscanf(line, "hold %31s %llu", name, &n) == 2 &&
+		   (w = worker_by_name(str_of(name))) >= 0) {
+		hold((enum worker_id)w, n);
+		len = snprintf(answer_line, sizeof(answer_line), "done %d\n", held_count);
+	} else if (strcmp(line, "let-go") == 0) {
+		let_go();
+		len = snprintf(answer_line, sizeof(answer_line), "done\n");
 	} else {
 		exit(WORKER_EXIT_USAGE);
 	}
@@ -478,6 +519,32 @@ static void take_place(void)
 		exit(WORKER_EXIT_INTERNAL);
 }
 
+static void be_confined(void)
+{
+	static char folders[WORKER_COUNT][108];
+	const struct confinement nothing = {0};
+	struct confine_sockets sockets = {.own = folders[rogue.self]};
+	struct {
+		struct worker_packet_header header;
+		struct worker_connects body;
+	} packet = {.header = {.type = WORKER_PACKET_CONNECTS,
+			    .body_bytes = sizeof(packet.body),
+			    .generation = generation}};
+	int connects = -1;
+
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		bus_folder(runtime_dir, (enum worker_id)i, folders[i]);
+		sockets.others[i] = folders[i];
+	}
+	confine_apply(&nothing, &sockets, getenv("PAIGE_BROKER") ? &connects : NULL);
+	if (connects < 0)
+		return;
+	if (!pass_fd(
+		    WORKER_CONTROL_FD, (struct iovec){&packet, sizeof(packet)}, connects))
+		exit(WORKER_EXIT_INTERNAL);
+	close(connects);
+}
+
 int main(void)
 {
 	const char *name = getenv("PAIGE_WORKER"), *keys = getenv("PAIGE_BUS_KEYS");
@@ -493,6 +560,8 @@ int main(void)
 	rogue.epoch = strtoull(getenv("PAIGE_EPOCH"), NULL, 16);
 	rogue.incarnation = (uint64_t)getpid();
 	take_place();
+	if (getenv("ROGUE_CONFINED"))
+		be_confined();
 	send_packet(WORKER_PACKET_READY);
 	for (;;) {
 		turn(BEAT_MS / 2);

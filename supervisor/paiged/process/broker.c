@@ -39,6 +39,14 @@ struct asker {
 	struct broker_rules rules;
 };
 
+/* How many there were, and what the last one was. */
+struct refusals {
+	unsigned count;
+	int error;
+	enum worker_id worker;
+	char path[sizeof(struct sockaddr_un)];
+};
+
 struct broker {
 	pthread_t thread;
 	bool runs;
@@ -52,10 +60,7 @@ struct broker {
 	struct event *telling, *pause; /* one of them waits */
 	pthread_mutex_t lock;	       /* of what follows */
 	struct asker *askers;
-	/* Since it was told last: how many, and who was it last. */
-	unsigned refused;
-	enum worker_id refused_worker;
-	char refused_path[sizeof(struct sockaddr_un)];
+	struct refusals refused; /* since it was told last */
 };
 
 /* ---- what the kernel lets us do ---- */
@@ -127,18 +132,17 @@ static int copy_address(const struct seccomp_notif *call, struct sockaddr_storag
 }
 
 /* The loop logs it. */
-static void note_refusal(
-	struct broker *b, const struct asker *w, const struct sockaddr_storage *to)
+static void note_refusal(struct broker *b, const struct asker *w,
+	const struct sockaddr_storage *to, int error)
 {
 	const struct sockaddr_un *a = (const struct sockaddr_un *)to;
 	bool first;
 
 	pthread_mutex_lock(&b->lock);
-	first = b->refused++ == 0;
-	b->refused_worker = w->rules.self;
-	memset(b->refused_path, 0, sizeof(b->refused_path));
+	first = b->refused.count == 0;
+	b->refused = (struct refusals){b->refused.count + 1, error, w->rules.self, {0}};
 	if (a->sun_family == AF_UNIX)
-		memcpy(b->refused_path, a->sun_path, sizeof(a->sun_path));
+		memcpy(b->refused.path, a->sun_path, sizeof(a->sun_path));
 	pthread_mutex_unlock(&b->lock);
 	/* It cannot fail: the loop takes what was added before. */
 	if (first)
@@ -154,8 +158,7 @@ static void set_deadline(struct broker *b, long ms)
 }
 
 /* 0 or -errno for the worker. */
-static int serve(
-	struct broker *b, const struct asker *w, const struct seccomp_notif *call)
+static int serve(struct broker *b, struct asker *w, const struct seccomp_notif *call)
 {
 	struct sockaddr_storage to = {0};
 	int len = copy_address(call, &to);
@@ -175,13 +178,13 @@ static int serve(
 	error = broker_connect(&w->rules, fd, &to, (socklen_t)len);
 	set_deadline(b, 0);
 	close(fd);
-	if (error == -EPERM)
-		note_refusal(b, w, &to);
+	if (error == -EPERM || error == -BROKER_TOO_MANY)
+		note_refusal(b, w, &to, -error);
 	return error == -EINTR ? -ETIMEDOUT : error;
 }
 
 /* False when no more will come. */
-static bool answer(struct broker *b, const struct asker *w)
+static bool answer(struct broker *b, struct asker *w)
 {
 	memset(b->call, 0, b->sizes.seccomp_notif);
 	memset(b->reply, 0, b->sizes.seccomp_notif_resp);
@@ -240,21 +243,18 @@ static void *run(void *arg)
 
 /* ---- on the loop ---- */
 
-/* Takes what was refused. Its number. */
-static unsigned take_refusals(
-	struct broker *b, enum worker_id *worker, char path[sizeof(b->refused_path)])
+/* Takes what was refused. */
+static struct refusals take_refusals(struct broker *b)
 {
+	struct refusals taken;
 	eventfd_t added;
-	unsigned count;
 
 	(void)eventfd_read(b->refused_fd, &added);
 	pthread_mutex_lock(&b->lock);
-	count = b->refused;
-	b->refused = 0;
-	*worker = b->refused_worker;
-	memcpy(path, b->refused_path, sizeof(b->refused_path));
+	taken = b->refused;
+	b->refused.count = 0;
 	pthread_mutex_unlock(&b->lock);
-	return count;
+	return taken;
 }
 
 /* Told at once, and then not before the end of a pause: a worker that was taken over must
@@ -262,17 +262,15 @@ static unsigned take_refusals(
 static void on_telling(evutil_socket_t fd, short what, void *arg)
 {
 	struct broker *b = arg;
-	char path[sizeof(b->refused_path)];
-	enum worker_id worker;
-	unsigned count;
+	struct refusals refused = take_refusals(b);
 
 	(void)fd;
 	(void)what;
-	count = take_refusals(b, &worker, path);
-	if (count > 0)
-		log_warn("a worker tried to connect to what it may not", "name", "%s",
-			worker_infos[worker].name, "path", "%s", path, "times", "%u",
-			count, NULL);
+	if (refused.count > 0)
+		log_warn("a worker tried to connect to what it may not, or too often",
+			"name", "%s", worker_infos[refused.worker].name, "path", "%s",
+			refused.path, "error", "%s", strerror(refused.error), "times",
+			"%u", refused.count, NULL);
 	event_add_ms(b->pause, REFUSALS_PAUSE_MS);
 }
 

@@ -24,16 +24,17 @@ static bool may_reach(enum worker_id self, enum worker_id other, const char *nam
 }
 
 const char *broker_allowed(
-	const struct broker_rules *rules, const char *path, char folder[108])
+	const struct broker_rules *rules, const char *path, enum worker_id *other)
 {
 	for (int i = 0; i < WORKER_COUNT; i++) {
-		const enum worker_id other = (enum worker_id)i;
+		char folder[108];
 		size_t len;
 
-		bus_folder(rules->runtime_dir, other, folder);
+		*other = (enum worker_id)i;
+		bus_folder(rules->runtime_dir, *other, folder);
 		len = strlen(folder);
 		if (strncmp(path, folder, len) == 0 && path[len] == '/')
-			return may_reach(rules->self, other, path + len + 1)
+			return may_reach(rules->self, *other, path + len + 1)
 				       ? path + len + 1
 				       : NULL;
 	}
@@ -62,27 +63,35 @@ static int open_socket(const char *folder, const char *name)
 }
 
 /* By the descriptor, so that what was looked at is what is connected to. */
-static int connect_unix(const struct broker_rules *rules, int fd, const char *path)
+static int connect_unix(struct broker_rules *rules, int fd, const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct broker_connections *open;
+	enum worker_id other;
+	const char *name = broker_allowed(rules, path, &other);
 	char folder[108];
-	const char *name = broker_allowed(rules, path, folder);
 	int target, error = 0;
 
 	if (!name)
 		return -EPERM;
+	open = &rules->connections[other][strcmp(name, BUS_EVENTS_SOCKET) == 0];
+	if (!broker_connections_room(open))
+		return -BROKER_TOO_MANY;
+	bus_folder(rules->runtime_dir, other, folder);
 	target = open_socket(folder, name);
 	if (target < 0)
 		return target;
 	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d", target);
 	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
 		error = -errno;
+	else
+		broker_connections_add(open, fd);
 	close(target);
 	return error;
 }
 
-int broker_connect(const struct broker_rules *rules, int fd,
-	const struct sockaddr_storage *to, socklen_t len)
+int broker_connect(struct broker_rules *rules, int fd, const struct sockaddr_storage *to,
+	socklen_t len)
 {
 	char path[sizeof(struct sockaddr_un)] = {0};
 	int domain = 0;

@@ -10,8 +10,9 @@ import { until, within } from './wait.mjs';
 const ROGUE = process.env.BUS_ROGUE ?? path.join(path.dirname(PAIGED), '..', 'tests', 'bus', 'bus_rogue');
 
 export class Rogue {
-  /** In the place of worker `name`; every worker is ready. A store needs `said`: what it answers to every call from the beginning. */
-  static async in(name, { env = {}, said } = {}) {
+  /** In the place of worker `name`, which may be confined as that is; every worker is ready. A store needs `said`: what it answers to every
+   *  call from the beginning. */
+  static async in(name, { env = {}, said, confined = false } = {}) {
     const rogue = new Rogue();
     rogue.name = name;
     rogue.root = scratch('rogue');
@@ -19,7 +20,7 @@ export class Rogue {
     rogue.daemon = new Daemon({ projectDir: smallProject(), dataDir: scratch('data'), env });
     if (name === 'gateway') rogue.daemon.get = async () => ({ status: 200 }); // nobody answers HTTP
     rogue.daemon.command = [trojan(rogue.root, (worker, program) =>
-      (worker === name ? [`ROGUE_SOCKET=${rogue.root}/rogue.sock exec ${ROGUE}`] : [`exec ${program} "$@"`]))];
+      (worker === name ? [`${confined ? 'ROGUE_CONFINED=1 ' : ''}ROGUE_SOCKET=${rogue.root}/rogue.sock exec ${ROGUE}`] : [`exec ${program} "$@"`]))];
     try {
       await rogue.daemon.start();
       await until('the rogue is there', () => rogue.socket);

@@ -49,12 +49,16 @@ START_TEST(allows_sockets_in_folders)
 {
 	const struct broker_rules rules = {
 		.self = WORKER_GATEWAY, .runtime_dir = "/run/p"};
-	char folder[108];
-	const char *name = broker_allowed(&rules, paths[_i].path, folder);
+	enum worker_id other;
+	const char *name = broker_allowed(&rules, paths[_i].path, &other);
+	char path[108];
 
 	if (paths[_i].name) {
+		ck_assert_ptr_nonnull(name);
+		snprintf(path, sizeof(path), "/run/p/%s/%s", worker_infos[other].name,
+			paths[_i].name);
+		ck_assert_str_eq(path, paths[_i].path);
 		ck_assert_str_eq(name, paths[_i].name);
-		ck_assert_int_eq(strncmp(folder, paths[_i].path, strlen(folder)), 0);
 	} else {
 		ck_assert_msg(!name, "%s: %s", paths[_i].path, name);
 	}
@@ -84,13 +88,14 @@ START_TEST(allows_whom_a_worker_calls_or_hears)
 {
 	struct broker_rules rules = {.self = ways[_i].self, .runtime_dir = "/run/p"};
 	const char *name = worker_infos[ways[_i].other].name;
-	char folder[108], path[108];
+	enum worker_id other;
+	char path[108];
 
 	snprintf(path, sizeof(path), "/run/p/%s/rep", name);
-	ck_assert_msg(!!broker_allowed(&rules, path, folder) == ways[_i].calls,
+	ck_assert_msg(!!broker_allowed(&rules, path, &other) == ways[_i].calls,
 		"%s as %s", path, worker_infos[rules.self].name);
 	snprintf(path, sizeof(path), "/run/p/%s/pub", name);
-	ck_assert_msg(!!broker_allowed(&rules, path, folder) == ways[_i].hears,
+	ck_assert_msg(!!broker_allowed(&rules, path, &other) == ways[_i].hears,
 		"%s as %s", path, worker_infos[rules.self].name);
 }
 END_TEST
@@ -100,7 +105,7 @@ END_TEST
 static char place[] = "/tmp/paige-broker-XXXXXX";
 static struct broker_rules rules = {.self = WORKER_STORE};
 static char own_folder[108];
-static int listening[2];
+static int listening[3];
 
 static int listen_at(const char *path)
 {
@@ -109,7 +114,7 @@ static int listen_at(const char *path)
 
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", place, path);
 	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&a, sizeof(a)), 0);
-	ck_assert_int_eq(listen(fd, 8), 0);
+	ck_assert_int_eq(listen(fd, 64), 0);
 	return fd;
 }
 
@@ -123,6 +128,7 @@ static void make_place(void)
 	ck_assert_int_eq(mkdir(own_folder, 0700), 0);
 	listening[0] = listen_at("store/rep");
 	listening[1] = listen_at("foreign");
+	listening[2] = listen_at("store/pub");
 	snprintf(path, sizeof(path), "%s/store/link", place);
 	snprintf(target, sizeof(target), "%s/foreign", place);
 	ck_assert_int_eq(symlink(target, path), 0);
@@ -134,8 +140,9 @@ static void make_place(void)
 
 static void remove_place(void)
 {
-	static const char *const names[] = {"store/rep", "foreign", "store/link",
-		"store/own-link", "store/folder", "store/full", "store", ""};
+	static const char *const names[] = {"store/rep", "store/pub", "foreign",
+		"store/link", "store/own-link", "store/folder", "store/full", "store",
+		""};
 	char path[108];
 
 	for (int i = 0; i < COUNT(names); i++) {
@@ -144,6 +151,7 @@ static void remove_place(void)
 	}
 	close(listening[0]);
 	close(listening[1]);
+	close(listening[2]);
 	strcpy(place, "/tmp/paige-broker-XXXXXX");
 }
 
@@ -208,17 +216,72 @@ END_TEST
 
 /* ---- a confined process and the whole broker ---- */
 
-static int connect_as(const char *name, int flags)
+/* The connected socket, or -errno. */
+static int connected(const char *name, int flags)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0), error;
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int r;
 
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", place, name);
-	r = connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0 ? 0 : errno;
-	if (r != 0)
+	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0)
+		return fd;
+	error = -errno;
+	close(fd);
+	return error;
+}
+
+static int connect_as(const char *name, int flags)
+{
+	int fd = connected(name, flags);
+
+	return fd < 0 ? -fd : 0;
+}
+
+/* Somebody who comes again after a pause, as nng does. */
+static int connected_soon(const char *name)
+{
+	int fd = -BROKER_TOO_MANY;
+
+	for (int i = 0; i < 1000 && fd == -BROKER_TOO_MANY; i++) {
+		fd = connected(name, SOCK_NONBLOCK);
+		if (fd == -BROKER_TOO_MANY)
+			usleep(5000);
+	}
+	return fd;
+}
+
+/* As try_all. Connections that are kept are few; those that ended count no more. */
+static int try_often(void)
+{
+	int kept[BROKER_CONNECTIONS_MAX], count = 0, fd;
+
+	for (int i = 0; i < 2000; i++) {
+		fd = connected("store/pub", SOCK_NONBLOCK);
+		if (fd >= 0 && count < BROKER_CONNECTIONS_MAX)
+			kept[count++] = fd;
+		else if (fd != -BROKER_TOO_MANY)
+			return 10;
+	}
+	if (count != BROKER_CONNECTIONS_MAX)
+		return 11;
+	/* One socket is not filled by another. */
+	if (connect_as("store/rep", SOCK_NONBLOCK) != 0)
+		return 12;
+	close(kept[0]);
+	kept[0] = connected_soon("store/pub");
+	if (kept[0] < 0 || connect_as("store/pub", SOCK_NONBLOCK) != BROKER_TOO_MANY)
+		return 13;
+	while (count > 0)
+		close(kept[--count]);
+	for (int i = 0; i < 10 * BROKER_CONNECTIONS_MAX; i++) {
+		fd = connected_soon("store/pub");
+		if (fd < 0)
+			return 14;
 		close(fd);
-	return r;
+		/* The socket has room for what nobody accepts. */
+		close(accept(listening[2], NULL, NULL));
+	}
+	return 0;
 }
 
 /* The number of the first thing that is not as it should be; 0 for none. */
@@ -245,7 +308,7 @@ static int try_all(void)
 	if (connect(listening[0], (const struct sockaddr *)&begun, 1) == 0 ||
 		errno != EINVAL)
 		return 7;
-	return 0;
+	return try_often();
 }
 
 /* In the child: confined as a worker is, which gives its listener away. */
@@ -357,7 +420,7 @@ int main(void)
 	tcase_add_loop_test(tc, connects_to_sockets_alone, 0, COUNT(sockets));
 	tcase_add_test(tc, refuses_other_addresses);
 	tcase_add_test(tc, connects_for_a_confined_process);
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 60);
 	suite_add_tcase(s, tc);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
