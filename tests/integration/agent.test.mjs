@@ -213,6 +213,24 @@ scenario('a session outlives the daemon; a record that is damaged hurts no other
   assert.match(log(daemon), /cannot be gone on with" session=\S+ error="Bad message"/);
 });
 
+scenario('more records than there may be sessions: the rest waits where it is', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const one = await connect(context, daemon);
+  const { sessionId } = await one.join('one');
+  await one.prompt('hello');
+  await daemon.stop();
+  const records = path.join(daemon.dataDir, 'agents');
+  for (let i = 0; i < 40; i += 1) fs.copyFileSync(path.join(records, `${sessionId}.session`), path.join(records, `${crypto.randomUUID()}.session`));
+  await daemon.start();
+
+  const lobby = await connect(context, daemon);
+  await lobby.ask({ type: 'listFolders' }, 'folderList');
+  assert.equal(log(daemon).match(/msg="agent session goes on"/g).length, 32);
+  assert.equal(fs.readdirSync(records).filter((name) => name.endsWith('.session')).length, 41);
+  const { stdout } = await daemon.ctl('status', '--json');
+  assert.equal(JSON.parse(stdout).workers.find((worker) => worker.name === 'agent').restarts.total, 0);
+});
+
 scenario('abort interrupts a turn; a program that does not heed it is ended with all it started', async (context) => {
   const daemon = await daemonWithAgent(context);
   const client = await connect(context, daemon);

@@ -9,8 +9,13 @@
 #include "supervisor/shared/options.h"
 #include <check.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <yyjson.h>
@@ -321,6 +326,39 @@ START_TEST(listens_on_all_addresses_of_a_host)
 }
 END_TEST
 
+/* ---- launch ---- */
+
+static void let_pidfd_open_fail(void)
+{
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EMFILE),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {COUNT(rules), rules};
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+START_TEST(a_worker_that_cannot_be_watched_is_ended_and_reaped)
+{
+	char *const environment[] = {NULL};
+	const struct launch_request request = {.program = "/bin/cat",
+		.environment = environment,
+		.directory = "/",
+		.generation = GENERATION,
+		.log_fd = STDERR_FILENO};
+	struct launched launched;
+
+	let_pidfd_open_fail();
+	ck_assert_int_eq(launch_worker(&request, &launched), -EMFILE);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("supervisor");
@@ -336,6 +374,7 @@ int main(void)
 	tcase_add_loop_test(tests, reads_command_lines, 0, COUNT(command_lines));
 	tcase_add_test(tests, options_are_unambiguous);
 	tcase_add_loop_test(tests, listens_on_all_addresses_of_a_host, 0, COUNT(hosts));
+	tcase_add_test(tests, a_worker_that_cannot_be_watched_is_ended_and_reaped);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
