@@ -1,12 +1,11 @@
 /*
- * api_calls.c - the log of calls to Claude (story 4: FR-040, FR-042, FR-046,
+ * api_calls.c - the log of calls to Claude (story 4: FR-040, FR-042,
  * EC-19, P4.4).
  *
  * The id of a row is the key of the call that brings it. Rows are never changed.
  */
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
-#include "workers/store/db/json_text.h"
 #include "workers/store/service/open_calls.h"
 #include "workers/store/service/row_ids.h"
 #include "workers/store/service/services.h"
@@ -148,58 +147,6 @@ int api_call_spending(struct store *store, struct call *call)
 		return result;
 	answer.session = sqlite3_column_double(query, 0);
 	answer.day = sqlite3_column_double(query, 1);
-	call_answer(call, &answer);
-	return 0;
-}
-
-/* ---- totals ---- */
-
-static int read_models(struct store *store, struct call *call,
-	const struct api_call_totals_query *request, struct api_call_totals *out)
-{
-	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_API_CALL_MODELS);
-	int found;
-
-	query_text(query, 1, request->session_id);
-	query_text(query, 2, request->since);
-	found = query_step(&store->db, query);
-	if (found == 1)
-		out->models.items = json_read_objects(call->arena, model_totals_type(),
-			query_column(query, 0, call->arena), &out->models.count);
-	return found < 0 ? found : 0;
-}
-
-int api_call_totals(struct store *store, struct call *call)
-{
-	const struct api_call_totals_query *request = call->message;
-	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_API_CALL_TOTALS);
-	struct api_call_totals answer;
-	int result;
-
-	query_text(query, 1, request->session_id);
-	query_text(query, 2, request->since);
-	result = query_step(&store->db, query);
-	if (result < 0)
-		return result;
-	answer = (struct api_call_totals){
-		.calls = sqlite3_column_int64(query, 0),
-		.has_calls = true,
-		.failures = sqlite3_column_int64(query, 1),
-		.has_failures = true,
-		.input_tokens = sqlite3_column_int64(query, 2),
-		.has_input_tokens = true,
-		.output_tokens = sqlite3_column_int64(query, 3),
-		.has_output_tokens = true,
-		.cost = sqlite3_column_double(query, 4),
-		.has_cost = true,
-		.average_latency_ms = sqlite3_column_double(query, 5),
-		.has_average_latency_ms = sqlite3_column_type(query, 5) != SQLITE_NULL,
-		.cancelled = sqlite3_column_int64(query, 6),
-		.has_cancelled = true,
-	};
-	result = read_models(store, call, request, &answer);
-	if (result < 0)
-		return result;
 	call_answer(call, &answer);
 	return 0;
 }
