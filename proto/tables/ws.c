@@ -11,21 +11,26 @@
 	}
 #include "proto/catalogue/methods.def"
 
-#define WS_INFO_(name_, payload_, unsent_, doc_)                                         \
-	{.name = name_, .payload = payload_, .unsent = unsent_, .doc = doc_},
+#define CLIENT_(name_, payload_, doc_) {.name = name_, .payload = payload_, .doc = doc_},
 
 const struct ws_info ws_client_infos[] = {
-#define ROUTE(name_, method_, answer, audience, error, echo, error_audience, doc_)       \
-	WS_INFO_(name_, request_of_##method_, false, doc_)
-#define LOCAL(name_, type_, function, doc_) WS_INFO_(name_, type_##_type, false, doc_)
-#define IGNORE(name_, type_, doc_) WS_INFO_(name_, type_##_type, false, doc_)
-#define STUB(name_, type_, doc_) WS_INFO_(name_, type_##_type, false, doc_)
+#define ROUTE(name, method, answer, error, echo, error_audience, doc)                    \
+	CLIENT_(name, request_of_##method, doc)
+#define FOLLOW(name, audience, may, doc) CLIENT_(name, follow_type, doc)
+#define LOCAL(name, type, function, doc) CLIENT_(name, type##_type, doc)
+#define IGNORE(name, type, doc) CLIENT_(name, type##_type, doc)
+#define STUB(name, type, doc) CLIENT_(name, type##_type, doc)
 #include "proto/catalogue/ws.def"
 };
 
 const struct ws_info ws_server_infos[] = {
-#define SERVER(name_, type_, doc_) WS_INFO_(name_, type_##_type, false, doc_)
-#define SERVER_UNSENT(name_, type_, doc_) WS_INFO_(name_, type_##_type, true, doc_)
+#define SERVER(name_, type_, audience_, doc_)                                            \
+	{.name = name_,                                                                  \
+		.payload = type_##_type,                                                 \
+		.audience = WS_TO_##audience_,                                           \
+		.doc = doc_},
+#define SERVER_UNSENT(name_, type_, doc_)                                                \
+	{.name = name_, .payload = type_##_type, .unsent = true, .doc = doc_},
 #include "proto/catalogue/ws.def"
 };
 

@@ -9,9 +9,20 @@
 
 #include "proto/codec/codec.h"
 
+/* Who gets a message of the daemon. From WS_TO_PROGRESS on: the windows that asked for it. */
+enum ws_audience {
+	WS_TO_ALL,
+	WS_TO_SENDER,
+	WS_TO_PROGRESS,
+	WS_TO_LOG,
+	WS_TO_GUARDS,
+	WS_TO_STATUS,
+};
+
 struct ws_info {
 	const char *name; /* "file:open" */
 	const struct type *(*payload)(void);
+	enum ws_audience audience; /* of the daemon's messages */
 	bool unsent; /* of the daemon's messages: declared, but nothing sends it (P5.12,
 			P5.18) */
 	const char *doc;

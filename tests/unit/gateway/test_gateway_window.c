@@ -227,7 +227,7 @@ static void tell_state(const char *id, int64_t cursor)
 
 	proto_encode(guard_state_type(), &state, &body);
 	payload = payload_new(buf_str(&body));
-	guard_watch_tell(gateway.ws, STR_LIT("guard:state"), payload);
+	guard_watch_tell(STR_LIT("guard:state"), payload);
 	payload_unref(payload);
 	buf_free(&body);
 }
@@ -249,6 +249,37 @@ START_TEST(tells_who_watches_a_guard_machine_by_its_name)
 	expect_nothing(&w);
 	stub_answer(true);
 	close_window(&w);
+}
+END_TEST
+
+static void tell(const char *type)
+{
+	struct payload *payload = payload_new(STR_LIT("{}"));
+
+	ws_tell(gateway.ws, &ws_server_infos[ws_server_by_name(str_of(type))], payload);
+	payload_unref(payload);
+}
+
+START_TEST(tells_a_message_to_the_audience_of_its_row)
+{
+	struct window a = open_window(), b = open_window();
+
+	say(&a, "{\"type\":\"log:follow\",\"payload\":{\"follow\":true}}");
+	tell("log:row");
+	expect(&a, "type", "\"log:row\"");
+	expect_nothing(&b);
+	tell("fs:tree_update");
+	expect(&a, "type", "\"fs:tree_update\"");
+	expect(&b, "type", "\"fs:tree_update\"");
+	tell("coaching:progress");
+	tell("guard:effect");
+	expect_nothing(&a);
+	say(&a, "{\"type\":\"log:follow\",\"payload\":{\"follow\":false}}");
+	tell("observer:decision");
+	expect_nothing(&a);
+	expect_nothing(&b);
+	close_window(&a);
+	close_window(&b);
 }
 END_TEST
 
@@ -493,6 +524,7 @@ int main(void)
 	tcase_add_test(tc, tells_everybody_of_a_file_that_cannot_be_opened);
 	tcase_add_test(tc, forgets_a_window_that_goes_before_its_answer);
 	tcase_add_test(tc, tells_who_watches_a_guard_machine_by_its_name);
+	tcase_add_test(tc, tells_a_message_to_the_audience_of_its_row);
 	tcase_add_test(tc, closes_a_window_that_does_not_read);
 	tcase_add_test(tc, stops_reading_while_a_worker_has_too_much_to_do);
 	tcase_add_test(tc, parses_large_messages_beside_the_loop);

@@ -13,26 +13,6 @@
 
 #define UI_PREFIX "ui/"
 
-/* What goes to the windows that asked for it, not to all of them: a client of another kind knows nothing of it. */
-static const struct {
-	const char *type;
-	enum ws_feed feed;
-} feeds[] = {
-	{"coaching:progress", WS_FEED_PROGRESS},
-	{"observer:decision", WS_FEED_LOG},
-};
-
-static void tell_windows(struct gateway *g, struct str type, struct payload *payload)
-{
-	for (size_t i = 0; i < sizeof(feeds) / sizeof(feeds[0]); i++) {
-		if (str_is(type, feeds[i].type)) {
-			ws_tell_followers(g->ws, feeds[i].feed, type, payload);
-			return;
-		}
-	}
-	ws_broadcast(g->ws, type, payload, NULL, (struct str){NULL, 0});
-}
-
 static void on_ui_event(void *arg, const struct bus_event *event)
 {
 	const size_t n = sizeof(UI_PREFIX) - 1;
@@ -41,7 +21,7 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 		(struct str){event->topic.ptr + n, event->topic.len - n});
 	struct payload *payload;
 
-	if (type < 0) {
+	if (type < 0 || ws_server_infos[type].audience == WS_TO_SENDER) {
 		bus_complain_of_event(
 			g->bus, "an event of an unknown type was dropped", event);
 		return;
@@ -49,10 +29,9 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 	payload = payload_new(event->body);
 	if (g->ws->count == 0)
 		unseen_keep(str_of(ws_server_infos[type].name), payload);
-	if (guard_watch_takes(str_of(ws_server_infos[type].name)))
-		guard_watch_tell(g->ws, str_of(ws_server_infos[type].name), payload);
-	else
-		tell_windows(g, str_of(ws_server_infos[type].name), payload);
+	ws_tell(g->ws, &ws_server_infos[type], payload);
+	if (ws_server_infos[type].audience == WS_TO_GUARDS)
+		guard_watch_tell(str_of(ws_server_infos[type].name), payload);
 	payload_unref(payload);
 }
 
@@ -61,10 +40,10 @@ static void on_log_row(void *arg, const struct bus_event *event)
 	struct gateway *g = arg;
 	struct payload *payload;
 
-	if (!ws_is_followed(g->ws, WS_FEED_LOG))
+	if (!ws_is_followed(g->ws, WS_TO_LOG))
 		return;
 	payload = payload_new(event->body);
-	ws_tell_followers(g->ws, WS_FEED_LOG, STR_LIT("log:row"), payload);
+	ws_tell(g->ws, &ws_server_infos[ws_server_by_name(STR_LIT("log:row"))], payload);
 	payload_unref(payload);
 }
 

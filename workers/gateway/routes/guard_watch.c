@@ -169,11 +169,6 @@ void guard_watch_on_subscribe(const struct ws_message *message)
 
 /* ---- telling ---- */
 
-bool guard_watch_takes(struct str type)
-{
-	return str_is(type, "guard:state") || str_is(type, "guard:effect");
-}
-
 /* The number in the body, -1 for none. A member is followed by a comma or a brace. */
 static int64_t cursor_of(struct str body)
 {
@@ -184,14 +179,13 @@ static int64_t cursor_of(struct str body)
 
 /* Kind, id and cursor come first in the body: what the machine shows behind them is not
  * looked at. */
-void guard_watch_tell(struct ws_server *server, struct str type, struct payload *payload)
+void guard_watch_tell(struct str type, struct payload *payload)
 {
 	struct str body = payload_str(payload), kind = json_slice_member(body, "kind"),
 		   id = json_slice_member(body, "id");
 	int kind_index;
 	int64_t cursor;
 
-	ws_tell_followers(server, WS_FEED_GUARDS, type, payload);
 	if (kind.len < 2 || id.len < 2) {
 		log_error("an event of a guard machine does not name it", NULL);
 		return;
@@ -205,7 +199,7 @@ void guard_watch_tell(struct ws_server *server, struct str type, struct payload 
 		if (cursor > watches[i].cursor)
 			watches[i].cursor = cursor;
 		/* Who follows every machine has it already. */
-		if (!(watches[i].client->follows & 1u << WS_FEED_GUARDS))
+		if (!ws_client_follows(watches[i].client, WS_TO_GUARDS))
 			ws_answer(
 				watches[i].client, type, payload, (struct str){NULL, 0});
 	}

@@ -5,7 +5,7 @@
  *
  * Called by routes.c (a window subscribes), events.c (a machine changed) and the server of
  * windows (one is gone). Others than those who subscribed, or follow all
- * machines (follow.h), hear nothing of a machine.
+ * machines (guard:follow), hear nothing of a machine.
  */
 #ifndef PAIGE_GATEWAY_ROUTES_GUARD_WATCH_H
 #define PAIGE_GATEWAY_ROUTES_GUARD_WATCH_H
@@ -19,11 +19,9 @@ struct ws_message;
 
 void guard_watch_on_subscribe(const struct ws_message *message);
 
-/* Whether an event of this type goes to subscribers only. */
-bool guard_watch_takes(struct str type);
-/* `payload` begins with kind and id, a state with its cursor behind them, as the catalogue
+/* To the windows that watch the machine and do not follow all. `payload` begins with kind and id, a state with its cursor behind them, as the catalogue
  * has them. `type` lives for ever. */
-void guard_watch_tell(struct ws_server *server, struct str type, struct payload *payload);
+void guard_watch_tell(struct str type, struct payload *payload);
 
 /* For ws_server.on_close. */
 void guard_watch_forget(struct ws_client *client);

@@ -6,7 +6,6 @@
 #include "paige-config.h"
 #include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
-#include "workers/gateway/routes/follow.h"
 #include "workers/gateway/routes/restored.h"
 #include "workers/gateway/routes/tree.h"
 #include "workers/gateway/routes/unseen.h"
@@ -246,7 +245,7 @@ void hello_on_message(const struct ws_message *message)
 
 	g->client = message->client;
 	g->resume = hello->has_resume;
-	follow_set(g->client, WS_FEED_PROGRESS, hello->wants_progress);
+	ws_client_follow(g->client, WS_TO_PROGRESS, hello->wants_progress);
 	ws_message_id_keep(&g->id, message);
 	if (g->resume) {
 		snprintf(

@@ -3,10 +3,9 @@
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
-#include "proto/tables/ws.h"
+#include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/json_slice.h"
-#include "workers/gateway/routes/follow.h"
 #include "workers/gateway/routes/guard_watch.h"
 #include "workers/gateway/routes/hello.h"
 #include "workers/gateway/routes/ping.h"
@@ -17,24 +16,26 @@
 #include <stdlib.h>
 
 static const struct route routes[] = {
-#define CALL(type_, method_, answer_, audience_, error_type_, echo_, error_audience_,    \
-	blocks_reader_)                                                                  \
+#define CALL(                                                                            \
+	type_, method_, answer_, error_type_, echo_, error_audience_, blocks_reader_)    \
 	{.type = type_,                                                                  \
 		.kind = ROUTE_CALL,                                                      \
 		.method = METHOD_##method_,                                              \
 		.answer = answer_,                                                       \
-		.audience = AUDIENCE_##audience_,                                        \
 		.error_type = error_type_,                                               \
 		.echo = echo_,                                                           \
-		.error_audience = AUDIENCE_##error_audience_,                            \
+		.error_audience = WS_TO_##error_audience_,                               \
 		.blocks_reader = blocks_reader_,                                         \
 		.restores = METHOD_##method_ == METHOD_SESSION_RESUME},
-#define ROUTE(                                                                           \
-	type_, method_, answer_, audience_, error_type_, echo_, error_audience_, doc)    \
-	CALL(type_, method_, answer_, audience_, error_type_, echo_, error_audience_,    \
-		false)
+#define ROUTE(type_, method_, answer_, error_type_, echo_, error_audience_, doc)         \
+	CALL(type_, method_, answer_, error_type_, echo_, error_audience_, false)
 #define SESSION(type_, method_, answer_, doc)                                            \
-	CALL(type_, method_, answer_, ALL, "connection:error", NULL, SENDER, true)
+	CALL(type_, method_, answer_, "connection:error", NULL, SENDER, true)
+#define FOLLOW(type_, audience, may, doc)                                                \
+	{.type = type_,                                                                  \
+		.kind = ROUTE_FOLLOW,                                                    \
+		.follows = WS_TO_##audience,                                             \
+		.may_follow = may},
 #define LOCAL(type_, payload, function, doc)                                             \
 	{.type = type_, .kind = ROUTE_LOCAL, .local = function},
 #define IGNORE(type_, payload, doc) {.type = type_, .kind = ROUTE_IGNORE},
@@ -138,14 +139,21 @@ static void call_free(struct call *call)
 	free(call);
 }
 
-static void deliver(struct call *call, enum audience audience, const char *type,
+static void deliver(struct call *call, enum ws_audience audience, const char *type,
 	struct payload *payload)
 {
-	if (audience == AUDIENCE_ALL)
+	if (audience == WS_TO_ALL)
 		ws_broadcast(call->client->server, str_of(type), payload, call->client,
 			call->id);
 	else
 		ws_answer(call->client, str_of(type), payload, call->id);
+}
+
+static void deliver_answer(struct call *call, struct payload *payload)
+{
+	int type = ws_server_by_name(str_of(call->route->answer));
+
+	deliver(call, ws_server_infos[type].audience, call->route->answer, payload);
 }
 
 /* What is the sender's own mistake, or was never begun, is no news for others (P5.7). */
@@ -157,12 +165,12 @@ static bool concerns_sender_only(struct str code)
 static void deliver_error(struct call *call, const struct bus_reply *reply)
 {
 	const struct route *route = call->route;
-	enum audience audience = route->error_audience;
+	enum ws_audience audience = route->error_audience;
 	struct buf out = {0};
 	struct payload *payload;
 
 	if (is_connection_error(route) && concerns_sender_only(reply->code))
-		audience = AUDIENCE_SENDER;
+		audience = WS_TO_SENDER;
 	log_info("request failed", "connection", "%s", call->client->id, "type", "%s",
 		route->type, "code", "%.*s", STR_ARG(reply->code), "reason", "%.*s",
 		STR_ARG(reply->message), NULL);
@@ -184,7 +192,7 @@ static void on_restored(void *arg, struct payload *payload)
 {
 	struct call *call = arg;
 
-	deliver(call, call->route->audience, call->route->answer, payload);
+	deliver_answer(call, payload);
 	call_over(call);
 }
 
@@ -202,7 +210,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 	} else if (route->answer) {
 		struct payload *payload = payload_new(reply->body);
 
-		deliver(call, route->audience, route->answer, payload);
+		deliver_answer(call, payload);
 		payload_unref(payload);
 	}
 	call_over(call);
@@ -231,6 +239,14 @@ static void call_owner(const struct route *route, const struct ws_message *m)
 		ws_client_pause_reading(m->client, method->owner);
 }
 
+static void follow(const struct route *route, const struct ws_message *m)
+{
+	const struct follow *wanted = m->decoded;
+
+	if (!route->may_follow || route->may_follow(m))
+		ws_client_follow(m->client, route->follows, wanted->follow);
+}
+
 static void answer_stub(const struct ws_message *m)
 {
 	struct buf context = {0};
@@ -248,6 +264,9 @@ void route_message(const struct route *route, const struct ws_message *message)
 	switch (route->kind) {
 	case ROUTE_CALL:
 		call_owner(route, message);
+		break;
+	case ROUTE_FOLLOW:
+		follow(route, message);
 		break;
 	case ROUTE_LOCAL:
 		route->local(message);

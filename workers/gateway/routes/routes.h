@@ -7,23 +7,25 @@
 #define PAIGE_GATEWAY_ROUTES_ROUTES_H
 
 #include "proto/tables/methods.h"
+#include "proto/tables/ws.h"
 #include "workers/gateway/routes/ws_message.h"
 
-enum route_kind { ROUTE_CALL, ROUTE_LOCAL, ROUTE_IGNORE, ROUTE_STUB };
-enum audience { AUDIENCE_NOBODY, AUDIENCE_SENDER, AUDIENCE_ALL };
+enum route_kind { ROUTE_CALL, ROUTE_FOLLOW, ROUTE_LOCAL, ROUTE_IGNORE, ROUTE_STUB };
 
 struct route {
 	const char *type;
 	enum route_kind kind;
 	/* ROUTE_CALL */
 	enum method method;
-	const char *answer; /* type of the answer, NULL for AUDIENCE_NOBODY */
-	enum audience audience;
+	const char *answer; /* type of the answer, or NULL */
 	const char *error_type;
 	const char *echo; /* a field of the request that errors repeat, or NULL */
-	enum audience error_audience;
-	bool blocks_reader; /* the window's next message is read only after the answer */
+	enum ws_audience error_audience; /* WS_TO_SENDER or WS_TO_ALL */
+	bool blocks_reader; /* the window's next message waits for the answer */
 	bool restores;	    /* restored.h completes the answer */
+	/* ROUTE_FOLLOW */
+	enum ws_audience follows;
+	bool (*may_follow)(const struct ws_message *message); /* NULL: it may */
 	/* ROUTE_LOCAL */
 	void (*local)(const struct ws_message *message);
 };

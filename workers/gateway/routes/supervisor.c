@@ -96,8 +96,9 @@ static void tell_status(const struct asking *a, struct str line)
 		ws_answer(a->client, STR_LIT("status:state"), payload,
 			ws_message_id_of(&a->id));
 	else
-		ws_tell_followers(
-			g->ws, WS_FEED_STATUS, STR_LIT("status:state"), payload);
+		ws_tell(g->ws,
+			&ws_server_infos[ws_server_by_name(STR_LIT("status:state"))],
+			payload);
 	payload_unref(payload);
 }
 
@@ -353,7 +354,7 @@ static void on_follow(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (!ws_is_followed(g->ws, WS_FEED_STATUS)) {
+	if (!ws_is_followed(g->ws, WS_TO_STATUS)) {
 		event_del(follow_timer);
 		return;
 	}

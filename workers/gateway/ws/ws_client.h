@@ -12,6 +12,7 @@
 #include "common/base/buf.h"
 #include "common/base/ids.h"
 #include "proto/tables/workers.h"
+#include "proto/tables/ws.h"
 #include "workers/gateway/ws/payload.h"
 #include "workers/gateway/ws/resume.h"
 #include "workers/gateway/ws/ws_liveness.h"
@@ -34,9 +35,6 @@ enum ws_client_state {
 	WS_CLIENT_CLOSING, /* our close frame is queued: nothing more is sent */
 };
 
-/* Messages that only those windows get that asked for them. */
-enum ws_feed { WS_FEED_PROGRESS, WS_FEED_LOG, WS_FEED_GUARDS, WS_FEED_STATUS };
-
 struct ws_client {
 	TAILQ_ENTRY(ws_client) link;
 	TAILQ_ENTRY(ws_client) flush_link;
@@ -53,7 +51,7 @@ struct ws_client {
 		pauses; /* of reading: a bit for each reason of ws_client_pause_reading */
 	bool greeted;	/* connection:init was sent */
 	bool operates;	/* may do what paigectl may (access_is_operator) */
-	unsigned follows;	/* 1 << enum ws_feed, what it asked for */
+	unsigned follows;	/* 1 << enum ws_audience, what it asked for */
 	unsigned pending_calls; /* calls that will answer this window */
 	bool gone;		/* the socket is closed; freed when pending_calls is 0 */
 	int cols, rows;		/* terminal size (P5.24) */
@@ -118,5 +116,18 @@ void ws_client_flush(struct ws_client *client);
 void ws_client_end(struct ws_client *client);
 /* For ws_server.c alone. */
 void ws_client_free(struct ws_client *client);
+
+static inline bool ws_client_follows(
+	const struct ws_client *client, enum ws_audience audience)
+{
+	return client->follows & 1u << audience;
+}
+
+static inline void ws_client_follow(
+	struct ws_client *client, enum ws_audience audience, bool on)
+{
+	client->follows &= ~(1u << audience);
+	client->follows |= (unsigned)on << audience;
+}
 
 #endif

@@ -124,24 +124,29 @@ void ws_broadcast(struct ws_server *server, struct str type, struct payload *pay
 	}
 }
 
-bool ws_is_followed(const struct ws_server *server, enum ws_feed feed)
+bool ws_is_followed(const struct ws_server *server, enum ws_audience audience)
 {
 	const struct ws_client *client;
 
 	TAILQ_FOREACH(client, &server->clients, link)
-	if (client->follows & 1u << feed)
+	if (ws_client_follows(client, audience))
 		return true;
 	return false;
 }
 
-void ws_tell_followers(struct ws_server *server, enum ws_feed feed, struct str type,
-	struct payload *payload)
+void ws_tell(
+	struct ws_server *server, const struct ws_info *message, struct payload *payload)
 {
+	struct str type = str_of(message->name), no_id = {NULL, 0};
 	struct ws_client *client, *next;
 
+	if (message->audience == WS_TO_ALL) {
+		ws_broadcast(server, type, payload, NULL, no_id);
+		return;
+	}
 	FOREACH_CLIENT(client, next, server)
-	if (client->follows & 1u << feed)
-		ws_answer(client, type, payload, (struct str){NULL, 0});
+	if (ws_client_follows(client, message->audience))
+		ws_answer(client, type, payload, no_id);
 }
 
 void ws_answer(

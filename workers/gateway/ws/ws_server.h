@@ -40,11 +40,12 @@ struct ws_server *ws_server_new(
  * with it; both may be absent. `type` must live for ever. */
 void ws_broadcast(struct ws_server *server, struct str type, struct payload *payload,
 	const struct ws_client *sender, struct str id);
-/* Whether a window follows this. */
-bool ws_is_followed(const struct ws_server *server, enum ws_feed feed);
-/* To the windows that follow it; who comes later does not get it. */
-void ws_tell_followers(struct ws_server *server, enum ws_feed feed, struct str type,
-	struct payload *payload);
+/* Whether a window is of this audience, one of those that windows ask for. */
+bool ws_is_followed(const struct ws_server *server, enum ws_audience audience);
+/* To those whom the catalogue names: all windows, or the ones that follow it. Of the latter, who comes later
+ * does not get it. */
+void ws_tell(
+	struct ws_server *server, const struct ws_info *message, struct payload *payload);
 /* To one window. */
 void ws_answer(struct ws_client *client, struct str type, struct payload *payload,
 	struct str id);
