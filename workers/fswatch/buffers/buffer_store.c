@@ -42,17 +42,6 @@ static_assert(sizeof(struct header) + BASE_BYTES + BUFFER_STORE_MAX_PATH +
 		      BUFFER_STORE_SLOT_BYTES,
 	"a record fits into its slot");
 
-static struct hash_sum sum_of(
-	struct header header, struct str base, struct str path, struct str content)
-{
-	header.sum = (struct hash_sum){{0}};
-
-	const struct str pieces[] = {
-		{(const char *)&header, sizeof(header)}, base, path, content};
-
-	return hash_sum(pieces, 4);
-}
-
 /* ---- descriptors ---- */
 
 static void close_file(struct buffer_store *buffer_store, struct buffer_store_file *file)
@@ -213,11 +202,13 @@ int buffer_store_write(struct buffer_store *buffer_store, struct buffer_store_fi
 
 	if (error)
 		return error;
-	header.sum = sum_of(header, (struct str){base, BASE_BYTES}, r->path, r->content);
 
+	const struct str pieces[] = {{(const char *)&header, sizeof(header)},
+		{base, BASE_BYTES}, r->path, r->content};
 	struct iovec parts[] = {part(&header, sizeof(header)), part(base, BASE_BYTES),
 		part(r->path.ptr, r->path.len), part(r->content.ptr, r->content.len)};
 
+	header.sum = hash_sum(pieces, 4);
 	error = write_all(file->fd, parts, 4, (off_t)slot * BUFFER_STORE_SLOT_BYTES);
 	if (error)
 		return error;
@@ -296,7 +287,7 @@ static struct body body_of(const struct header *h, const struct buf *data)
 }
 
 /* Reads what follows a header into `data`; false when it is torn. */
-static bool read_body(int fd, int slot, const struct header *h, struct buf *data)
+static bool read_body(int fd, int slot, struct header *h, struct buf *data)
 {
 	size_t len =
 		(has_base(h) ? BASE_BYTES : 0) + (size_t)h->path_bytes + h->content_bytes;
@@ -316,9 +307,10 @@ static bool read_body(int fd, int slot, const struct header *h, struct buf *data
 	}
 
 	struct body body = body_of(h, data);
-	struct hash_sum sum = sum_of(*h, body.base, body.path, body.content);
+	const struct str pieces[] = {
+		{(const char *)h, sizeof(*h)}, body.base, body.path, body.content};
 
-	return memcmp(&sum, &h->sum, sizeof(sum)) == 0;
+	return hash_sum_holds(&h->sum, pieces, 4);
 }
 
 /* Finds the latest whole record. */

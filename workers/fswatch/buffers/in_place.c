@@ -25,17 +25,6 @@ struct header {
 
 static_assert(sizeof(struct header) == 48, "the layout on disk");
 
-static struct hash_sum sum_of(
-	struct header header, struct str key, struct str old, struct str content)
-{
-	header.sum = (struct hash_sum){{0}};
-
-	const struct str pieces[] = {
-		{(const char *)&header, sizeof(header)}, key, old, content};
-
-	return hash_sum(pieces, 4);
-}
-
 /* ---- writing ---- */
 
 static int put(int fd, struct str content)
@@ -70,7 +59,7 @@ static int write_record(const struct in_place *w, const char *name)
 	if (fd < 0)
 		return fd;
 	memcpy(header.magic, MAGIC, sizeof(header.magic));
-	header.sum = sum_of(header, key, w->old, w->content);
+	header.sum = hash_sum(pieces, 4);
 	for (size_t i = 0; !error && i < 4; i++)
 		error = file_write_all(fd, pieces[i]);
 	if (!error && (fsync(fd) < 0 || fsync(w->record_dir) < 0))
@@ -147,9 +136,10 @@ static bool load(int record_dir, const char *name, struct record *r)
 	memcpy(r->key, key.ptr, key.len);
 	r->key[key.len] = '\0';
 
-	struct hash_sum sum = sum_of(h, key, r->old, r->content);
+	const struct str pieces[] = {
+		{(const char *)&h, sizeof(h)}, key, r->old, r->content};
 
-	return memcmp(&sum, &h.sum, sizeof(sum)) == 0;
+	return hash_sum_holds(&h.sum, pieces, 4);
 }
 
 /* True when every byte is of the old or of the new content, as a write cut short leaves

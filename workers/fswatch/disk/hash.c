@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_once_t fetched = PTHREAD_ONCE_INIT;
 static EVP_MD *sha256;
@@ -66,4 +67,14 @@ struct hash_sum hash_sum(const struct str *pieces, size_t count)
 	if (!EVP_MAC_final(sum, out.bytes, &len, sizeof(out.bytes)))
 		broken();
 	return out;
+}
+
+bool hash_sum_holds(struct hash_sum *stored, const struct str *pieces, size_t count)
+{
+	const struct hash_sum expected = *stored;
+	struct hash_sum found;
+
+	*stored = (struct hash_sum){{0}};
+	found = hash_sum(pieces, count);
+	return memcmp(&found, &expected, sizeof(found)) == 0;
 }

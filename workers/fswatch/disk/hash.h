@@ -21,5 +21,8 @@ struct hash_sum {
 
 /* The checksum of several pieces one after the other. */
 struct hash_sum hash_sum(const struct str *pieces, size_t count);
+/* Whether `stored`, which lies in the first piece, is the checksum of the pieces with itself as zero: it is zero
+ * afterwards. */
+bool hash_sum_holds(struct hash_sum *stored, const struct str *pieces, size_t count);
 
 #endif
