@@ -58,6 +58,28 @@ int file_read_all(int fd, size_t max, struct buf *out)
 	return -EFBIG;
 }
 
+/* `fd` is a descriptor or -errno. */
+static int read_and_close(int fd, size_t max, struct buf *out)
+{
+	int error = fd < 0 ? fd : file_read_all(fd, max, out);
+
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+int file_read_own(int dir_fd, const char *name, size_t max, struct buf *out)
+{
+	return read_and_close(file_open_regular(dir_fd, name, O_RDONLY), max, out);
+}
+
+int file_read_named(int dir_fd, const char *name, size_t max, struct buf *out)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return read_and_close(fd < 0 ? -errno : fd, max, out);
+}
+
 int file_write_all(int fd, struct str bytes)
 {
 	while (bytes.len > 0) {

@@ -22,6 +22,12 @@ const char *file_error_text(int error);
  * read is in *out), or -errno. */
 int file_read_all(int fd, size_t max, struct buf *out)
 	__attribute__((warn_unused_result));
+/* Appends a whole file of ours, opened with file_open_regular. As file_read_all. */
+int file_read_own(int dir_fd, const char *name, size_t max, struct buf *out)
+	__attribute__((warn_unused_result));
+/* The same for a file that the user named: links are followed. */
+int file_read_named(int dir_fd, const char *name, size_t max, struct buf *out)
+	__attribute__((warn_unused_result));
 /* 0 or -errno; part of it may be written then. */
 int file_write_all(int fd, struct str bytes) __attribute__((warn_unused_result));
 

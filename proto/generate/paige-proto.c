@@ -154,18 +154,6 @@ static int write_file(int dir, const char *name, const struct buf *text)
 	return error;
 }
 
-static int read_file(int dir, const char *name, struct buf *text)
-{
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	int error;
-
-	if (fd < 0)
-		return -errno;
-	error = file_read_all(fd, MAX_FILE_BYTES, text);
-	close(fd);
-	return error;
-}
-
 static int write_one(int dir, const struct reference_file *file, const struct buf *made)
 {
 	int result = write_file(dir, file->name, made);
@@ -180,7 +168,7 @@ static int write_one(int dir, const struct reference_file *file, const struct bu
 static int check_one(int dir, const struct reference_file *file, const struct buf *made)
 {
 	struct buf there = {0};
-	int result = read_file(dir, file->name, &there);
+	int result = file_read_named(dir, file->name, MAX_FILE_BYTES, &there);
 	bool same = result == 0 && str_eq(buf_str(&there), buf_str(made));
 
 	buf_free(&there);

@@ -11,23 +11,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define DISCOVERY_MAX 65536
 #define ANSWER_MAX (64 * 1024 * 1024)
-
-/* 0 with the whole file in *text, or -errno. */
-static int read_file(const char *path, struct buf *text)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int error;
-
-	if (fd < 0)
-		return -errno;
-	error = file_read_all(fd, DISCOVERY_MAX, text);
-	close(fd);
-	return error;
-}
 
 /* Reads DATA_DIR/paiged.json; the file points into *doc. 0 or an exit code. */
 static int find_gateway(const struct daemon_place *place, struct arena *arena,
@@ -41,7 +27,7 @@ static int find_gateway(const struct daemon_place *place, struct arena *arena,
 	if (place->pid == 0)
 		return paigectl_fail(PAIGECTL_NOT_RUNNING, "no daemon is running on %s",
 			place->data_dir);
-	error = read_file(path, &text);
+	error = file_read_named(AT_FDCWD, path, DISCOVERY_MAX, &text);
 	if (error)
 		return paigectl_fail(
 			PAIGECTL_FAILED, "cannot read %s: %s", path, strerror(-error));

@@ -6,6 +6,7 @@
  * would hold for it too. Strangers never talk to this process: the gateway checks who
  * connects.
  */
+#include "common/base/alloc.h"
 #include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #define SWEEP_PAUSE_MS 50
 
@@ -151,14 +151,11 @@ static int read_env_file(struct agents *a)
 {
 	const char *path = a->worker->settings->agent_env_file;
 	struct buf text = {0};
-	int fd, r, line = 0;
+	int r, line = 0;
 
 	if (!path[0])
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	r = fd < 0 ? -errno : file_read_all(fd, ENV_FILE_MAX, &text);
-	if (fd >= 0)
-		close(fd);
+	r = file_read_named(AT_FDCWD, path, ENV_FILE_MAX, &text);
 	if (r < 0) {
 		log_error("AGENT_ENV_FILE cannot be read", "path", "%s", path, "error",
 			"%s", strerror(-r), NULL);
@@ -189,10 +186,8 @@ static int init(struct worker *w)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		log_warn("not a subreaper", "error", "%s", strerror(errno), NULL);
 	a->records_fd = a->lock_fd = -1;
-	a->flush = event_new(w->base, -1, 0, on_flush, a);
-	a->sweep = event_new(w->base, -1, 0, on_sweep, a);
-	if (!a->flush || !a->sweep)
-		abort();
+	a->flush = alloc_checked(event_new(w->base, -1, 0, on_flush, a));
+	a->sweep = alloc_checked(event_new(w->base, -1, 0, on_sweep, a));
 	r = sessions_open(a);
 	if (r < 0) {
 		log_error("agent sessions cannot be recorded: check DATA_DIR/agents",

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define FILE_NAME "mcp.json"
 #define DISCOVERY_MAX_BYTES 65536
@@ -47,14 +46,11 @@ int paige_tools_write(const char *data_dir, const char *runtime_dir, char path[P
 {
 	struct buf discovery = {0}, text = {0};
 	char folder[108];
-	int fd, n = snprintf(path, PATH_MAX, "%s/paiged.json", data_dir), result;
+	int n = snprintf(path, PATH_MAX, "%s/paiged.json", data_dir), result;
 
 	if (n >= PATH_MAX)
 		return -ENAMETOOLONG;
-	fd = file_open_regular(AT_FDCWD, path, O_RDONLY);
-	result = fd < 0 ? fd : file_read_all(fd, DISCOVERY_MAX_BYTES, &discovery);
-	if (fd >= 0)
-		close(fd);
+	result = file_read_own(AT_FDCWD, path, DISCOVERY_MAX_BYTES, &discovery);
 	if (result == 0)
 		result = paige_tools_describe(buf_str(&discovery), &text);
 	bus_folder(runtime_dir, WORKER_AGENT, folder);

@@ -28,18 +28,6 @@ static int path_of(const struct store *store, char out[PATH_MAX])
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static int read_all(const char *path, struct buf *out)
-{
-	int fd = file_open_regular(AT_FDCWD, path, O_RDONLY);
-	int result;
-
-	if (fd < 0)
-		return fd;
-	result = file_read_all(fd, MAX_BYTES, out);
-	close(fd);
-	return result == -EFBIG ? 0 : result;
-}
-
 static bool is_key(struct str line)
 {
 	for (size_t i = 0; i < line.len; i++)
@@ -99,7 +87,9 @@ int mcp_sessions(struct store *store, struct call *call)
 	int result = path_of(store, path);
 
 	if (result == 0)
-		result = read_all(path, &file);
+		result = file_read_own(AT_FDCWD, path, MAX_BYTES, &file);
+	if (result == -EFBIG) /* of its lines the newest that were read are kept */
+		result = 0;
 	text = buf_str(&file);
 	str_take_line(&text, &kept.key);
 	if (result == -ENOENT || (result == 0 && !is_key(kept.key)))

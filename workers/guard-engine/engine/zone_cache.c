@@ -21,15 +21,10 @@ static bool load(struct str name, struct zone *out)
 	char path[PATH_MAX];
 	struct buf bytes = {0};
 	bool parsed;
-	int fd;
 
 	snprintf(path, sizeof(path), ZONE_CACHE_FOLDER "/%.*s", STR_ARG(name));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	parsed = file_read_all(fd, ZONE_CACHE_MAX_FILE - 1, &bytes) == 0 &&
+	parsed = file_read_named(AT_FDCWD, path, ZONE_CACHE_MAX_FILE - 1, &bytes) == 0 &&
 		 zone_parse(buf_str(&bytes), out) == 0;
-	close(fd);
 	buf_free(&bytes);
 	return parsed;
 }

@@ -5,19 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define CERTIFICATES_MAX_BYTES (8u * 1024 * 1024)
 
 /* Appends a file; `name` is the variable that names it. 0 or -errno. */
 static int add_file(struct trusted *t, const char *name, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int error = fd < 0 ? -errno
-			   : file_read_all(fd, CERTIFICATES_MAX_BYTES, &t->certificates);
+	int error =
+		file_read_named(AT_FDCWD, path, CERTIFICATES_MAX_BYTES, &t->certificates);
 
-	if (fd >= 0)
-		close(fd);
 	if (error)
 		log_error("file with trusted certificates cannot be read", "variable",
 			"%s", name, "path", "%s", path, "error", "%s", strerror(-error),

@@ -85,19 +85,14 @@ static void read_lines(struct open_calls *calls, struct str text)
 int open_calls_load(struct open_calls *calls, const char *directory)
 {
 	struct buf file = {0};
-	int fd, result;
+	int result;
 
 	*calls = (struct open_calls){0};
-	if (asprintf(&calls->path, "%s/%s", directory, OPEN_CALLS_FILE) < 0)
-		abort();
-	fd = file_open_regular(AT_FDCWD, calls->path, O_RDONLY);
-	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
-	result = file_read_all(fd, FILE_MAX_BYTES, &file);
-	close(fd);
+	calls->path = xasprintf("%s/%s", directory, OPEN_CALLS_FILE);
+	result = file_read_own(AT_FDCWD, calls->path, FILE_MAX_BYTES, &file);
 	read_lines(calls, buf_str(&file));
 	buf_free(&file);
-	return result == -EFBIG ? 0 : result;
+	return result == -EFBIG || result == -ENOENT ? 0 : result;
 }
 
 int open_calls_begin(struct open_calls *calls, struct str key, struct str row)

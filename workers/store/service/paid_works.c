@@ -1,5 +1,6 @@
 /* paid_works.c - see paid_works.h; with the methods that the llm worker calls. */
 #include "workers/store/service/paid_works.h"
+#include "common/base/alloc.h"
 #include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "common/base/private_file.h"
@@ -9,7 +10,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define FILE_MAX_BYTES (2 * PAID_WORKS_MAX_BYTES)
 
@@ -77,20 +77,15 @@ static int change(struct paid_works *works, struct paid_file *file)
 int paid_works_load(struct paid_works *works, const char *directory)
 {
 	struct buf file = {0};
-	int fd, result;
+	int result;
 
 	*works = (struct paid_works){0};
-	if (asprintf(&works->path, "%s/%s", directory, PAID_WORKS_FILE) < 0)
-		abort();
-	fd = file_open_regular(AT_FDCWD, works->path, O_RDONLY);
-	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
-	result = file_read_all(fd, FILE_MAX_BYTES, &file);
-	close(fd);
+	works->path = xasprintf("%s/%s", directory, PAID_WORKS_FILE);
+	result = file_read_own(AT_FDCWD, works->path, FILE_MAX_BYTES, &file);
 	if (result == 0)
 		result = take_over(works, buf_str(&file));
 	buf_free(&file);
-	return result;
+	return result == -ENOENT ? 0 : result;
 }
 
 void paid_works_fini(struct paid_works *works)
