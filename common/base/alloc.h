@@ -8,6 +8,8 @@
 #ifndef PAIGE_COMMON_BASE_ALLOC_H
 #define PAIGE_COMMON_BASE_ALLOC_H
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +49,20 @@ static inline char *xstrdup(const char *text)
 static inline char *xstrndup(const char *text, size_t length)
 {
 	return alloc_checked(strndup(text, length));
+}
+
+/* Text in memory of its own. */
+__attribute__((format(printf, 1, 2))) static inline char *xasprintf(
+	const char *format, ...)
+{
+	char *text;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	va_end(args);
+	return text;
 }
 
 #endif

@@ -306,8 +306,7 @@ char *settings_config_path(void)
 
 	if (!base || base[0] != '/')
 		return path_expand_home("~/.config/paige/paige.conf");
-	if (asprintf(&path, "%s/paige/paige.conf", base) < 0)
-		abort();
+	path = xasprintf("%s/paige/paige.conf", base);
 	return path;
 }
 

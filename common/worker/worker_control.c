@@ -3,6 +3,7 @@
  * supervisor. Called by worker.c on the loop. Never blocks: a packet that does not fit is
  * dropped, and the status is sent again when there is room.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/base/pass_fd.h"
 #include "common/loop/timer.h"
@@ -229,13 +230,11 @@ void worker_control_init(struct worker *w)
 {
 	struct worker_private *p = w->private_;
 	evutil_make_socket_nonblocking(WORKER_CONTROL_FD);
-	p->control = event_new(
-		w->base, WORKER_CONTROL_FD, EV_READ | EV_PERSIST, on_readable, w);
-	p->control_writable =
-		event_new(w->base, WORKER_CONTROL_FD, EV_WRITE, on_writable, w);
-	p->heartbeat = event_new(w->base, -1, EV_PERSIST, on_heartbeat, w);
-	if (!p->control || !p->control_writable || !p->heartbeat)
-		abort();
+	p->control = alloc_checked(event_new(
+		w->base, WORKER_CONTROL_FD, EV_READ | EV_PERSIST, on_readable, w));
+	p->control_writable = alloc_checked(
+		event_new(w->base, WORKER_CONTROL_FD, EV_WRITE, on_writable, w));
+	p->heartbeat = alloc_checked(event_new(w->base, -1, EV_PERSIST, on_heartbeat, w));
 	event_add(p->control, NULL);
 	event_add_ms(p->heartbeat, WORKER_HEARTBEAT_MS);
 }

@@ -126,8 +126,7 @@ static void read_older(const struct logs_view *v, struct source *s, size_t enoug
 		char *path;
 		int fd;
 
-		if (asprintf(&path, "%s.%d", s->path, i) < 0)
-			abort();
+		path = xasprintf("%s.%d", s->path, i);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		free(path);
 		if (fd < 0)
@@ -253,8 +252,7 @@ static void add_source(struct logs_view *v, const char *dir, const char *name)
 		if (strncmp(other, name, n) == 0 && strcmp(other + n, ".log") == 0)
 			return; /* named twice */
 	}
-	if (asprintf(&s->path, "%s/%s.log", dir, name) < 0)
-		abort();
+	s->path = xasprintf("%s/%s.log", dir, name);
 	v->count++;
 }
 

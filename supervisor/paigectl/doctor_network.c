@@ -1,4 +1,5 @@
 /* doctor_network.c - the daemon, its port, the key and the memory. See doctor.h. */
+#include "common/base/alloc.h"
 #include "common/settings/no_proxy.h"
 #include "supervisor/paigectl/doctor.h"
 
@@ -22,13 +23,11 @@ static size_t ignore(char *data, size_t size, size_t count, void *arg)
 /* The HTTP status of a GET, or 0 with `error` filled. */
 static long http_get(const char *url, char error[CURL_ERROR_SIZE])
 {
-	CURL *curl = curl_easy_init();
+	CURL *curl = alloc_checked(curl_easy_init());
 	struct buf no_proxy = {0};
 	long status = 0;
 	CURLcode code;
 
-	if (!curl)
-		abort();
 	error[0] = '\0';
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, HTTP_MS);
@@ -166,8 +165,7 @@ static void check_sentence_model(struct doctor *d)
 {
 	char *manifest;
 
-	if (asprintf(&manifest, "%s/model.json", d->settings->embedding_model_dir) < 0)
-		abort();
+	manifest = xasprintf("%s/model.json", d->settings->embedding_model_dir);
 	if (access(manifest, R_OK) == 0)
 		doctor_say(d, FINDING_FINE, "memory", NULL,
 			"embedded, in DATA_DIR, with the sentence model in %s",

@@ -68,8 +68,7 @@ static int copy(const char *from, const char *to, bool replace)
 
 	if (in < 0)
 		return -errno;
-	if (asprintf(&part, "%s.%d.part", to, (int)getpid()) < 0)
-		abort();
+	part = xasprintf("%s.%d.part", to, (int)getpid());
 	out = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	result = out < 0 ? -errno : copy_content(in, out);
 	if (out >= 0 && close(out) < 0 && result == 0)

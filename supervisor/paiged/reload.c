@@ -1,6 +1,7 @@
 /* reload.c - see reload.h. Called by daemon.c. */
 #include "supervisor/paiged/reload.h"
 
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "supervisor/paiged/notify.h"
 #include "supervisor/shared/settings_report.h"
@@ -74,14 +75,12 @@ static void keep_fixed(const struct settings *old, struct settings *now)
 	free(now->data_dir);
 	free(now->project_dir);
 	now->port = old->port;
-	now->host = strdup(old->host);
-	now->data_dir = strdup(old->data_dir);
-	now->project_dir = strdup(old->project_dir);
+	now->host = xstrdup(old->host);
+	now->data_dir = xstrdup(old->data_dir);
+	now->project_dir = xstrdup(old->project_dir);
 	free(now->project_spelling);
 	now->project_spelling =
 		old->project_spelling ? strdup(old->project_spelling) : NULL;
-	if (!now->host || !now->data_dir || !now->project_dir)
-		abort();
 }
 
 static void apply(struct daemon *d, struct settings *now)

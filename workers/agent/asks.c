@@ -154,11 +154,10 @@ static struct agent_ask *ask_new(
 
 	ask->session = s;
 	ask->question = question;
-	ask->id = strndup(id.ptr, id.len);
-	ask->input = yyjson_val_write(input, 0, NULL);
-	ask->deadline = evtimer_new(s->agents->worker->base, on_deadline, ask);
-	if (!ask->id || !ask->input || !ask->deadline)
-		abort();
+	ask->id = xstrndup(id.ptr, id.len);
+	ask->input = alloc_checked(yyjson_val_write(input, 0, NULL));
+	ask->deadline =
+		alloc_checked(evtimer_new(s->agents->worker->base, on_deadline, ask));
 	event_add_ms(ask->deadline, ms);
 	LIST_INSERT_HEAD(&s->asks, ask, link);
 	s->ask_count++;

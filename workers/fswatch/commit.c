@@ -318,9 +318,7 @@ void commit_answer_message(
 
 void commit_init(struct fswatch *fs)
 {
-	fs->turn.end = event_new(fs->worker->base, -1, 0, on_end, fs);
-	fs->turn.sync_timer = evtimer_new(fs->worker->base, on_sync, fs);
-	fs->turn.tidy_timer = evtimer_new(fs->worker->base, on_tidy, fs);
-	if (!fs->turn.end || !fs->turn.sync_timer || !fs->turn.tidy_timer)
-		abort();
+	fs->turn.end = alloc_checked(event_new(fs->worker->base, -1, 0, on_end, fs));
+	fs->turn.sync_timer = alloc_checked(evtimer_new(fs->worker->base, on_sync, fs));
+	fs->turn.tidy_timer = alloc_checked(evtimer_new(fs->worker->base, on_tidy, fs));
 }

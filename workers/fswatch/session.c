@@ -168,11 +168,9 @@ static void on_gap(void *arg, enum worker_id from, uint64_t missed)
 
 void session_init(struct fswatch *fs)
 {
-	fs->summary_timer =
-		event_new(fs->worker->base, -1, EV_PERSIST, on_summary_timer, fs);
-	fs->ask_timer = evtimer_new(fs->worker->base, on_ask_timer, fs);
-	if (!fs->summary_timer || !fs->ask_timer)
-		abort();
+	fs->summary_timer = alloc_checked(
+		event_new(fs->worker->base, -1, EV_PERSIST, on_summary_timer, fs));
+	fs->ask_timer = alloc_checked(evtimer_new(fs->worker->base, on_ask_timer, fs));
 	if (fs->session_id[0])
 		start_timer(fs);
 	bus_subscribe(fs->bus, WORKER_STORE, "session/", on_session, fs);

@@ -177,11 +177,9 @@ void backup_service_open(struct store *store, const char *data_dir)
 {
 	struct backup_service *b = xcalloc(1, sizeof(*b));
 
-	b->jobs = jobs_new(store->worker->base);
+	b->jobs = alloc_checked(jobs_new(store->worker->base));
 	b->job = (struct job){.run = make_copy, .done = on_done};
-	if (!b->jobs ||
-		asprintf(&b->directory, "%s/" BACKUP_SERVICE_DIRECTORY, data_dir) < 0)
-		abort();
+	b->directory = xasprintf("%s/" BACKUP_SERVICE_DIRECTORY, data_dir);
 	b->store = store;
 	tidy(b->directory);
 	store->backup_service = b;

@@ -1,6 +1,7 @@
 /* log_file.c - see log_file.h. */
 #include "supervisor/paiged/logs/log_file.h"
 
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "supervisor/shared/places.h"
 #include <errno.h>
@@ -75,8 +76,7 @@ static int64_t size_of_older(const struct log_file *s, int i)
 void log_file_open(struct log_file *s, const char *dir, const char *name, struct mono now)
 {
 	*s = (struct log_file){.fd = -1, .name = name, .max_bytes = LOG_FILE_MAX_BYTES};
-	if (asprintf(&s->path, "%s/%s.log", dir, name) < 0)
-		abort();
+	s->path = xasprintf("%s/%s.log", dir, name);
 	for (int i = 1; i < LOG_FILES; i++)
 		s->base += size_of_older(s, i);
 	open_file(s, now);

@@ -1,6 +1,7 @@
 /* orphans.c - see orphans.h. Called by daemon.c before it starts anything. */
 #include "supervisor/paiged/process/orphans.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "proto/worker.h"
@@ -60,8 +61,7 @@ static size_t find(const char *runtime_dir, int pidfds[ORPHANS_MAX])
 
 	if (!proc)
 		return 0;
-	if (asprintf(&assignment, "PAIGE_RUNTIME_DIR=%s", runtime_dir) < 0)
-		abort();
+	assignment = xasprintf("PAIGE_RUNTIME_DIR=%s", runtime_dir);
 	while (count < ORPHANS_MAX && (entry = readdir(proc)) != NULL) {
 		int pid = atoi(entry->d_name);
 		int pidfd;

@@ -1,5 +1,6 @@
 /* process.c - see process.h. */
 #include "supervisor/paiged/process/process.h"
+#include "common/base/alloc.h"
 #include "common/loop/timer.h"
 
 #include "common/base/ids.h"
@@ -60,13 +61,11 @@ static char *program_of(const struct process *p)
 	char *path;
 
 	/* The build tree has a directory for each worker. */
-	if (asprintf(&path, "%s/%s/paige-%s", dir, name_of(p), name_of(p)) < 0)
-		abort();
+	path = xasprintf("%s/%s/paige-%s", dir, name_of(p), name_of(p));
 	if (access(path, X_OK) == 0)
 		return path;
 	free(path);
-	if (asprintf(&path, "%s/paige-%s", dir, name_of(p)) < 0)
-		abort();
+	path = xasprintf("%s/paige-%s", dir, name_of(p));
 	return path;
 }
 

@@ -376,12 +376,11 @@ struct ws_client *ws_client_new(struct ws_server *server, int fd)
 		ws_reader_init(&client->reader, PROTO_MAX_MESSAGE_BYTES) < 0 ||
 		wslay_frame_context_init(&client->writer, &callbacks, client) != 0)
 		abort();
-	client->read_event =
-		event_new(server->base, fd, EV_READ | EV_PERSIST, on_readable, client);
-	client->write_event = event_new(server->base, fd, EV_WRITE, on_writable, client);
-	client->timer = event_new(server->base, -1, 0, on_timer, client);
-	if (!client->read_event || !client->write_event || !client->timer)
-		abort();
+	client->read_event = alloc_checked(
+		event_new(server->base, fd, EV_READ | EV_PERSIST, on_readable, client));
+	client->write_event =
+		alloc_checked(event_new(server->base, fd, EV_WRITE, on_writable, client));
+	client->timer = alloc_checked(event_new(server->base, -1, 0, on_timer, client));
 	uuid4(client->id);
 	ws_liveness_start(&client->liveness, clock_mono());
 	ws_server_add(server, client);

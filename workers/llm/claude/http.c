@@ -369,20 +369,18 @@ void http_cancel_all(struct http *h)
 
 struct http *http_new(struct event_base *base, struct loop_post *post)
 {
-	struct http *h = calloc(1, sizeof(*h));
+	struct http *h = xcalloc(1, sizeof(*h));
 
-	if (!h || curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
 		abort();
 	h->base = base;
 	h->post = post;
 	no_proxy_list(&h->no_proxy);
 	buf_add_char(&h->no_proxy, '\0');
 	trusted_read(&h->trusted);
-	h->multi = curl_multi_init();
-	h->timer = event_new(base, -1, 0, on_timer_event, h);
-	h->cancel = event_new(base, -1, EV_PERSIST, on_cancel_check, h);
-	if (!h->multi || !h->timer || !h->cancel)
-		abort();
+	h->multi = alloc_checked(curl_multi_init());
+	h->timer = alloc_checked(event_new(base, -1, 0, on_timer_event, h));
+	h->cancel = alloc_checked(event_new(base, -1, EV_PERSIST, on_cancel_check, h));
 	curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
 	curl_multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
 	curl_multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer);

@@ -1,5 +1,6 @@
 /* memory.c - memory.db: is it there, can it be used (memory.h). */
 #include "workers/store/memory/memory.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/store/service/store.h"
 #include "workers/store/service/upkeep.h"
@@ -50,8 +51,7 @@ static void try_to_open(struct store *store)
 
 void memory_open(struct store *store, const char *data_dir)
 {
-	if (asprintf(&store->memory->path, "%s/memory.db", data_dir) < 0)
-		abort();
+	store->memory->path = xasprintf("%s/memory.db", data_dir);
 	try_to_open(store);
 }
 

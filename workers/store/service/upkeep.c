@@ -205,10 +205,9 @@ void upkeep_start(struct store *store)
 	struct upkeep *u = xcalloc(1, sizeof(*u));
 
 	store->upkeep = u;
-	u->probe_timer = evtimer_new(base, on_probe_timer, store);
-	u->check_timer = event_new(base, -1, EV_PERSIST, on_check_timer, store);
-	if (!u->probe_timer || !u->check_timer)
-		abort();
+	u->probe_timer = alloc_checked(evtimer_new(base, on_probe_timer, store));
+	u->check_timer =
+		alloc_checked(event_new(base, -1, EV_PERSIST, on_check_timer, store));
 	event_add_ms(u->check_timer, UPKEEP_CHECK_MS);
 	u->file_changed = changed_at(store);
 	wal_timer_start(&u->wal_timer, base, &store->db, on_log_change, store);

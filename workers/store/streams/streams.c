@@ -48,8 +48,7 @@ static void try_to_open(struct store *streams)
 
 void streams_open(struct store *streams, const char *data_dir)
 {
-	if (asprintf(&streams->path, "%s/guard.db", data_dir) < 0)
-		abort();
+	streams->path = xasprintf("%s/guard.db", data_dir);
 	try_to_open(streams);
 }
 
