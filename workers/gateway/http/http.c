@@ -122,7 +122,7 @@ void http_reply_later(
 		keep_length_alone(headers, out);
 	evhttp_send_reply(ev, status, NULL, NULL);
 	if (conn)
-		http_conn_push(conn);
+		http_conn_handed_over(conn);
 }
 
 void http_reply(struct http_request *request, int status, const char *content_type,

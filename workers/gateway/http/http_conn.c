@@ -35,8 +35,6 @@ struct http_conns {
 	TAILQ_HEAD(, http_conn) strangers; /* the oldest first */
 	size_t stranger_count;
 	size_t stranger_held;
-	TAILQ_HEAD(, http_conn) sent;
-	struct event *finish; /* of those */
 	struct event *sweep;
 	struct event *half_closed; /* pending while there is such a client */
 	struct event *relief;
@@ -171,8 +169,6 @@ static void forget(struct http_conns *conns, struct http_conn *conn)
 	http_head_free(&conn->head);
 	conns->by_fd[conn->fd] = NULL;
 	LIST_REMOVE(conn, link);
-	if (conn->sent)
-		TAILQ_REMOVE(&conns->sent, conn, sent_link);
 	--*conns->connections;
 	free(conn);
 }
@@ -584,43 +580,7 @@ void http_conn_begin_streaming(
 		set_streaming(conn, true);
 }
 
-/* Later in the turn, because evhttp frees the request. What the client sent behind it is
- * looked at in the next turn. */
-static void on_finish(evutil_socket_t fd, short what, void *arg)
-{
-	struct http_conns *conns = arg;
-	struct http_conn *conn;
-
-	(void)fd;
-	(void)what;
-	while ((conn = TAILQ_FIRST(&conns->sent))) {
-		struct bufferevent *bev = evhttp_connection_get_bufferevent(conn->ev);
-
-		TAILQ_REMOVE(&conns->sent, conn, sent_link);
-		conn->sent = false;
-		bufferevent_disable(bev, EV_WRITE);
-		bufferevent_trigger(bev, EV_WRITE, BEV_TRIG_IGNORE_WATERMARKS);
-	}
-}
-
-/* The bufferevent keeps others from draining its output, and need not know of it. */
-void http_conn_push(struct http_conn *conn)
-{
-	struct evbuffer *out =
-		bufferevent_get_output(evhttp_connection_get_bufferevent(conn->ev));
-
-	stop_reading(conn);
-	evbuffer_unfreeze(out, 1);
-	evbuffer_write(out, conn->fd);
-	evbuffer_freeze(out, 1);
-	if (evbuffer_get_length(out) > 0 || conn->sent)
-		return;
-	conn->sent = true;
-	TAILQ_INSERT_TAIL(&the_conns->sent, conn, sent_link);
-	event_active(the_conns->finish, EV_TIMEOUT, 0);
-}
-
-void http_conn_streamed(struct http_conn *conn)
+void http_conn_handed_over(struct http_conn *conn)
 {
 	stop_reading(conn);
 }
@@ -682,18 +642,16 @@ struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_f
 		.by_fd = calloc((size_t)limit + 1, sizeof(struct http_conn *)),
 		.sweep = event_new(base, -1, EV_PERSIST, on_sweep, conns),
 		.relief = event_new(base, -1, EV_PERSIST, on_relief, conns),
-		.finish = event_new(base, -1, 0, on_finish, conns),
 		.half_closed = event_new(base, -1, EV_PERSIST, on_half_closed, conns),
 		.arrival = event_new(base, -1, 0, on_arrival, conns),
 		.connections = connections,
 		.slow = slow,
 	};
 	LIST_INIT(&conns->all);
-	TAILQ_INIT(&conns->sent);
 	TAILQ_INIT(&conns->arrived);
 	TAILQ_INIT(&conns->strangers);
-	if (!conns->by_fd || !conns->sweep || !conns->relief || !conns->finish ||
-		!conns->arrival || !conns->half_closed) {
+	if (!conns->by_fd || !conns->sweep || !conns->relief || !conns->arrival ||
+		!conns->half_closed) {
 		http_conns_free(conns);
 		return NULL;
 	}
@@ -709,8 +667,6 @@ void http_conns_free(struct http_conns *conns)
 		event_free(conns->sweep);
 	if (conns->relief)
 		event_free(conns->relief);
-	if (conns->finish)
-		event_free(conns->finish);
 	if (conns->half_closed)
 		event_free(conns->half_closed);
 	if (conns->arrival)

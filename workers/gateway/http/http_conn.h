@@ -34,7 +34,6 @@
 
 struct http_conn {
 	LIST_ENTRY(http_conn) link;
-	TAILQ_ENTRY(http_conn) sent_link;
 	TAILQ_ENTRY(http_conn) arrived_link;
 	struct bufferevent *arrived;  /* accepted in this turn, not looked at yet; held */
 	struct evhttp_connection *ev; /* evhttp's */
@@ -45,7 +44,6 @@ struct http_conn {
 	bool half_closed; /* the client has ended its side and waits for the answer */
 	bool gone;	  /* the client has gone while it was being sent a stream */
 	bool streaming;	  /* its answer is a stream */
-	bool sent;	  /* its answer is with the kernel, and evhttp is not told yet */
 	struct mono reading_since;
 	size_t held;	     /* bytes of the request that is being received or answered */
 	struct event *watch; /* see on_watched */
@@ -109,12 +107,8 @@ void http_conn_begin_streaming(
 /* A request proved that the client may be here: it is no stranger any more. */
 void http_conn_prove(struct http_conns *conns, struct http_conn *conn);
 
-/* An answer was handed to evhttp: sends what the kernel takes now. evhttp alone would
- * wait until the next turn of the loop says that the socket may be written. */
-void http_conn_push(struct http_conn *conn);
-
-/* Call it after each piece of a stream was handed to evhttp. */
-void http_conn_streamed(struct http_conn *conn);
+/* Call it after an answer, or a piece of a stream, was handed to evhttp. */
+void http_conn_handed_over(struct http_conn *conn);
 
 /* Bytes that wait because the client does not read. */
 size_t http_conn_queued(const struct http_conn *conn);

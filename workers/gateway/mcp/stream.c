@@ -42,7 +42,7 @@ static void write_text(struct mcp_stream *stream, struct str text)
 	evhttp_send_reply_chunk(stream->ev, out);
 	evbuffer_free(out);
 	if (stream->conn)
-		http_conn_streamed(stream->conn);
+		http_conn_handed_over(stream->conn);
 	if (stream->conn && http_conn_queued(stream->conn) > MAX_QUEUED_BYTES)
 		http_conn_cut(stream->conn);
 }
@@ -123,7 +123,7 @@ static void end_reply(struct mcp_stream *stream)
 	stream->server->metrics->mcp_streams--;
 	evhttp_send_reply_end(ev);
 	if (conn)
-		http_conn_streamed(conn);
+		http_conn_handed_over(conn);
 }
 
 static void stream_free(struct mcp_stream *stream)
