@@ -297,54 +297,36 @@ static int write_row(struct store *store, struct call *call,
 	return result < 0 ? result : 0;
 }
 
-/* Lays the members of `over` over `doc`, whose root is an object. */
-static void overlay(yyjson_mut_doc *doc, yyjson_val *over)
+/* A row with the members of `over` over its own, except for its id, as a document of its own. */
+static yyjson_doc *lay_over(struct str row, yyjson_val *over)
 {
+	yyjson_doc *base = yyjson_read(row.ptr, row.len, 0), *result;
+	yyjson_mut_doc *doc = yyjson_doc_mut_copy(base, NULL);
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
 	yyjson_obj_iter iter = yyjson_obj_iter_with(over);
 	yyjson_val *key;
 
 	while ((key = yyjson_obj_iter_next(&iter)))
-		yyjson_mut_obj_put(root, yyjson_val_mut_copy(doc, key),
-			yyjson_val_mut_copy(doc, yyjson_obj_iter_get_val(key)));
+		if (!yyjson_equals_str(key, "id"))
+			yyjson_mut_obj_put(root, yyjson_val_mut_copy(doc, key),
+				yyjson_val_mut_copy(doc, yyjson_obj_iter_get_val(key)));
+	result = yyjson_mut_doc_imut_copy(doc, NULL);
+	yyjson_mut_doc_free(doc);
+	yyjson_doc_free(base);
+	return result;
 }
 
 /* What a new row has unless it is given. */
-static const char *defaults_of(int entity)
+static struct str defaults_of(
+	struct call *call, const struct entity_info *info, const char *id)
 {
-	switch (entity) {
-	case ENTITY_PHASE:
-		return "{\"status\":\"pending\",\"expectedFiles\":[]}";
-	case ENTITY_KNOWLEDGE_GAP:
-		return "{\"frequency\":1,\"addressed\":0,\"relatedConcepts\":[]}";
-	case ENTITY_KATA_SPEC:
-		return "{\"constraints\":[],\"userAttempts\":[]}";
-	default:
-		return "{}";
-	}
-}
-
-/* The row to be added as a document of its own: defaults, what is given, id and time. */
-static yyjson_doc *new_row(
-	struct call *call, const struct entity_new *request, const char *id)
-{
-	const char *time = entity_info(request->entity)->time,
-		   *defaults = defaults_of(request->entity);
-	yyjson_doc *base = yyjson_read(defaults, strlen(defaults), 0), *row;
-	yyjson_mut_doc *doc = yyjson_doc_mut_copy(base, NULL);
-	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
 	char at[WALL_ISO_SIZE];
 
 	call_time(call, at);
-	if (time)
-		yyjson_mut_obj_put(
-			root, yyjson_mut_strcpy(doc, time), yyjson_mut_strcpy(doc, at));
-	overlay(doc, request->row.val);
-	yyjson_mut_obj_put(root, yyjson_mut_str(doc, "id"), yyjson_mut_strcpy(doc, id));
-	row = yyjson_mut_doc_imut_copy(doc, NULL);
-	yyjson_mut_doc_free(doc);
-	yyjson_doc_free(base);
-	return row;
+	return info->time ? arena_printf(call->arena, "{\"id\":\"%s\",\"%s\":\"%s\"%s}",
+				    id, info->time, at, info->defaults)
+			  : arena_printf(
+				    call->arena, "{\"id\":\"%s\"%s}", id, info->defaults);
 }
 
 int entity_create(struct store *store, struct call *call)
@@ -365,7 +347,7 @@ int entity_create(struct store *store, struct call *call)
 	if (result < 0)
 		return result;
 	if (result == 0) {
-		row = new_row(call, request, id);
+		row = lay_over(defaults_of(call, info, id), request->row.val);
 		if (!row)
 			return -ENOMEM;
 		entity_sql_insert(info, &sql);
@@ -375,20 +357,6 @@ int entity_create(struct store *store, struct call *call)
 			return result;
 	}
 	return answer_row(store, call, request->entity, str_of(id));
-}
-
-/* The row with the changes over it, as a document of its own. */
-static yyjson_doc *changed_row(struct str row, yyjson_val *set)
-{
-	yyjson_doc *base = yyjson_read(row.ptr, row.len, 0), *changed;
-	yyjson_mut_doc *doc = yyjson_doc_mut_copy(base, NULL);
-
-	if (doc)
-		overlay(doc, set);
-	changed = yyjson_mut_doc_imut_copy(doc, NULL);
-	yyjson_mut_doc_free(doc);
-	yyjson_doc_free(base);
-	return changed;
 }
 
 static int check_changeable(
@@ -425,7 +393,7 @@ int entity_update(struct store *store, struct call *call)
 		return result;
 	if (result == 0)
 		return not_found(call, request->entity, request->id);
-	changed = changed_row(row, request->set.val);
+	changed = lay_over(row, request->set.val);
 	if (!changed)
 		return -ENOMEM;
 	entity_sql_update(info, &sql);

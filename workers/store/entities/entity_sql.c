@@ -4,13 +4,14 @@
 #include <ctype.h>
 
 static const struct entity_info infos[] = {
-#define ENTITY(symbol, table_, record_, time_, create, delete_, changeable_)             \
+#define ENTITY(symbol, table_, record_, time_, create, delete_, changeable_, defaults_)  \
 	[symbol] = {.table = table_,                                                     \
 		.record = record_##_type,                                                \
 		.time = time_,                                                           \
 		.may_create = create,                                                    \
 		.may_delete = delete_,                                                   \
-		.changeable = changeable_},
+		.changeable = changeable_,                                               \
+		.defaults = defaults_},
 #include "workers/store/entities/entities.def"
 #undef ENTITY
 };

@@ -18,6 +18,7 @@ struct entity_info {
 	const char *time; /* wire name of the field with its time, or NULL */
 	bool may_create, may_delete;
 	const char *changeable; /* wire names, separated by blanks */
+	const char *defaults;	/* of a new row: members as JSON, each behind a comma */
 };
 
 const struct entity_info *entity_info(int entity);
