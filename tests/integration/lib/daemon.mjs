@@ -34,7 +34,8 @@ export class Daemon {
     this.output = '';
   }
 
-  async start() {
+  /** Gives the daemon once it is ready, within `ms`. */
+  async start({ ms = PATIENCE_MS } = {}) {
     for (const name of ['home', 'cwd', 'runtime']) fs.mkdirSync(path.join(this.root, name), { recursive: true, mode: 0o700 });
     this.env = {
       PATH: process.env.PATH,
@@ -66,7 +67,7 @@ export class Daemon {
       if (this.end) return true;
       this.discovery ??= this.#readDiscovery();
       return this.discovery && (await this.get('/ready')).status === 200;
-    });
+    }, { ms });
     if (this.end) throw new Error(`the daemon ended at its start: ${brief(this.end)}\n${this.output}`);
     return this;
   }
