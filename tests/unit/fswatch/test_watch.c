@@ -1,4 +1,5 @@
 /* Tests of workers/fswatch/watch/watch.h: what happens to files and directories. */
+#include "tests/beside.h"
 #include "tests/unit/fswatch/watch_harness.h"
 
 START_TEST(first_scan)
@@ -370,22 +371,23 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("watch");
-	TCase *tc = tcase_create("watch");
+	const TTest *const cases[] = {
+		first_scan,
+		others_have_their_turn_during_a_scan,
+		the_hidden_directory,
+		files,
+		saves_through_other_files,
+		five_hundred_atomic_saves,
+		directories_move,
+		over_the_border,
+		a_large_directory_leaves,
+		removals,
+		races_of_mkdir,
+		exchanged_names,
+		names_are_bytes,
+		leftovers_of_a_crash,
+	};
+	const struct beside how = {"watch", setup, teardown, 60};
 
-	tcase_add_test(tc, first_scan);
-	tcase_add_test(tc, others_have_their_turn_during_a_scan);
-	tcase_add_test(tc, the_hidden_directory);
-	tcase_add_test(tc, files);
-	tcase_add_test(tc, saves_through_other_files);
-	tcase_add_test(tc, five_hundred_atomic_saves);
-	tcase_add_test(tc, directories_move);
-	tcase_add_test(tc, over_the_border);
-	tcase_add_test(tc, a_large_directory_leaves);
-	tcase_add_test(tc, removals);
-	tcase_add_test(tc, races_of_mkdir);
-	tcase_add_test(tc, exchanged_names);
-	tcase_add_test(tc, names_are_bytes);
-	tcase_add_test(tc, leftovers_of_a_crash);
-	return run_watch_suite(suite, tc);
+	return beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
 }
