@@ -294,6 +294,9 @@ scenario('a request for a permission and a question are shown to all, and answer
   const { requestId } = await one.next('questionRequest', undefined, one.messages.length);
   assert.match(await two.error({ type: 'permission', requestId, allow: true }), /^A question is answered/);
   assert.match(await two.error({ type: 'answer', requestId }), /^answer requires answers/);
+  assert.match(await two.error({ type: 'answer', requestId, answers: {} }), /^answers is empty/);
+  assert.match(await two.error({ type: 'answer', requestId, answers: { 'Which?': 'A', 'Who?': 'me' } }), /^answers has "Who\?", which was not asked.*such as "Which\?"/);
+  for (const bad of ['', 7, null, {}]) assert.match(await two.error({ type: 'answer', requestId, answers: { 'Which?': bad } }), /^answers\["Which\?"\] must be a text/);
   two.send({ type: 'permission', requestId, allow: false });
   await one.next('requestResolved', (m) => m.requestId === requestId && m.outcome === 'denied');
 

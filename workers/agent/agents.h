@@ -146,9 +146,9 @@ void session_send_kept(struct agent_session *session);
 
 /* True when a line of the program is of the control protocol, and dealt with. */
 bool asks_take(struct agent_session *session, yyjson_val *message);
-/* A client answers. NULL, or why not; static text. */
-const char *asks_answer(
-	struct agent_session *session, const struct agent_request *request);
+/* A client answers. NULL, or why not; static text or of the arena. */
+const char *asks_answer(struct agent_session *session,
+	const struct agent_request *request, struct arena *arena);
 /* The program has ended: nobody waits for an answer any more. */
 void asks_cancel(struct agent_session *session);
 /* The same without telling anybody. */

@@ -8,12 +8,15 @@
  */
 #include "common/base/alloc.h"
 #include "common/base/log.h"
+#include "common/base/utf8.h"
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
 #include <stdlib.h>
 
 #define QUESTION_TOOL "AskUserQuestion"
+/* How much of a question is quoted in an error. */
+#define QUOTED_BYTES 200
 
 struct agent_ask {
 	LIST_ENTRY(agent_ask) link;
@@ -97,6 +100,52 @@ static int allow(struct agent_ask *ask, struct str input)
 		ask->session, str_of(ask->id), "success", "response", buf_str(&value));
 	buf_free(&value);
 	return r;
+}
+
+static bool was_asked(yyjson_val *questions, struct str text)
+{
+	yyjson_val *question;
+	size_t i, max;
+
+	yyjson_arr_foreach(questions, i, max,
+		question) if (str_eq(str_of_val(yyjson_obj_get(question, "question")),
+				      text)) return true;
+	return false;
+}
+
+/* What is wrong with the answers to `questions`, in the arena; or NULL. The program takes an
+ * answer to what it has not asked for none at all. */
+static const char *wrong_answers(
+	yyjson_val *questions, yyjson_val *answers, struct arena *arena)
+{
+	const struct str example =
+		str_of_val(yyjson_obj_get(yyjson_arr_get_first(questions), "question"));
+	yyjson_val *key, *value;
+	size_t i, max;
+
+	if (!example.ptr)
+		return NULL; /* not the questions that we know */
+	if (yyjson_obj_size(answers) == 0)
+		return "answers is empty: it must have an answer for at least one "
+		       "question";
+	yyjson_obj_foreach(answers, i, max, key, value)
+	{
+		const struct str name = utf8_cut(str_of_val(key), QUOTED_BYTES);
+		const struct str asked = utf8_cut(example, QUOTED_BYTES);
+
+		if (!was_asked(questions, str_of_val(key)))
+			return arena_printf(arena,
+				"answers has \"%.*s\", which was not asked: a question "
+				"is named by its text, such as \"%.*s\"",
+				STR_ARG(name), STR_ARG(asked))
+				.ptr;
+		if (!yyjson_is_str(value) || yyjson_get_len(value) == 0)
+			return arena_printf(arena,
+				"answers[\"%.*s\"] must be a text that is not empty",
+				STR_ARG(name))
+				.ptr;
+	}
+	return NULL;
 }
 
 /* The input of a question with the answers in it. */
@@ -242,6 +291,26 @@ void asks_forget(struct agent_session *s)
 
 /* ---- what clients answer ---- */
 
+static const char *reply_to_question(struct agent_ask *ask, const struct agent_request *r,
+	struct arena *arena, int *sent)
+{
+	yyjson_doc *input;
+	const char *problem;
+
+	if (!ask->question)
+		return "This request asks for a permission: answer it with "
+		       "{\"type\":\"permission\"}";
+	if (!r->answers.val)
+		return "answer requires answers, an object of question and answer";
+	input = yyjson_read(ask->input, strlen(ask->input), 0);
+	problem = wrong_answers(yyjson_obj_get(yyjson_doc_get_root(input), "questions"),
+		r->answers.val, arena);
+	yyjson_doc_free(input);
+	if (!problem)
+		*sent = answer(ask, r->answers.val);
+	return problem;
+}
+
 static const char *permit(struct agent_ask *ask, const struct agent_request *r, int *sent)
 {
 	if (!r->has_allow)
@@ -265,11 +334,12 @@ static const char *permit(struct agent_ask *ask, const struct agent_request *r, 
 	return NULL;
 }
 
-const char *asks_answer(struct agent_session *s, const struct agent_request *r)
+const char *asks_answer(
+	struct agent_session *s, const struct agent_request *r, struct arena *arena)
 {
 	struct agent_ask *ask = ask_of(s, r->request_id);
 	bool answers = str_is(r->type, "answer");
-	const char *problem = NULL;
+	const char *problem;
 	int sent = 0;
 
 	if (!r->request_id.len)
@@ -277,15 +347,8 @@ const char *asks_answer(struct agent_session *s, const struct agent_request *r)
 	if (!ask)
 		return "No such request is open: it was answered already, or its time "
 		       "is over";
-	if (answers && !ask->question)
-		return "This request asks for a permission: answer it with "
-		       "{\"type\":\"permission\"}";
-	if (answers && !r->answers.val)
-		return "answer requires answers, an object of question and answer";
-	if (answers)
-		sent = answer(ask, r->answers.val);
-	else
-		problem = permit(ask, r, &sent);
+	problem =
+		answers ? reply_to_question(ask, r, arena, &sent) : permit(ask, r, &sent);
 	if (problem)
 		return problem;
 	if (sent < 0)

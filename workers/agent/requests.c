@@ -202,6 +202,7 @@ static void abort_turn(struct agent_client *client)
 
 static void answer(struct agent_client *client, const struct agent_request *request)
 {
+	struct arena arena = {0};
 	const char *problem;
 
 	if (!client->session) {
@@ -209,9 +210,10 @@ static void answer(struct agent_client *client, const struct agent_request *requ
 			client, "Cannot answer in lobby — send connectFolder first");
 		return;
 	}
-	problem = asks_answer(client->session, request);
+	problem = asks_answer(client->session, request, &arena);
 	if (problem)
 		client_say_error(client, "%s", problem);
+	arena_free(&arena);
 }
 
 static void take_typed(struct agent_client *client, const struct agent_request *request)
