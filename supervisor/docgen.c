@@ -302,8 +302,8 @@ static void man_conf(void)
 	see_also("paiged(8) paigectl(1)");
 }
 
-/* A program that describes itself: what it says when it is asked for help, as it stands.
- */
+/* A program that describes itself: the first line of its --help is the synopsis, the rest
+ * the description. */
 static int man_program(const char *name, const char *summary, const char *program)
 {
 	char *command, *line = NULL;
@@ -317,10 +317,17 @@ static int man_program(const char *name, const char *summary, const char *progra
 	if (!help)
 		return EXIT_FAILURE;
 	head(name, 1, summary);
-	section("DESCRIPTION");
-	puts(".nf");
-	while (getline(&line, &size, help) > 0)
-		roff(line);
+	while (getline(&line, &size, help) > 0) {
+		size_t skip = strncmp(line, "usage: ", 7) == 0 ? 7 : 0;
+
+		if (skip)
+			section("SYNOPSIS");
+		roff(line + skip);
+		if (skip) {
+			section("DESCRIPTION");
+			puts(".nf"); /* a section begins with lines filled */
+		}
+	}
 	puts(".fi");
 	free(line);
 	see_also("paiged(8) paigectl(1)");

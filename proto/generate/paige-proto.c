@@ -20,15 +20,15 @@
 #define MAX_FILE_BYTES (16u * 1024 * 1024)
 
 static const char help[] =
-	"usage: paige-proto schema [NAME]   JSON Schema of everything, or of one "
-	"message, tool,\n"
-	"                                   method, action or type\n"
-	"       paige-proto dts             TypeScript declarations for clients\n"
-	"       paige-proto markdown [PAGE] reference pages, or one of:";
+	"usage: paige-proto COMMAND\n\n"
+	"  schema [NAME]    print the JSON Schema of everything, or of one\n"
+	"                   message, tool, method, action or type\n"
+	"  dts              print TypeScript declarations for clients\n"
+	"  markdown [PAGE]  print all reference pages, or one of:\n"
+	"                  ";
 static const char help_rest[] =
-	"\n       paige-proto write DIR       writes all of them into DIR\n"
-	"       paige-proto check DIR       says which files in DIR are out of date\n"
-	"       paige-proto --help\n\n"
+	"\n  write DIR        write the reference and the declarations into DIR\n"
+	"  check DIR        print which files in DIR are out of date\n\n"
 	"Exit codes: 0 done, 1 out of date or not written, 2 wrong command line.\n";
 
 static void print_help(FILE *to)

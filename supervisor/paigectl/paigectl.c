@@ -47,13 +47,13 @@ static void print_commands(FILE *file)
 		if (commands[i])
 			fprintf(file, "  %-10s %s\n", command_infos[i].name,
 				command_infos[i].summary);
-	fputs("\n`paigectl COMMAND --help` tells more. paigectl finds the daemon by "
-	      "DATA_DIR, which it\n"
-	      "reads as paiged does: from the environment, .env in the current "
-	      "directory, --config FILE\n"
-	      "or paige.conf(5). If DATA_DIR is not set anywhere, paigectl uses the only "
-	      "daemon that\n"
-	      "runs, including one of a systemd unit.\n"
+	fputs("\nFor the options of a command, run `paigectl COMMAND --help`.\n\n"
+	      "paigectl finds the daemon by DATA_DIR, which it reads as paiged does: "
+	      "from\n"
+	      "the environment, .env in the current directory, --config FILE or\n"
+	      "paige.conf(5). If DATA_DIR is not set anywhere, paigectl uses the only "
+	      "daemon\n"
+	      "that runs, including one of a systemd unit.\n\n"
 	      "Exit codes: 0 success, 1 failed, 2 wrong command line, 3 no daemon "
 	      "running.\n",
 		file);

@@ -130,19 +130,19 @@ const char *options_get(const struct options *o, const char *name)
 	return NULL;
 }
 
-/* Breaks `text` into lines of at most 78 columns. */
-static void wrap(const char *text, struct buf *out)
+/* Breaks `text` into lines of at most 78 columns. The first line begins at column `indent`, the others are indented to it. */
+static void wrap(const char *text, size_t indent, struct buf *out)
 {
-	size_t column = 0;
+	size_t column = indent;
 
 	for (const char *at = text; *at;) {
 		size_t n = strcspn(at, " ");
 
-		if (column > 0 && column + 1 + n > 78) {
-			buf_add_char(out, '\n');
-			column = 0;
+		if (column > indent && column + 1 + n > 78) {
+			buf_printf(out, "\n%*s", (int)indent, "");
+			column = indent;
 		}
-		if (column > 0) {
+		if (column > indent) {
 			buf_add_char(out, ' ');
 			column++;
 		}
@@ -161,7 +161,7 @@ void options_print_help(enum command_id command, struct buf *out)
 	buf_printf(out, "usage: %s%s [option...]%s%s\n\n",
 		command == COMMAND_PAIGED ? "" : "paigectl ", info->name,
 		*info->operands ? " " : "", info->operands);
-	wrap(info->description, out);
+	wrap(info->description, 0, out);
 	buf_add_char(out, '\n');
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_info *option = &option_infos[i];
@@ -172,8 +172,8 @@ void options_print_help(enum command_id command, struct buf *out)
 		buf_printf(&left, "  -%c, --%s%s%s", option->letter, option->name,
 			option->argument ? " " : "",
 			option->argument ? option->argument : "");
-		buf_printf(
-			out, "%-24.*s  %s\n", STR_ARG(buf_str(&left)), option->meaning);
+		buf_printf(out, "%-24.*s  ", STR_ARG(buf_str(&left)));
+		wrap(option->meaning, 26, out);
 		buf_free(&left);
 	}
 }

@@ -24,6 +24,11 @@ expect() {
 }
 
 expect 0 'usage: paige-proto' --help
+# The man page indents it by 7 columns.
+if grep -nE '^.{74}' "$dir/out"; then
+	echo "the help is wider than 73 columns"
+	failed=1
+fi
 expect 2 'what shall be printed?'
 expect 2 'there is no command dance' dance
 expect 2 'unrecognized option' --dance
@@ -48,6 +53,6 @@ expect 1 'bus.md is out of date' check "$dir/docs"
 [ "$(grep -c 'out of date' "$dir/out")" = 1 ] || failed=1
 if [ -w /dev/full ]; then
 	"$program" dts >/dev/full 2>"$dir/out"
-	[ $? -eq 1 ] || { echo "a full disk is not told"; failed=1; }
+	[ $? -eq 1 ] || { echo "a full disk is not reported"; failed=1; }
 fi
 exit $failed

@@ -262,6 +262,23 @@ START_TEST(reads_command_lines)
 }
 END_TEST
 
+/* A terminal of 80 columns shows the help of each command without breaking its lines. */
+START_TEST(help_fits_a_terminal)
+{
+	struct buf help = {0};
+	size_t column = 0;
+
+	options_print_help((enum command_id)_i, &help);
+	ck_assert_uint_gt(help.len, 0);
+	for (size_t i = 0; i < help.len; i++) {
+		column = help.data[i] == '\n' ? 0 : column + 1;
+		ck_assert_msg(column < 80, "%s: %.*s", command_infos[_i].name, (int)i,
+			help.data);
+	}
+	buf_free(&help);
+}
+END_TEST
+
 /* No two options of a command share a letter or a name. */
 START_TEST(options_are_unambiguous)
 {
@@ -372,6 +389,7 @@ int main(void)
 	tcase_add_test(tests, percents_are_of_the_time_between);
 	tcase_add_loop_test(tests, environments_hold_no_foreign_secret, 0, WORKER_COUNT);
 	tcase_add_loop_test(tests, reads_command_lines, 0, COUNT(command_lines));
+	tcase_add_loop_test(tests, help_fits_a_terminal, 0, COMMAND_COUNT);
 	tcase_add_test(tests, options_are_unambiguous);
 	tcase_add_loop_test(tests, listens_on_all_addresses_of_a_host, 0, COUNT(hosts));
 	tcase_add_test(tests, a_worker_that_cannot_be_watched_is_ended_and_reaped);

@@ -252,9 +252,10 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || strcmp(argv[1], "--help") == 0) {
 		printf("usage: paige-demo PROGRAM [ARGUMENT...]\n\n"
-		       "Runs PROGRAM with a scripted stand-in for the Claude API, so "
-		       "that you can try Paige\n"
-		       "without an API key. Every answer says that it comes from a "
+		       "Runs PROGRAM with a scripted fake of the Claude API, so that you "
+		       "can\n"
+		       "try Paige without an API key. Every answer says that it comes "
+		       "from a\n"
 		       "script.\n");
 		return argc < 2 ? 2 : 0;
 	}
