@@ -1,11 +1,11 @@
 /*
- * worker.h - all it takes to write a worker: what the supervisor gives it and expects of it.
+ * worker.h - the interface between the supervisor and a worker: all you need to write one.
  *
  * A worker is a program started by paiged with
  *
  *   fd 0  /dev/null
  *   fd 1  the same as fd 2
- *   fd 2  a pipe to the supervisor, which files every line in DATA_DIR/logs/<worker>.log
+ *   fd 2  a pipe to the supervisor, which writes every line to DATA_DIR/logs/<worker>.log
  *   fd 3  a SOCK_SEQPACKET socket to the supervisor; EOF means that the supervisor is gone:
  *         finish within WORKER_ORPHAN_MS and exit
  *   fd 4… the gateway only: the listening sockets, PAIGE_LISTEN_FDS of them

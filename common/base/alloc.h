@@ -1,8 +1,8 @@
 /*
- * alloc.h - memory that is there: what malloc and its kin give, or the process ends.
+ * alloc.h - malloc and its kin, which end the process when out of memory.
  *
- * A worker that cannot get memory cannot go on in any useful way; the supervisor starts
- * another one. For sizes that a client chooses, check the size first. The caller frees
+ * A worker without memory cannot do anything useful; the supervisor starts a new
+ * one. For sizes that a client chooses, check the size first. The caller frees
  * with free().
  */
 #ifndef PAIGE_COMMON_BASE_ALLOC_H
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For what libraries allocate, such as an event of libevent. */
+/* Checks what a library has allocated, such as an event of libevent. */
 static inline void *alloc_checked(void *memory)
 {
 	if (!memory)

@@ -27,8 +27,8 @@ void buf_add_json_string(struct buf *b, struct str s);
 struct str buf_str(const struct buf *b);
 /* Keeps the memory. */
 void buf_clear(struct buf *b);
-/* For one that is used again and again: keeps memory of up to `keep` bytes, and gives back what
- * something big made of it. */
+/* Empties a buffer that is used again: keeps its memory if that is at most `keep` bytes, else
+ * frees it. */
 void buf_empty(struct buf *b, size_t keep);
 void buf_free(struct buf *b);
 

@@ -44,7 +44,7 @@ void wall_iso(struct wall t, char out[WALL_ISO_SIZE]);
 int wall_parse(struct str text, struct wall *out) __attribute__((warn_unused_result));
 
 /*
- * Replaces both clocks until called with NULL. For tests of shells; pure cores need none of it.
+ * Replaces both clocks until called with NULL. For tests of code that reads the clock itself.
  */
 struct clock_source {
 	struct mono (*mono)(void *arg);

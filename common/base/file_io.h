@@ -1,5 +1,5 @@
 /*
- * file_io.h - whole reads and writes: interrupted and short ones are gone on with.
+ * file_io.h - whole reads and writes: interrupted and short ones are continued.
  *
  * For regular files, whose reads and writes end by themselves. The caller opens, syncs
  * and closes.
@@ -16,10 +16,10 @@
  */
 int file_open_regular(int dir_fd, const char *name, int flags)
 	__attribute__((warn_unused_result));
-/* What is wrong, in words: as strerror, but -ENOTSUP means what it does above. */
+/* The error text: as strerror, but with the meaning of -ENOTSUP above. */
 const char *file_error_text(int error);
-/* Appends what is left of the file. 0, -EFBIG when it is more than `max` bytes (what was
- * read is in *out), or -errno. */
+/* Appends the rest of the file. 0, -EFBIG when it has more than `max` bytes (*out then has
+ * those read), or -errno. */
 int file_read_all(int fd, size_t max, struct buf *out)
 	__attribute__((warn_unused_result));
 /* Appends a whole file of ours, opened with file_open_regular. As file_read_all. */
@@ -28,13 +28,13 @@ int file_read_own(int dir_fd, const char *name, size_t max, struct buf *out)
 /* The same for a file that the user named: links are followed. */
 int file_read_named(int dir_fd, const char *name, size_t max, struct buf *out)
 	__attribute__((warn_unused_result));
-/* 0 or -errno; part of it may be written then. */
+/* 0, or -errno after writing all, some or none of it. */
 int file_write_all(int fd, struct str bytes) __attribute__((warn_unused_result));
 
 /*
- * Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, before anything
- * else is opened: what took such a number would get what is meant for the terminal. Ends
- * the program when it cannot.
+ * Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Call it before
+ * opening anything else: a file with such a number would receive output meant for the
+ * terminal. Ends the program on failure.
  */
 void file_fill_standard(void);
 

@@ -1,6 +1,6 @@
 /*
- * inherited.h - which variables of its own environment a program of Paige hands on to
- * those that it starts.
+ * inherited.h - which environment variables a program of Paige passes to the programs
+ * that it starts.
  */
 #ifndef PAIGE_COMMON_BASE_INHERITED_H
 #define PAIGE_COMMON_BASE_INHERITED_H

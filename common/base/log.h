@@ -3,7 +3,7 @@
  *
  *   ts=2026-11-27T12:00:00.000Z level=info worker=store msg="database opened" path=/x/paige.db
  *
- * The supervisor reads every worker's stderr and files it. Values are quoted when needed,
+ * The supervisor writes every worker's stderr to a log file. Values are quoted when needed,
  * what would act on a terminal is escaped (utf8_shown), a line is at most LOG_LINE_MAX
  * bytes. Never log secrets or file contents. The function that handles an error logs it,
  * once; functions that return it do not log.
@@ -24,7 +24,7 @@ void log_set_level(enum log_level level);
 bool log_enabled(enum log_level level);
 /* The level of a name ("warn"), or -1. */
 int log_level_by_name(const char *name, size_t len);
-/* The level that a line of ours says it has; info when it says none. */
+/* The level of a log line; info when it has none. */
 enum log_level log_level_of_line(const char *line, size_t len);
 
 /*
@@ -38,8 +38,8 @@ void log_line(enum log_level level, const char *message, ...) __attribute__((sen
 #define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 
 /*
- * Where lines go instead of stderr: the supervisor also files them, and must not be held
- * up by whoever does not read its stderr. `line` ends with a newline. NULL for stderr
+ * Sends lines to a function instead of stderr: the supervisor also writes them to files,
+ * and must not wait for a reader of its stderr. `line` ends with a newline. NULL for stderr
  * again.
  */
 void log_set_writer(void (*write_line)(const char *line, size_t len));

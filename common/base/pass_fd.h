@@ -1,5 +1,5 @@
 /*
- * pass_fd.h - hands an open descriptor to the process at the other end of a Unix socket.
+ * pass_fd.h - sends an open descriptor to the process at the other end of a Unix socket.
  */
 #ifndef PAIGE_COMMON_BASE_PASS_FD_H
 #define PAIGE_COMMON_BASE_PASS_FD_H

@@ -1,5 +1,5 @@
 /*
- * relative_path.h - does a path stay inside the project by its spelling?
+ * relative_path.h - whether a path, by its spelling, stays inside the project.
  */
 #ifndef PAIGE_COMMON_BASE_RELATIVE_PATH_H
 #define PAIGE_COMMON_BASE_RELATIVE_PATH_H

@@ -1,5 +1,5 @@
 /*
- * utf8.h - UTF-8 text: is it valid, how long is it for JavaScript, where may it be cut.
+ * utf8.h - UTF-8 text: validity, length in JavaScript, where it may be cut.
  *
  * Valid is what Unicode calls well-formed (RFC 3629): no overlong forms, no surrogates,
  * nothing above U+10FFFF. All functions take any bytes, read nothing beyond them and are
@@ -65,8 +65,8 @@ struct str utf8_cut_utf16(struct str s, size_t max_units);
 
 /*
  * Takes the first character off *rest and writes it as a log or a terminal may have it:
- * as it is, or as \xNN (a byte that is no character, or below U+0080) or \uNNNN when it
- * would act instead of being seen: controls, marks of direction, breaks of lines. *rest
+ * unchanged, or as \xNN (a byte that is no character, or below U+0080) or \uNNNN when it
+ * would act on the terminal: controls, direction marks, line breaks. *rest
  * must not be empty. Gives the length; no NUL is written.
  */
 #define UTF8_SHOWN_SIZE 8

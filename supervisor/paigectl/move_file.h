@@ -1,5 +1,5 @@
 /*
- * move_file.h - puts a finished file where somebody wants it, whole or not at all.
+ * move_file.h - moves a finished file to its target, whole or not at all.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGECTL_MOVE_FILE_H
 #define PAIGE_SUPERVISOR_PAIGECTL_MOVE_FILE_H

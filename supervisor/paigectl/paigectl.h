@@ -19,7 +19,7 @@ enum paigectl_exit {
 #undef PAIGECTL_EXIT
 };
 
-/* The commands; each returns an exit code and has said why when it is not 0. */
+/* The commands; each returns an exit code, and prints why when it is not 0. */
 int paigectl_status(const struct options *o);
 int paigectl_list(const struct options *o);
 int paigectl_restart(const struct options *o);
@@ -33,8 +33,8 @@ int paigectl_token(const struct options *o);
 int paigectl_guard(const struct options *o);
 int paigectl_tap(const struct options *o);
 
-/* To the standard error, with the program's name before and a newline behind. Gives
- * `code`. */
+/* Prints to standard error, with the program's name in front and a newline at the end.
+ * Returns `code`. */
 int paigectl_fail(int code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -47,8 +47,8 @@ struct daemon_place {
 };
 
 /* Where the daemon of these settings is. Where they do not name DATA_DIR and none runs on
- * the default, it is the one that machine_find knows. Says what is wrong and gives an
- * exit code other than 0 when DATA_DIR cannot be known. The place is freed with
+ * the default, it is the one that machine_find knows. Prints what is wrong and returns
+ * an exit code other than 0 when DATA_DIR is unknown. The place is freed with
  * place_free. */
 int place_find(const struct options *o, struct daemon_place *place);
 void place_free(struct daemon_place *place);
@@ -59,7 +59,7 @@ void place_free(struct daemon_place *place);
  */
 int client_ask(const struct daemon_place *place, struct str request, int limit_ms,
 	yyjson_doc **doc);
-/* As client_ask, but without a word: 0 with *doc and who answered, or -errno. */
+/* As client_ask, but prints nothing: 0 with *doc and the daemon that answered, or -errno. */
 int client_try(const char *runtime_dir, struct str request, int limit_ms,
 	struct ucred *peer, yyjson_doc **doc);
 /* Asks for the tap. 0 with a pipe to read lines of type tapped from, and the connection,
@@ -82,8 +82,8 @@ struct machine {
 	struct arena arena; /* the strings */
 };
 
-/* Looks at every control socket that somebody listens on. Takes 10 seconds at most. Freed
- * with machine_free. */
+/* Asks every control socket that has a listener. Takes 10 seconds at most. Free it with
+ * machine_free. */
 void machine_look(struct machine *m);
 /*
  * The daemon that is meant where DATA_DIR is not named: the one that was started with
@@ -125,7 +125,7 @@ enum terminal_cut { TERMINAL_CUT_END, TERMINAL_CUT_BEGINNING };
 void terminal_cell(struct str text, int width, enum terminal_cut cut);
 /* "3 h 12 min", "45 s", "120 ms" */
 void terminal_duration(int64_t ms, char out[32]);
-/* How wide the terminal is, but never under 80; 80 when there is none. */
+/* The width of the terminal, at least 80; 80 without a terminal. */
 int terminal_columns(void);
 /* "8.1 MiB" */
 void terminal_bytes(int64_t bytes, char out[32]);

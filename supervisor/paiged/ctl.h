@@ -1,15 +1,15 @@
 /*
- * ctl.h - ctl.sock in the runtime directory: what paigectl asks of the supervisor.
+ * ctl.h - ctl.sock in the runtime directory: requests of paigectl to the supervisor.
  *
  * One line of JSON (type ctl_request) is answered by one line (proto/catalogue/ctl.def), and the
- * connection closed. Only this user and root may ask, and no worker: whoever takes over
+ * connection closed. Only this user and root may ask, and no worker: an attacker in
  * the gateway must not be able to stop the daemon. Few clients, short lines, deadlines
  * for all.
  *
- * The gateway has no way to the socket, but may hand over connections of its own
- * (WORKER_PACKET_ASK), for windows of whoever runs the daemon. On these it may ask for the
- * status, the settings, the last lines of logs and what doctor finds, and have one worker started anew: nothing that would give whoever
- * takes it over more than a restart of what is started again anyway.
+ * The gateway cannot reach the socket, but may send connections of its own
+ * (WORKER_PACKET_ASK), for windows of the user who runs the daemon. On these it may ask for the
+ * status, the settings, the last lines of logs and the findings of doctor, and restart one worker: an
+ * attacker in the gateway gains only a restart of a worker, which the supervisor restarts anyway.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_CTL_H
 #define PAIGE_SUPERVISOR_PAIGED_CTL_H
@@ -18,7 +18,7 @@
 
 /* NULL with errno. */
 struct ctl *ctl_new(struct daemon *d);
-/* Is its socket still where paigectl looks for it? */
+/* Whether its socket is still where paigectl looks for it. */
 bool ctl_in_place(const struct ctl *ctl);
 /* A connection of the gateway; takes `fd`. */
 void ctl_take(struct ctl *ctl, int fd);

@@ -24,7 +24,7 @@ struct daemon {
 	struct wall started_wall;
 	struct mono started;
 	struct buf url;
-	int port; /* the real one, also when nobody listens any more */
+	int port; /* the actual one, also after the listener is closed */
 	struct lock lock;
 	struct listener listener;
 	struct event_base *base;
@@ -34,11 +34,11 @@ struct daemon {
 	struct event *tick;
 	struct mono last_tick;
 	unsigned ticks;
-	struct broker *broker; /* NULL: the kernel does not let us */
+	struct broker *broker; /* NULL: the kernel does not allow it */
 	struct process_table processes;
 	struct ctl *ctl;
-	bool runtime_lost; /* the directory is gone, and that was said */
-	bool announced;	   /* ready was said */
+	bool runtime_lost; /* the directory is gone, and that was logged */
+	bool announced;	   /* ready was announced */
 	int exit_code;
 };
 
@@ -47,8 +47,8 @@ struct daemon {
 int daemon_run(struct settings *settings, const char *config_file);
 /* Stops in order; a second call hurries. `why` is logged. Callable from callbacks. */
 void daemon_stop(struct daemon *d, const char *why, int exit_code);
-/* A new token, for clients and in paiged.json; the gateway gets it when it is started
- * anew. 0 or -errno; the old one then holds. */
+/* Makes a new token, for clients and in paiged.json, and restarts the gateway with it.
+ * 0, or -errno with the old token still valid. */
 int daemon_rotate_token(struct daemon *d) __attribute__((warn_unused_result));
 /* "starting", "running", "stopping" */
 const char *daemon_state_name(const struct daemon *d);

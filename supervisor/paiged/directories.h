@@ -1,4 +1,4 @@
-/* directories.h - where the daemon keeps things and finds its programs. Called by
+/* directories.h - the daemon's directories and those of its programs. Called by
  * daemon.c. */
 #ifndef PAIGE_SUPERVISOR_PAIGED_DIRECTORIES_H
 #define PAIGE_SUPERVISOR_PAIGED_DIRECTORIES_H
@@ -16,8 +16,7 @@ int directories_make_data(const char *path, struct buf *problem)
  */
 int directories_make_runtime(char path[DIRECTORIES_RUNTIME_SIZE], struct buf *problem)
 	__attribute__((warn_unused_result));
-/* Removes the sockets in the runtime directory, and the directory unless it is not ours
- * to remove. */
+/* Removes the sockets in the runtime directory, and the directory if it is ours. */
 void directories_clear_runtime(const char *path);
 /* The directory of the workers' programs: of the build tree that we run from, else the
  * installed one. Returns new. */
@@ -25,8 +24,7 @@ char *directories_find_programs(void);
 /* The program paigectl, which lies beside our own. Returns new; NULL when our own is not known. */
 char *directories_find_paigectl(void);
 
-/* Says in *warning what keeps the files of the project from being saved, if anything
- * does. */
+/* If something prevents saving files of the project, writes it to *warning. */
 void directories_check_project(const char *path, struct buf *warning);
 
 #endif

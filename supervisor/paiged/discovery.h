@@ -2,8 +2,8 @@
  * discovery.h - DATA_DIR/paiged.json: how clients find the daemon.
  *
  * Mode 0600, since it holds the access token. Written whole under another name and
- * renamed, removed by a clean stop. After a kill -9 it is stale until the next start; the
- * pid in it tells.
+ * renamed, removed by a clean stop. After a kill -9 it is stale until the next start, as
+ * its pid shows.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_DISCOVERY_H
 #define PAIGE_SUPERVISOR_PAIGED_DISCOVERY_H

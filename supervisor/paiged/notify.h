@@ -1,5 +1,5 @@
 /*
- * notify.h - what systemd is told (sd_notify(3)); nothing happens when it did not start
+ * notify.h - notifications to systemd (sd_notify(3)); they do nothing when it did not start
  * us.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_NOTIFY_H

@@ -1,10 +1,10 @@
 /*
- * agents.h - the agent sessions, their clients, and the bus between them: the heart of
+ * agents.h - the agent sessions, their clients, and the bus between them: the core of
  * the worker.
  *
  * clients.c speaks with clients, sessions.c owns sessions and their programs, session_recovery.c
- * has them go on after the end of a worker; requests.c does what clients ask for; main.c
- * is the beginning and the end. One loop, nothing blocks. What a client is told goes out
+ * restores them in a new worker; requests.c serves requests of clients; main.c
+ * starts and ends. One loop, nothing blocks. Messages to a client go out
  * as bus events agent/<connectionId>, in order, many messages in one event.
  */
 #ifndef PAIGE_AGENT_AGENTS_H
@@ -22,7 +22,7 @@
 
 #define AGENTS_MAX_SESSIONS 32
 #define AGENTS_MAX_CLIENTS 512
-/* Messages to a client are published when this much waits, or at the end of the turn. */
+/* Messages to a client are published when this much is queued, or at the end of the turn. */
 #define CLIENT_OUTGOING_BYTES (256u * 1024)
 /* A program that ends by itself within this time failed to start. */
 #define AGENTS_EARLY_MS 2000
@@ -96,7 +96,7 @@ void client_say(
 void client_say_notice(struct agent_client *client, const char *type);
 void client_say_error(struct agent_client *client, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Publishes what waits for all clients; called at the end of the turn. */
+/* Publishes the queued messages of all clients; called at the end of the turn. */
 void clients_flush(struct agents *a);
 
 /* ---- sessions.c ---- */
@@ -107,10 +107,10 @@ struct agent_session *session_in(struct agents *a, const char *folder);
  * in it before. NULL, or why not; static text. */
 const char *session_begin(struct agents *a, const char *id, struct folder folder,
 	bool known, struct agent_session **out);
-/* A session of the worker before goes on, without clients. Takes all three. */
+/* Restores a session of an earlier worker, without clients. Takes all three. */
 void session_restore(struct agents *a, const char *id, struct folder folder,
 	struct record *record, struct record_state *state);
-/* The client takes part; what happened before is told first. */
+/* Adds the client; it gets the history first. */
 void session_join(
 	struct agent_session *session, struct agent_client *client, bool resumed);
 void session_leave(struct agent_client *client);
@@ -120,7 +120,7 @@ const char *session_start(struct agent_session *session);
 void session_happened(struct agent_session *session, int event);
 /* Ends program and session; its clients are in the lobby then. */
 void session_close(struct agent_session *session);
-/* Tells all clients of the session, and those that come later. */
+/* Sends to all clients of the session, and to those that come later. */
 void session_tell(struct agent_session *session, enum record_line line,
 	const struct type *type, const void *message);
 void session_tell_error(struct agent_session *session, enum record_line line,
@@ -129,47 +129,47 @@ void sessions_stop(struct agents *a);
 
 /* ---- talk.c ---- */
 
-/* Hands a prompt to the program, starting it when needed. `content` is JSON: a string or
+/* Sends a prompt to the program, starting it when needed. `content` is JSON: a string or
  * an array. NULL, or why not; static text. */
 const char *session_prompt(struct agent_session *session, struct str content);
 /* Interrupts the turn: by a message to the program, and by signals when that does not
  * help (process.h). False when there is none. */
 bool session_abort(struct agent_session *session);
-/* The program has ended: prompts that it did not take up before it was ended for an abort
- * are kept. Whatever else ended it, nobody knows what it has already done: that is for
- * the clients to decide. How many are kept. */
+/* The program has ended. If an abort ended it, prompts that it had not read are kept;
+ * otherwise it may have done part of them, so the clients decide. Returns how many are
+ * kept. */
 size_t session_keep_prompts(struct agent_session *session, const struct process_end *end);
-/* Gives them to a new program. */
+/* Sends them to a new program. */
 void session_send_kept(struct agent_session *session);
 
 /* ---- asks.c ---- */
 
-/* True when a line of the program is of the control protocol, and dealt with. */
+/* True when a line of the program belongs to the control protocol, and was handled. */
 bool asks_take(struct agent_session *session, yyjson_val *message);
 /* A client answers. NULL, or why not; static text or of the arena. */
 const char *asks_answer(struct agent_session *session,
 	const struct agent_request *request, struct arena *arena);
-/* The program has ended: nobody waits for an answer any more. */
+/* The program has ended: drops its open requests and tells the clients. */
 void asks_cancel(struct agent_session *session);
-/* The same without telling anybody. */
+/* The same without telling the clients. */
 void asks_forget(struct agent_session *session);
 
 /* ---- session_recovery.c ---- */
 
 /* Writes the record of a session, or writes it anew. 0 or -errno. */
 int session_record(struct agent_session *session) __attribute__((warn_unused_result));
-/* Something happened: called before a client is told, or the program is started. When it
- * cannot be written the session goes on without; another attempt is made with each line
- * but the many that a turn is made of. */
+/* Records a line. Call it before a client hears of it, and before starting the program. If it
+ * cannot be written, the session continues without; each later line tries again,
+ * except the many within a turn. */
 void session_note(struct agent_session *session, enum record_line line, struct str about);
 
-/* Ends a session that somebody may come back to: its record is put aside. */
+/* Ends a session that a client may resume: its record is set aside. */
 void session_put_aside(struct agent_session *session);
 /* The history of a session that was put aside, if that was in the same folder. */
 void session_take_back(struct agent_session *session);
 
-/* Once, before anybody is let in: waits for the end of what another worker has left, and
- * has its sessions go on. 0 or -errno. */
+/* Once, before any client connects: waits until the processes of an earlier worker have
+ * ended, and restores its sessions. 0 or -errno. */
 int sessions_open(struct agents *a) __attribute__((warn_unused_result));
 
 /* ---- requests.c ---- */

@@ -30,7 +30,7 @@ int folder_open_root(const char *root, struct folder *out)
 /*
  * Opens a folder strictly inside the root; `asked` is absolute or relative to it. 0;
  * -EXDEV when it is not inside (the root itself, a look-alike, a way out by ".." or by a
- * link); else -errno of opening it, told only of paths that are spelled inside.
+ * link); else -errno of opening it, reported only for paths that are spelled inside.
  */
 int folder_open(const struct folder *root, struct str asked, struct folder *out)
 	__attribute__((warn_unused_result));

@@ -1,9 +1,9 @@
 /*
- * history.h - the last events of an agent session, for a client that comes back.
+ * history.h - the last events of an agent session, for a client that reconnects.
  *
  * Pure but for its own memory; owned by sessions.c. Keeps at most HISTORY_MAX_EVENTS and
- * HISTORY_MAX_BYTES, the newest; what fell out is counted. The newest event is kept
- * whatever its size.
+ * HISTORY_MAX_BYTES, the newest; dropped ones are counted. The newest event is kept
+ * regardless of its size.
  */
 #ifndef PAIGE_AGENT_HISTORY_H
 #define PAIGE_AGENT_HISTORY_H

@@ -1,10 +1,10 @@
 /*
- * idle_driver.h - the idle machine of the guard engine on one agent session: what happened
- * goes in, what to do with the process comes out.
+ * idle_driver.h - drives the idle machine of the guard engine for one agent session: events
+ * go in, decisions about the process come out.
  *
  * Pure: the time is an argument, in milliseconds of the clock that stands still while the
- * computer sleeps (R49). Called by sessions.c. All rules are the guard engine's
- * (common/machine/idle.h); here they are only driven.
+ * computer sleeps (R49). Called by sessions.c. All rules are in the machine
+ * (common/machine/idle.h).
  */
 #ifndef PAIGE_AGENT_IDLE_DRIVER_H
 #define PAIGE_AGENT_IDLE_DRIVER_H

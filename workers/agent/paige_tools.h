@@ -1,8 +1,8 @@
 /*
  * paige_tools.h - the file by which an agent finds Paige's own MCP server (AGENT_MCP).
  *
- * Only the path of the file stands in the arguments of the program: the token that lets
- * it in is in the file, which nobody but this user can read.
+ * The arguments of the program have only the path of the file. The token is in the file,
+ * which only this user can read.
  */
 #ifndef PAIGE_AGENT_PAIGE_TOOLS_H
 #define PAIGE_AGENT_PAIGE_TOOLS_H
@@ -14,7 +14,7 @@
 enum agent_mcp { AGENT_MCP_PAIGE, AGENT_MCP_NONE };
 
 /* Appends the configuration for a daemon whose DATA_DIR/paiged.json (proto/catalogue/ctl.def) holds
- * `discovery`. 0, or -EINVAL when that is not what it should be. */
+ * `discovery`. 0, or -EINVAL when it is invalid. */
 int paige_tools_describe(struct str discovery, struct buf *out)
 	__attribute__((warn_unused_result));
 /* Writes the configuration of the daemon with this DATA_DIR into a file of the worker's

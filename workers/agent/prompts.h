@@ -34,7 +34,7 @@ struct prompts {
 };
 
 void prompts_init(struct prompts *p);
-/* Copies the content. NULL: too much waits. */
+/* Copies the content. NULL: too much is queued. */
 struct prompt *prompts_add(struct prompts *p, struct str content);
 /* Forgets one. */
 void prompts_drop(struct prompts *p, struct prompt *one);
@@ -46,9 +46,9 @@ void prompts_read(struct prompts *p, struct str uuid);
 void prompts_abort(struct prompts *p);
 /* A turn has ended: forgets all that were read; the first one when none was. How many. */
 size_t prompts_turn_ended(struct prompts *p);
-/* The program has ended: forgets what it had taken up, or was told to interrupt. */
+/* The program has ended: forgets the prompts that it had read or that were interrupted. */
 void prompts_keep_unread(struct prompts *p);
-/* Was the running turn told to stop, and has not? */
+/* Whether the running turn was asked to stop and has not. */
 bool prompts_aborting(const struct prompts *p);
 void prompts_clear(struct prompts *p);
 

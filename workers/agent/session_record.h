@@ -1,12 +1,12 @@
 /*
- * session_record.h - DATA_DIR/agents/<session>.session: what of an agent session outlives the
- * worker: its folder, whether its program knows it, and its history.
+ * session_record.h - DATA_DIR/agents/<session>.session: the part of an agent session that outlives
+ * the worker: its folder, whether its program knows it, and its history.
  *
- * A file of lines, each a letter and what it is about. A line is written before a client
- * is told, with one write(2): a worker that is killed at any moment has recorded at least
- * what anybody has seen. A line that was not written to its end is cut off at the next
- * start. When the file has grown it is written anew with what still counts, under another
- * name first. Nothing is synced: it outlives processes, not the power.
+ * A file of lines, each a letter and what it is about. A line is written, with one write(2), before a
+ * client sees it: a worker that is killed at any moment has recorded at least what clients
+ * have seen. The next start cuts off an incomplete last line. When the file has grown it is
+ * rewritten with the lines that still count, under another name first. Nothing is synced: it
+ * survives the process, not a loss of power.
  *
  * Knows no sessions; called by session_recovery.c.
  */
@@ -21,13 +21,13 @@
 #include <stdint.h>
 
 #define RECORD_ENDING ".session"
-/* While it is being written anew; what a kill has left of this is of no use. */
+/* While it is being rewritten; a leftover of a killed worker is ignored. */
 #define RECORD_NEW_ENDING RECORD_ENDING ".new"
-/* Of a session that was ended while nobody was there: somebody may come back to it. */
+/* Of a session that ended without a client connected: a client may resume it. */
 #define RECORD_ASIDE_ENDING ".ended"
 /* So many are kept; the oldest go. */
 #define RECORD_ASIDE_MAX 32
-/* Worth writing anew when it has grown by this since it was. */
+/* It is rewritten when it has grown by this since the last time. */
 #define RECORD_GROWTH_BYTES (2u * HISTORY_MAX_BYTES)
 /* No record is longer: one of that growth, and a message on either side of it. */
 #define RECORD_MAX_BYTES (64u * 1024 * 1024)
@@ -35,9 +35,9 @@
 enum record_line {
 	RECORD_FOLDER = 'f',  /* its path, a JSON string; the first line */
 	RECORD_KNOWN = 'k',   /* nothing: the program knows the session */
-	RECORD_DROPPED = 'd', /* a number: older messages that are not here any more */
+	RECORD_DROPPED = 'd', /* a number: older messages that were dropped */
 	RECORD_START = 's',   /* nothing: the program is about to be started */
-	RECORD_MESSAGE = 'm', /* what clients are told, JSON */
+	RECORD_MESSAGE = 'm', /* a message to clients, JSON */
 	RECORD_RESULT = 'r', /* the same; it ends a turn: the program knows the session */
 	RECORD_END = 'x',    /* the same; nothing is left of the program */
 };
@@ -51,7 +51,7 @@ struct record_state {
 
 /* What a line other than RECORD_FOLDER and RECORD_DROPPED means. */
 void record_apply(struct record_state *state, enum record_line line, struct str about);
-/* Takes a line in, without its newline. False when it is not one. `folder` gets the path
+/* Applies a line, without its newline. False when it is invalid. `folder` gets the path
  * of RECORD_FOLDER. */
 bool record_take(struct str line, struct record_state *state, char folder[PATH_MAX])
 	__attribute__((warn_unused_result));
@@ -72,7 +72,7 @@ int record_replace(struct record *r, int dir_fd, const char *id, struct str line
  * replaced. */
 int record_add(struct record *r, enum record_line line, struct str about)
 	__attribute__((warn_unused_result));
-/* Nobody will come back to the session. */
+/* The session cannot be resumed. */
 void record_remove(struct record *r, int dir_fd, const char *id);
 void record_close(struct record *r);
 /* Closes it and keeps it under its other name. */

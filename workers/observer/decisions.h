@@ -1,5 +1,5 @@
 /*
- * decisions.h - what the Observer decided and why, as long as it is remembered.
+ * decisions.h - the last decisions of the Observer and their reasons.
  *
  * Called by observer.c. The action log keeps nudges and what held them back; this has
  * what led to each, and also when the model saw no need to speak. In memory alone.
@@ -31,9 +31,9 @@ struct decisions {
 
 /*
  * Copies `decision`, gives it number and time, and forgets the oldest when the ring is full.
- * A reasoning that is too long is cut. Numbers begin with the time in milliseconds, so
- * that those of a worker that was started anew are higher. Valid until so many more were
- * added.
+ * A reasoning that is too long is truncated. Numbers begin with the time in milliseconds,
+ * so that a restarted worker gives higher ones. Valid until the ring has turned
+ * once.
  */
 const struct observer_decision *decisions_add(
 	struct decisions *d, const struct observer_decision *decision, struct wall now);

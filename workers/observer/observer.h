@@ -2,9 +2,9 @@
  * observer.h - the Observer of the active session: hears what happens, asks the model,
  * nudges.
  *
- * One at a time. It keeps nothing that matters: after a crash it is rebuilt from the action
+ * One at a time. It has no durable state: after a crash it is rebuilt from the action
  * log, without its decisions.
- * What decides is in policy.c.
+ * The rules are in policy.c.
  */
 #ifndef PAIGE_OBSERVER_OBSERVER_H
 #define PAIGE_OBSERVER_OBSERVER_H
@@ -17,11 +17,11 @@ struct observer {
 	struct worker *worker;
 	bool active;
 	char session_id[64];
-	bool wrapping_up;    /* session_id is active still, and not watched any more */
+	bool wrapping_up;    /* session_id is still active, but no longer watched */
 	uint64_t generation; /* of the session's Observer: late answers of an earlier one
 				are thrown away */
 	struct policy policy;
-	bool mute_told; /* by the learner: what its log said before does not count */
+	bool mute_told; /* by the learner: overrides earlier rows of the log */
 	enum observer_trigger trigger; /* of what the model is being asked about */
 	struct decisions decisions;
 	struct event *idle_timer;

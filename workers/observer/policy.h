@@ -1,6 +1,6 @@
 /*
- * policy.h - when the Observer looks at the learner, and when it holds back. Pure
- * (story 10): times come in as Unix milliseconds, nothing is asked, nothing is sent.
+ * policy.h - when the Observer asks the model, and when it stays silent. Pure
+ * (story 10): times are arguments in Unix milliseconds; it does no I/O.
  */
 #ifndef PAIGE_OBSERVER_POLICY_H
 #define PAIGE_OBSERVER_POLICY_H
@@ -54,7 +54,7 @@ enum policy_verdict {
 	POLICY_FLOW,	 /* the same */
 };
 
-/* What becomes of the model's answer. */
+/* What to do with the model's answer. */
 enum policy_outcome {
 	POLICY_NO_NUDGE,
 	POLICY_NUDGE,
@@ -66,7 +66,7 @@ enum policy_outcome {
 /* `now_ms` is the start of the session for the Observer: silence counts from here. */
 void policy_init(struct policy *p, const struct policy_config *config, int64_t now_ms);
 void policy_fini(struct policy *p);
-/* For rebuilding from the log: an action of the learner at that time, judged by nobody.
+/* For rebuilding from the log: an action of the learner at that time, without a decision.
  */
 void policy_replay_activity(struct policy *p, int64_t at_ms);
 enum policy_verdict policy_step(

@@ -1,4 +1,4 @@
-/* snapshot.h - what the model is told about the moment, made from the store's answer.
+/* snapshot.h - the request to the model, made from the store's answer.
  * Pure (FR-137). */
 #ifndef PAIGE_OBSERVER_SNAPSHOT_H
 #define PAIGE_OBSERVER_SNAPSHOT_H

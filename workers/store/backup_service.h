@@ -1,9 +1,9 @@
 /*
- * backup_service.h - copies of paige.db in DATA_DIR/backups, made while everything goes on.
+ * backup_service.h - copies of paige.db in DATA_DIR/backups, made while the daemon runs.
  *
  * One at a time, each on a thread of its own (backup_file.h). The file is named after the key
- * of the call, so a repeated call is answered with the same copy. Who asked takes it
- * away; a copy that nobody took within BACKUP_SERVICE_KEPT_S is removed at the next start or
+ * of the call, so a repeated call is answered with the same copy. The caller removes
+ * the copy; one left for BACKUP_SERVICE_KEPT_S is removed at the next start or
  * before the next copy.
  */
 #ifndef PAIGE_STORE_BACKUP_SERVICE_H
@@ -16,7 +16,7 @@ struct store;
 #define BACKUP_SERVICE_MAX_WAITING 8
 #define BACKUP_SERVICE_KEPT_S (24 * 60 * 60)
 
-/* Removes what killed processes left half-written in `data_dir`, and what nobody took. */
+/* Removes half-written copies of killed processes in `data_dir`, and copies left there. */
 void backup_service_open(struct store *store, const char *data_dir);
 /* Ends a copy that is being made, which takes a moment; calls are refused. */
 void backup_service_close(struct store *store);

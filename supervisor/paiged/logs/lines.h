@@ -1,8 +1,8 @@
 /*
- * lines.h - cuts a stream of bytes into lines. Pure but for its own buffer; called by
+ * lines.h - splits a stream of bytes into lines. Pure but for its own buffer; called by
  * logs.c.
  *
- * A line longer than LINES_MAX is cut and marked, the rest of it is passed over: a worker
+ * A line longer than LINES_MAX is truncated and marked, and its rest skipped: a worker
  * cannot make the supervisor grow.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_LINES_H
@@ -19,14 +19,14 @@
 struct lines {
 	char held[LINES_MAX];
 	size_t len;
-	bool skipping; /* behind LINES_MAX, until the newline */
+	bool skipping; /* past LINES_MAX, until the newline */
 };
 
 /* `line` is without its newline, at most LINES_MAX long, and valid during the call. */
 typedef void lines_fn(void *arg, const char *line, size_t len);
 
 void lines_feed(struct lines *l, const char *data, size_t len, lines_fn *fn, void *arg);
-/* The stream has ended: what is held is a line too. */
+/* The stream has ended: the unfinished line is a line, too. */
 void lines_flush(struct lines *l, lines_fn *fn, void *arg);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * log_file.h - one log file: DATA_DIR/logs/<name>.log with its older ones <name>.log.1 to .4.
  *
- * Called by logs.c. A file that cannot be written never holds anybody up: lines are
- * dropped and counted, the file is tried again every LOG_FILE_RETRY_MS, and then says how
- * many are missing. Rotation renames, so that whoever
- * follows the old file loses nothing; nothing is copied.
+ * Called by logs.c. A file that cannot be written never blocks the caller: lines are
+ * dropped and counted, and the file is tried again every LOG_FILE_RETRY_MS; its next line says
+ * how many are missing. Rotation renames and copies nothing, so that
+ * followers of the old file lose nothing.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_LOG_FILE_H
 #define PAIGE_SUPERVISOR_PAIGED_LOGS_LOG_FILE_H
@@ -40,7 +40,7 @@ void log_file_open(
 /* `data` is whole lines, `lines` of them. */
 void log_file_write(struct log_file *s, const char *data, size_t len, unsigned lines,
 	struct mono now);
-/* Opens the file anew when somebody deleted or replaced it. To be called now and then. */
+/* Reopens the file if it was deleted or replaced. Call it now and then. */
 void log_file_check(struct log_file *s, struct mono now);
 void log_file_close(struct log_file *s);
 

@@ -1,9 +1,9 @@
 /*
- * logs.h - every worker's stderr: read, cut into lines, filed.
+ * logs.h - every worker's stderr: read, split into lines, written to files.
  *
  * There is one pipe for each worker, kept for the life of the daemon and open at both
- * ends, so that the last words of a process are never lost and nobody gets a SIGPIPE. It
- * is always read, whatever becomes of the file. The supervisor's
+ * ends, so that the last lines of a process are never lost and no process gets a SIGPIPE. It
+ * is always read, even if the file cannot be written. The supervisor's
  * own lines go to stderr and to logs/paiged.log; where stderr is systemd's journal, those of
  * the workers go there, too (journal.h).
  */
@@ -25,16 +25,16 @@ struct logs;
 struct logs *logs_new(struct event_base *base, const char *dir);
 /* The end that the worker writes to; ours. */
 int logs_write_fd(const struct logs *logs, enum worker_id id);
-/* The process has ended: reads what it left and closes its last line. */
+/* The process has ended: reads the rest of its output and ends its last line. */
 void logs_ended(struct logs *logs, enum worker_id id);
 /* The last lines of a worker, each with its newline. */
 void logs_tail(const struct logs *logs, enum worker_id id, size_t lines, struct buf *out);
 /* A page of what is in a worker's files (recent.h); the page is of the arena. */
 void logs_recent(const struct logs *logs, enum worker_id id,
 	const struct recent_query *query, struct recent_page *page, struct arena *arena);
-/* Lines that could not be filed, of all workers. */
+/* Lines that could not be written, of all workers. */
 uint64_t logs_dropped(const struct logs *logs);
-/* Looks whether files were deleted, and tells a journal that was behind how many lines it
+/* Reopens files that were deleted, and logs how many lines a journal that was behind
  * lacks. Called once a second. */
 void logs_check(struct logs *logs, struct mono now);
 void logs_free(struct logs *logs);

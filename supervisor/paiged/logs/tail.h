@@ -1,5 +1,5 @@
 /*
- * tail.h - the last lines of a worker, kept in memory to be shown beside its death. Pure.
+ * tail.h - the last lines of a worker, kept in memory to show with the reason of its exit. Pure.
  */
 #ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_TAIL_H
 #define PAIGE_SUPERVISOR_PAIGED_LOGS_TAIL_H

@@ -1,4 +1,4 @@
-/* environment.h - what an agent finds in its environment. Pure. */
+/* environment.h - the environment of an agent. Pure. */
 #ifndef PAIGE_AGENT_PROCESS_ENVIRONMENT_H
 #define PAIGE_AGENT_PROCESS_ENVIRONMENT_H
 

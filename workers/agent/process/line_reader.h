@@ -2,7 +2,7 @@
  * line_reader.h - lines of bounded length out of a stream of bytes. Pure but for its own
  * memory.
  *
- * Called by process.c. A line longer than the bound is passed over whole and told once.
+ * Called by process.c. A line longer than the bound is skipped whole and reported once.
  */
 #ifndef PAIGE_AGENT_PROCESS_LINE_READER_H
 #define PAIGE_AGENT_PROCESS_LINE_READER_H
@@ -21,7 +21,7 @@ struct line_reader {
 typedef void line_fn(void *arg, struct str line);
 
 void line_reader_feed(struct line_reader *r, struct str bytes, line_fn *fn, void *arg);
-/* The stream has ended: what is held is a line too. */
+/* The stream has ended: the unfinished line is a line, too. */
 void line_reader_end(struct line_reader *r, line_fn *fn, void *arg);
 void line_reader_fini(struct line_reader *r);
 

@@ -15,9 +15,9 @@
 #include <event2/event.h>
 #include <stdbool.h>
 
-/* A line of output; longer ones are passed over. */
+/* A line of output; longer ones are skipped. */
 #define PROCESS_LINE_MAX (16u * 1024 * 1024)
-/* What may wait for an agent that does not read. */
+/* Bytes queued for an agent that does not read. */
 #define PROCESS_INPUT_MAX (16u * 1024 * 1024)
 /* From a message to INT, from INT to TERM, and from TERM to KILL. All that INT leads to
  * is over within 5 s. */
@@ -44,17 +44,17 @@ struct process_events {
 };
 
 /* Starts argv in the directory `cwd_fd`; the reaper keeps `lock_fd` open as long as it is
- * there. NULL with errno. A program that cannot be executed is told by on_end. */
+ * there. NULL with errno. If the program cannot be executed, on_end reports it. */
 struct process *process_new(struct event_base *base, char *const *argv,
 	char *const *environment, int cwd_fd, int lock_fd, struct process_events events)
 	__attribute__((warn_unused_result));
 
-/* Writes a line. 0; -ENOBUFS: too much waits already; -EPIPE: it does not read any more.
+/* Writes a line. 0; -ENOBUFS: too much waits already; -EPIPE: it has closed its input.
  */
 int process_write(struct process *p, struct str line) __attribute__((warn_unused_result));
 
-/* Ends it: INT, TERM and KILL, one after the other until it has ended. A stage that was
- * reached is not gone back from. PROCESS_ASKED: the caller has asked it by a message to
+/* Ends it: INT, TERM and KILL, one after the other until it has ended. It never goes back
+ * to an earlier stage. PROCESS_ASKED: the caller has asked it by a message to
  * stop what it does; the signals follow when process_go_on does not come in time. */
 enum process_stage {
 	PROCESS_RUNNING,
@@ -64,7 +64,7 @@ enum process_stage {
 	PROCESS_KILLED
 };
 void process_stop(struct process *p, enum process_stage first);
-/* What an interrupt was for has been done: it goes on. Nothing once TERM was sent. */
+/* The interrupted turn has ended, so the process continues. Does nothing once TERM was sent. */
 void process_go_on(struct process *p);
 enum process_stage process_stage_of(const struct process *p);
 

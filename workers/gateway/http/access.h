@@ -1,8 +1,8 @@
 /*
- * access.h - who may connect, as a pure judgement.
+ * access.h - decides who may connect. Pure.
  *
  * Called by http.c for every request. Reads no socket and no clock: what the kernel knows
- * of the peer (loopback, owner) is an argument. Must never be loosened by a path:
+ * of the peer (loopback, owner) is an argument. A handler must never loosen a rule;
  * exceptions are in the route table.
  */
 #ifndef PAIGE_GATEWAY_HTTP_ACCESS_H
@@ -48,16 +48,16 @@ struct access_peer {
 	struct in6_addr address; /* IPv4 in its mapped form */
 };
 
-/* What a request says of itself. Values that are not there are absent. */
+/* What a request says about itself. Missing values are absent. */
 struct access_request {
 	struct str host;
 	struct str origin;
 	struct str fetch_site; /* Sec-Fetch-Site, which browsers send and pages cannot */
 	struct str authorization;
 	struct str cookie;    /* Cookie, lists joined by semicolons */
-	bool proxied;	      /* a proxy says that it handed this on */
+	bool proxied;	      /* a header shows that a proxy forwarded it */
 	struct str protocols; /* Sec-WebSocket-Protocol, lists joined by commas */
-	bool repeated;	      /* a header that may stand only once stands twice */
+	bool repeated;	      /* a header that may occur only once occurs twice */
 	struct access_peer peer;
 };
 
@@ -75,11 +75,11 @@ enum access_verdict {
 bool access_trusts_peer(
 	const struct access_policy *policy, const struct access_peer *peer);
 
-/* Whether the peer is one of TRUSTED_PROXIES: no stranger, but what it hands on needs the
- * token. */
+/* Whether the peer is one of TRUSTED_PROXIES: no stranger, but the requests that it forwards need
+ * the token. */
 bool access_is_proxy(const struct access_policy *policy, const struct access_peer *peer);
 
-/* What is asked of a request, by its path. */
+/* The rules for a request, by its path. */
 enum access_rules {
 	ACCESS_RULES_ALL,
 	ACCESS_RULES_HOST,  /* /health and /ready: Host alone */
@@ -89,9 +89,9 @@ enum access_rules {
 enum access_verdict access_judge(const struct access_policy *policy,
 	const struct access_request *request, enum access_rules rules);
 
-/* Of a request that was granted: whether it comes from whoever may also use paigectl. That is
- * the daemon's own user and root, and who has shown the token; not the users that are
- * merely allowed to connect. */
+/* Whether a granted request comes from a user who may also use paigectl: the daemon's own
+ * user, root, or anyone who has shown the token, but not users that are merely allowed to
+ * connect. */
 bool access_is_operator(
 	const struct access_policy *policy, const struct access_request *request);
 

@@ -1,6 +1,6 @@
 /*
- * fleet_view.h - what the supervisor last said of all workers, and what /health and
- * /ready make of it.
+ * fleet_view.h - the last state of all workers, from the supervisor, and the answers of
+ * /health and /ready.
  *
  * Called by main.c (a FLEET packet came) and health.c. Pure but for its own memory.
  */
@@ -32,7 +32,7 @@ struct fleet_view {
 int fleet_view_update(struct fleet_view *view, struct str fleet_json,
 	struct proto_error *error) __attribute__((warn_unused_result));
 
-/* False for a worker that the settings do not ask for: the supervisor does not name it.
+/* False for a worker that the settings do not enable: the supervisor does not list it.
  */
 bool fleet_view_counts(const struct fleet_view *view, int id);
 

@@ -1,7 +1,7 @@
 /*
- * gateway.h - what the parts of the gateway share.
+ * gateway.h - state that the parts of the gateway share.
  *
- * The gateway talks to clients and knows no meaning: what a message asks for is a line in
+ * The gateway talks to clients and does not interpret messages: each is a row in
  * proto/catalogue/ws.def or proto/catalogue/mcp_tools.def, and the worker named there answers it. It opens no
  * file and starts no program.
  */

@@ -2,8 +2,8 @@
  * http.h - the HTTP server: evhttp on the listening sockets that the supervisor holds,
  * the table of paths, the access rules in front of every one of them, and plain answers.
  *
- * Called by main.c (start, stop) and by the handlers of the paths. Knows nothing of what
- * a path means.
+ * Called by main.c (start, stop) and by the handlers of the paths. Knows nothing about
+ * single paths.
  */
 #ifndef PAIGE_GATEWAY_HTTP_HTTP_H
 #define PAIGE_GATEWAY_HTTP_HTTP_H
@@ -84,7 +84,7 @@ struct http_site {
 	bool (*ask_for_token)(struct http_request *request);
 };
 
-/* Bytes that a path takes in a body from whoever has not proved who he is. */
+/* The largest body that a path accepts from an unauthenticated client, in bytes. */
 #define HTTP_OPEN_BODY_MAX 4096
 
 /* Starts to accept on `count` listening sockets from `first_fd`. `site` is borrowed for

@@ -1,7 +1,7 @@
 /*
- * http_conn.h - what is kept for each HTTP connection beside evhttp's own state: how long
- * the request in progress has been coming, who owns the far end (asked when it is
- * accepted), and who wants to know when it ends.
+ * http_conn.h - the state of each HTTP connection beside evhttp's own: how long the request
+ * in progress has taken, who owns the other end (asked when it is accepted), and the
+ * callback for its end.
  *
  * A request that is faulty or refused by its header is answered here and evhttp never
  * sees the end of it; the connection is closed.
@@ -40,7 +40,7 @@ struct http_conn {
 	int fd;
 	bool reading;	 /* a request has begun and is not complete */
 	bool serving;	 /* a request is complete and not answered */
-	bool served_now; /* and was completed by what on_watched is still to be told of */
+	bool served_now; /* and was completed by bytes that on_watched has not seen yet */
 	bool half_closed; /* the client has ended its side and waits for the answer */
 	bool gone;	  /* the client has gone while it was being sent a stream */
 	bool streaming;	  /* its answer is a stream */
@@ -52,7 +52,7 @@ struct http_conn {
 	struct access_peer peer;
 	bool stranger; /* nothing proves yet that it may connect */
 	TAILQ_ENTRY(http_conn) stranger_link;
-	void (*on_close)(void *arg); /* told once, from within evhttp's own freeing */
+	void (*on_close)(void *arg); /* called once, while evhttp frees the connection */
 	void *on_close_arg;
 };
 
@@ -67,7 +67,7 @@ struct http_conns;
 #define HTTP_MAX_STRANGER_BYTES (16u * 1024 * 1024)
 /* From accepting, or from an answer, to the end of a request. */
 #define HTTP_STRANGER_DEADLINE_MS 10000
-/* For a client to read why it was refused, before it is cut. */
+/* Time for a client to read why it was refused, before the connection is cut. */
 #define HTTP_REFUSED_MS 2000
 #define HTTP_MAX_BODY_BYTES PROTO_MAX_MESSAGE_BYTES
 
@@ -88,9 +88,9 @@ struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *a
 
 /* A listener to pause while too much is open. */
 void http_conns_add_listener(struct http_conns *conns, struct evconnlistener *listener);
-/* For good: the listeners are not touched any more. Connections that are kept open for
- * another request end, at once or with the answer under way, so that their clients
- * connect anew, to the next process. */
+/* Final: the listeners are not used again. Connections kept open for another request
+ * end, at once or after the answer under way, so that their clients reconnect to the
+ * next process. */
 void http_conns_stop_accepting(struct http_conns *conns);
 
 /* The connection of a request that is being handled. NULL once the client is gone. */
@@ -100,11 +100,11 @@ struct http_conn *http_conns_of(struct evhttp_request *request);
 void http_conn_begin_serving(struct http_conn *conn, struct evhttp_request *request);
 
 /* The answer is a stream that may be silent for long: the timeouts of requests do not
- * hold for it. `on_close` is told when the connection ends before the answer does. */
+ * hold for it. `on_close` is called when the connection ends before the answer does. */
 void http_conn_begin_streaming(
 	struct http_conn *conn, void (*on_close)(void *arg), void *arg);
 
-/* A request proved that the client may be here: it is no stranger any more. */
+/* A request proved that the client may connect: it is no longer a stranger. */
 void http_conn_prove(struct http_conns *conns, struct http_conn *conn);
 
 /* Call it after an answer, or a piece of a stream, was handed to evhttp. */

@@ -1,5 +1,5 @@
 /*
- * json_slice.h - the raw text of one member of a JSON object, so that it can be handed on
+ * json_slice.h - the raw text of one member of a JSON object, so that it can be forwarded
  * unread.
  *
  * Called by ws_message.c and the MCP dispatcher after proto_parse has accepted the text,

@@ -1,10 +1,10 @@
 /*
  * agents.h - /agent: clients of the agent worker, over WebSocket.
  *
- * Hands messages on unread: what a client says is a call to the worker, what it is told
- * an event agent/<connectionId>. When events were missed, or the worker was started anew,
- * its clients are closed with AGENTS_CODE_RESTART: a client that comes back is told what
- * happened.
+ * Forwards messages unread: a client's message is a call to the worker, a message to the
+ * client an event agent/<connectionId>. When events were missed, or the worker was
+ * restarted, its clients are closed with AGENTS_CODE_RESTART: a client that reconnects
+ * gets the history.
  */
 #ifndef PAIGE_GATEWAY_WEB_AGENTS_H
 #define PAIGE_GATEWAY_WEB_AGENTS_H

@@ -7,8 +7,7 @@
 struct gateway;
 struct http_request;
 
-/* Answers {path, bytes} of a file in DATA_DIR/backups, which is the caller's to take
- * away. */
+/* Answers {path, bytes} of a file in DATA_DIR/backups, which the caller has to remove. */
 void backup_request_handle(struct gateway *g, struct http_request *request);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * login.h - how a browser is let in: it shows the token once and gets a cookie.
+ * login.h - logs a browser in: it sends the token once and gets a cookie.
  *
  * A page cannot send the token as a header with what the browser itself asks for. The
  * cookie is HttpOnly and SameSite=Strict; Host, Origin and Sec-Fetch-Site are checked as

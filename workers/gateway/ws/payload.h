@@ -1,7 +1,7 @@
 /*
  * payload.h - a JSON text that is sent to many windows: one copy, reference-counted.
  *
- * Made by whoever received it (ws_message.c, events.c, hello.c); shared by the output
+ * Made where it is received (ws_message.c, events.c, hello.c); shared by the output
  * queues of the windows and by the replay buffer. Not for several threads.
  */
 #ifndef PAIGE_GATEWAY_WS_PAYLOAD_H

@@ -1,5 +1,5 @@
 /*
- * ws_liveness.h - is the other side still there: when to ping, when to give up (R29).
+ * ws_liveness.h - whether the peer is still there: when to ping, when to give up (R29).
  *
  * Called by ws_client.c from its timer. Pure: a state, the time, an answer. A daemon that
  * was itself suspended does not blame its clients: a judgement that comes late is

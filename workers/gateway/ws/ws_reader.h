@@ -2,7 +2,7 @@
  * ws_reader.h - WebSocket messages out of received bytes (RFC 6455).
  *
  * wslay's frame API takes the frames apart; the rules between frames
- * stand here: masking, reserved bits and opcodes, fragmentation, control frames, UTF-8,
+ * are here: masking, reserved bits and opcodes, fragmentation, control frames, UTF-8,
  * close codes, sizes (R25 to R27). wslay's event API is not used: it
  * checks UTF-8 byte by byte, which took four fifths of the time of a large message.
  *

@@ -56,7 +56,7 @@ void ws_answer_text(
 /* Sends a broadcast of the replay buffer to one window again. */
 void ws_send_again(struct ws_client *client, const struct replay_item *item);
 
-/* Windows that stopped reading because of `owner` go on. */
+/* Windows that stopped reading because of `owner` read again. */
 void ws_server_resume_reading(struct ws_server *server, enum worker_id owner);
 
 /* Closes every window with 1001 and tells `on_drained` when all are gone, within

@@ -16,7 +16,7 @@ struct http_request;
 
 void ws_upgrade(struct gateway *g, struct http_request *request);
 
-/* The same for the windows of another server; `on_open` is told before anything is read.
+/* The same for the windows of another server; `on_open` is called before anything is read.
  */
 struct ws_client;
 struct ws_server;

@@ -1,5 +1,5 @@
 /*
- * breakloop.h - when an app that eats time may be used: quick tasks, interventions,
+ * breakloop.h - decides when a distracting app may be used: quick tasks, interventions,
  * intentions.
  *
  * Phases are per app, the quota of quick tasks is one for all. Entries are judged by the

@@ -2,7 +2,7 @@
  * zone_rules.h - the rules of one time zone: which offset from UTC holds when.
  *
  * Read from the bytes of a TZif file (RFC 9636) of the system's time zone database, or
- * made for a fixed offset. Pure: whoever has the file hands its bytes in.
+ * made for a fixed offset. Pure: the caller passes in the bytes of the file.
  */
 #ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_RULES_H
 #define PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_RULES_H
@@ -50,8 +50,8 @@ int32_t zone_offset(const struct zone *z, int64_t utc_s);
 /* The next moment after utc_s at which the offset may change; INT64_MAX for never. */
 int64_t zone_next_change(const struct zone *z, int64_t utc_s);
 
-/* Is it a name that may stand in the database ("Asia/Kathmandu"), and not a path out of
- * it? */
+/* Whether it may be a name in the database ("Asia/Kathmandu"), and not a path out of
+ * it. */
 bool zone_name_valid(struct str name);
 
 #endif

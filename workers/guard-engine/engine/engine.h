@@ -1,13 +1,13 @@
 /*
- * engine.h - what surrounds the machines: instances, their streams in the store, timers,
+ * engine.h - everything around the machines: instances, their streams in the store, timers,
  * clients, models.
  *
  * An event is applied to a copy of the state; its rows go to the store; when they are
  * durable the copy becomes the state, effects are published and the answer leaves. One
  * event of an instance is on its way at a time, others wait in order; instances do not
- * wait for each other. Whatever is in memory can be made again from the streams: after a
- * crash nothing is asked or shown twice, because what was not durable was not seen by
- * anybody.
+ * wait for each other. All memory can be rebuilt from the streams: after a
+ * crash nothing is asked or shown twice, because nothing leaves before it is
+ * durable.
  */
 #ifndef PAIGE_GUARD_ENGINE_ENGINE_ENGINE_H
 #define PAIGE_GUARD_ENGINE_ENGINE_ENGINE_H
@@ -26,7 +26,7 @@
 #define ENGINE_MAX_WAITING 1000
 /* Rows between two snapshots. */
 #define ENGINE_SNAPSHOT_ROWS 64
-/* A longer stream takes no events of clients any more, only what ends it. */
+/* A longer stream takes no events of clients, except those that end it. */
 #define ENGINE_MAX_ROWS 100000
 /* Refused events are written down as long as the stream is shorter than this. */
 #define ENGINE_MAX_ROWS_FOR_REFUSALS 50000
@@ -41,7 +41,7 @@
 struct engine;
 struct instance;
 
-/* Something that an instance is to do. */
+/* A task of an instance. */
 struct op {
 	struct op *next;
 	struct bus_request *request; /* of a client; NULL: of the engine */
@@ -145,21 +145,21 @@ void instances_fini(struct engine *e);
 void load_start(struct instance *i);
 /* Reads it again: what is in memory may not be what is stored. */
 void load_again(struct instance *i);
-/* The same after a pause: the store is away. Clients that wait are told so; without
- * anything else that waits for the instance it is forgotten. */
+/* The same after a pause: the store is away. Waiting clients get an error; if nothing else
+ * waits for the instance, it is forgotten. */
 void load_later(struct instance *i, const char *problem);
-/* It is of no use until the worker starts anew or it is read again: everything that waits
- * is answered with `problem`. */
+/* It is unusable until the worker restarts or the stream is read again: all waiting calls
+ * are answered with `problem`. */
 void load_break_off(struct instance *i, const char *problem);
 
-/* ---- ops.c: what waits for an instance ---- */
+/* ---- ops.c: the queue of an instance ---- */
 
 /* An op of a client, or (`request` NULL) of the engine; `event` borrows the request or is
  * the op's `doc`. It came just now. */
 struct op *op_new(struct engine *e, enum guard_kind kind, struct bus_request *request,
 	yyjson_val *event);
 void op_free(struct op *op);
-/* It is done, and whoever it came from has been told. */
+/* It is done, and its sender has the answer. */
 void op_end(struct instance *i, struct op *op);
 /* The same, with an error for the client. */
 void op_fail(struct instance *i, struct op *op, const char *code, const char *message);
@@ -189,7 +189,7 @@ int64_t apply_time(const struct instance *i, const struct moment *now);
 bool apply_facts(const struct instance *i, const struct machine_event *event,
 	const struct moment *now, int64_t at_ms, struct guard_facts *facts);
 
-/* ---- answers.c: what clients are told ---- */
+/* ---- answers.c: answers and effects for clients ---- */
 
 /* Of the step that was stored: effects and the new state for those that watch, then the
  * answer for the client that sent the event (NULL: none did). */

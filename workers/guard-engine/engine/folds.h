@@ -37,7 +37,7 @@ struct fold *fold_new(struct engine *e, enum guard_kind kind, struct str id,
 	void (*done)(struct fold *f));
 /* Goes on behind `stream.cursor`. */
 void fold_run(struct fold *f);
-/* Ends it as it stands: calls `done` and frees it. */
+/* Ends it in its current state: calls `done` and frees it. */
 void fold_end(struct fold *f);
 /* The store has decided: the same call would get the same answer again. False when it is
  * away, busy, or its disk is full. */

@@ -1,4 +1,4 @@
-/* guard_id.h - which ids a guard machine can have. */
+/* guard_id.h - valid ids of guard machines. */
 #ifndef PAIGE_GUARD_ENGINE_ENGINE_GUARD_ID_H
 #define PAIGE_GUARD_ENGINE_ENGINE_GUARD_ID_H
 

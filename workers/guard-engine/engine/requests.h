@@ -1,8 +1,8 @@
 /*
- * requests.h - from rows of a stream to what a model is asked.
+ * requests.h - turns rows of a stream into requests to a model.
  *
- * CONTROL is told the last question and answer alone; earlier talk is reference.
- * Judging a section is told what was said in that section. Pure; called by requests.c.
+ * CONTROL gets the last question and answer; earlier talk is reference.
+ * A request to judge a section gets the talk of that section. Pure; called by requests.c.
  */
 #ifndef PAIGE_GUARD_ENGINE_ENGINE_REQUESTS_H
 #define PAIGE_GUARD_ENGINE_ENGINE_REQUESTS_H

@@ -39,7 +39,7 @@ void paid_serve_tool(struct paid *paid, flow_fn *fn, struct bus_request *request
 void paid_cancel(struct paid *paid, struct str call);
 /* Nobody waits for the answer of a call, or, absent, of any call so far. */
 void paid_lost(struct paid *paid, struct str call);
-/* Another session: results of the one before are of no use. */
+/* Another session: results of the one before are dropped. */
 void paid_forget(struct paid *paid);
 /* At an orderly stop, when every flow has ended: the answers given leave before the process
  * does, so that the next worker does not give them again. */

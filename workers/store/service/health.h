@@ -1,5 +1,5 @@
 /*
- * health.h - what the store says of itself: can it write, is its log kept short?
+ * health.h - the store's condition: whether it can write, and whether its log is kept short.
  *
  * Pure: a few facts make a condition with a reason; serve.c tells the supervisor when it
  * changes.

@@ -1,5 +1,5 @@
 /*
- * kept.h - what windows do while the disk is full.
+ * kept.h - calls about activity of windows, kept in memory while the disk is full.
  *
  * Nobody waits for the answer to an activity message, and nobody would send it again.
  * While the database cannot be written because there is no room, these calls are answered

@@ -2,7 +2,7 @@
  * keys.h - the answers to the last keyed calls, so that one repeated soon is answered and
  * not done again.
  *
- * Only a shortcut: what must survive a restart is told by the rows themselves
+ * Only a shortcut: after a restart the rows themselves show what was done
  * (row_ids.h). Bounded in number and bytes; the oldest goes first. One thread.
  */
 #ifndef PAIGE_STORE_SERVICE_KEYS_H

@@ -1,16 +1,15 @@
 /*
- * paid_works.h - what Claude has answered to flows that have not ended yet, and answers for
- * all.
+ * paid_works.h - Claude's answers to flows that have not ended yet, and shared answers.
  *
- * Each answer costs money and minutes, and a llm worker that is killed has nothing left.
- * So it hands over each answer as it comes; who asks for the same work again through
- * another llm worker gets what is there, and only the rest is asked of Claude. Not a
+ * Each answer costs money and minutes, and an llm worker that is killed loses its own.
+ * So it sends each answer to the store as it comes; when the same work is requested again,
+ * another llm worker gets those answers, and asks Claude only for the rest. Not a
  * table: paige.db has ten. The file beside it is written anew at each change.
  *
  * Works are kept for PAID_WORKS_KEEP_MS, and for the session in which they were begun.
  *
- * An answer for all is one to a question that windows ask again and again (what to learn
- * next). It belongs to no session and to no process: whoever asks the same has it, for
+ * A shared answer is one to a question that windows ask again and again (what to learn
+ * next). It belongs to no session and to no process: everyone who asks the same gets it, for
  * PAID_ANSWERS_KEEP_MS. Of each step the newest is kept.
  */
 #ifndef PAIGE_STORE_SERVICE_PAID_WORKS_H

@@ -2,9 +2,9 @@
  * serve.h - from the bus to handlers and back: queues calls, runs groups, answers,
  * publishes.
  *
- * A lock that another process holds is waited for by trying again from the loop, so that
- * the loop never stands still; calls wait in order meanwhile. What the loop does beside
- * calls stands in upkeep.h.
+ * While another process holds a lock, the loop tries again instead of waiting, so that
+ * it never blocks; calls wait in order meanwhile. upkeep.h has the loop's work between
+ * calls.
  */
 #ifndef PAIGE_STORE_SERVICE_SERVE_H
 #define PAIGE_STORE_SERVICE_SERVE_H

@@ -2,7 +2,7 @@
  * sessions.h - coaching sessions: which one is active, start, resume and end (P2.9,
  * P5.1).
  *
- * One session is active at most. Who asks without one is told "No active session".
+ * One session is active at most. Without one, a call is refused with "No active session".
  */
 #ifndef PAIGE_STORE_SERVICE_SESSIONS_H
 #define PAIGE_STORE_SERVICE_SESSIONS_H

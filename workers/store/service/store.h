@@ -1,5 +1,5 @@
 /*
- * store.h - the store: what its files share.
+ * store.h - state and types that the store's files share.
  *
  * The only program that knows SQLite. Calls come in over
  * the bus, are queued, and run in groups, one transaction each (group.h); a handler reads
@@ -78,7 +78,7 @@ enum service_flags {
 	 * alone in the transaction. */
 	SERVICE_MANY = 1 << 1,
 	/* Writes log rows alone: done even when the caller has given up waiting, since
-	 * nobody waits for them; and told from a repeat by the ids of the rows alone. */
+	 * nobody waits for them; the ids of the rows alone show a repeat. */
 	SERVICE_LATE = 1 << 2,
 	/* On memory.db instead of paige.db (memory.h). */
 	SERVICE_MEMORY = 1 << 3,
@@ -129,7 +129,7 @@ struct store {
 
 /* Answers with the method's reply type. */
 void call_answer(struct call *call, const void *reply);
-/* Answers with JSON text that lives in the call's arena. */
+/* Answers with JSON text in the call's arena. */
 void call_answer_text(struct call *call, struct str json);
 /* Refuses: an error to the caller, and nothing of what the handler did stays. Returns
  * -ECANCELED. */

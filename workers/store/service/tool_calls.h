@@ -1,6 +1,6 @@
 /*
- * tool_calls.h - calls of tools: the row of a call (mcp_tool_call, FR-079) stands in the
- * transaction of what the tool does.
+ * tool_calls.h - calls of tools: the row of a call (mcp_tool_call, FR-079) is written in
+ * the transaction of the tool's effect.
  *
  * So there is no effect without its row. A call that is refused has its row, too, and no
  * effect. Called by serve.c and group.c; coaching/tool_calls.c does it, as the rows of the

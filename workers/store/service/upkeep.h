@@ -1,6 +1,6 @@
 /*
- * upkeep.h - what the store does beside calls: keeps the log short, looks after the file,
- * tells its health.
+ * upkeep.h - the store's work between calls: keeps the log short, checks the file,
+ * reports its health.
  */
 #ifndef PAIGE_STORE_SERVICE_UPKEEP_H
 #define PAIGE_STORE_SERVICE_UPKEEP_H

@@ -2,8 +2,8 @@
  * stream_chain.h - the chain of checksums over the rows of a stream.
  *
  * Each row's checksum is SHA-256 over the one before it and over everything that the row
- * holds; the first row's is over the name of the stream. No row can be changed, moved,
- * put in or taken out without all later ones not fitting any more. Pure; called by
+ * holds; the first row's is over the name of the stream. If a row is changed, moved,
+ * inserted or removed, the checksums of all later ones no longer fit. Pure; called by
  * streams.c.
  */
 #ifndef PAIGE_STORE_STREAMS_STREAM_CHAIN_H

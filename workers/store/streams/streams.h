@@ -3,7 +3,7 @@
  *
  * A second store beside the first: the same groups, locks, health and care (store.h), on
  * a file of its own. Coaching does not depend on it: while it cannot be used, guards are
- * unavailable, the worker is degraded, and the rest goes on. The services stand in
+ * unavailable, the worker is degraded, and the rest continues. The services are in
  * streams_append.c and streams_read.c; each gets this store, not the one of paige.db.
  */
 #ifndef PAIGE_STORE_STREAMS_STREAMS_H
