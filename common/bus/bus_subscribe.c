@@ -221,7 +221,7 @@ static void tick(struct bus_feed *feed, struct mono now)
 		return;
 	feed->down_since = now;
 	if (bus_dialer_redial(&feed->dialer) < 0)
-		log_warn("cannot dial a worker anew", "worker", "%s",
+		log_warn("cannot dial a worker again", "worker", "%s",
 			worker_infos[feed->from].name, NULL);
 }
 

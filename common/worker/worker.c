@@ -61,8 +61,8 @@ static int confine(struct worker *w)
 	close(connects);
 	if (told)
 		return 0;
-	log_error("nobody makes the connections of this worker", "error", "%s",
-		strerror(errno), NULL);
+	log_error("the supervisor cannot make the connections of this worker", "error",
+		"%s", strerror(errno), NULL);
 	return WORKER_EXIT_INTERNAL;
 }
 

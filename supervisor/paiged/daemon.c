@@ -363,7 +363,7 @@ int daemon_rotate_token(struct daemon *d)
 	if (!error)
 		error = write_discovery(d);
 	if (!error)
-		log_info("the token was made anew", NULL);
+		log_info("a new token was made", NULL);
 	return error;
 }
 

@@ -108,7 +108,8 @@ static void apply(struct daemon *d, struct settings *now)
 		else if (p->policy.state == POLICY_PARKED)
 			process_step(p, POLICY_WANT_UP);
 	}
-	log_info("settings reloaded", "workers", "%s", any ? "restarted" : "told", NULL);
+	log_info("settings reloaded", "workers", "%s", any ? "restarted" : "informed",
+		NULL);
 }
 
 void reload_settings(struct daemon *d)

@@ -53,8 +53,9 @@ void session_note(struct agent_session *s, enum record_line line, struct str abo
 		return;
 	record->behind = true;
 	if (!was_behind)
-		log_error("an agent session is not recorded any more: after a crash what "
-			  "happens now would be missing",
+		log_error(
+			"an agent session can no longer be recorded: a crash would lose "
+			"what happens now",
 			"session", "%s", s->id, "error", "%s", strerror(-r), NULL);
 }
 

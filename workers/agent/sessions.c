@@ -287,7 +287,7 @@ void session_restore(struct agents *a, const char *id, struct folder folder,
 	assert(s); /* the caller has looked whether there is room */
 	s->record = *record;
 	s->state = *state;
-	log_info("agent session goes on", "session", "%s", s->id, "folder", "%s",
+	log_info("agent session restored", "session", "%s", s->id, "folder", "%s",
 		s->folder.path, "events", "%zu", s->state.history.count, NULL);
 	if (s->state.running)
 		session_tell(s, RECORD_END, agent_process_exit_type(), &exit);

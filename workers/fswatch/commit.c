@@ -211,7 +211,7 @@ static void shorten_journal(struct fswatch *fs)
 	if (!error)
 		fs->turn.write_anew = false;
 	else if (!fs->turn.write_anew)
-		log_warn("the journal cannot be written anew", "error", "%s",
+		log_warn("the journal cannot be rewritten", "error", "%s",
 			strerror(-error), NULL);
 }
 

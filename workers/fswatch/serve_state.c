@@ -248,7 +248,7 @@ static void done(struct job *arg)
 	} else if (clock_mono().us >= request->deadline.us) {
 		bus_answer_error(request, error_code_infos[ERROR_TIMEOUT].name,
 			(struct str){NULL, 0},
-			"There is too much in the buffers to be told in time");
+			"The buffers are too large to be sent in time");
 	} else {
 		begin_slice(job);
 	}

@@ -161,8 +161,8 @@ static void on_replaced(void *arg)
 {
 	struct fswatch *fs = arg;
 
-	log_warn("another directory lies where the project was, starting anew", "dir",
-		"%s", fs->project.canonical, NULL);
+	log_warn("another directory has replaced the project, restarting", "dir", "%s",
+		fs->project.canonical, NULL);
 	commit_end(fs);
 	worker_die(fs->worker, WORKER_EXIT_DEPENDENCY);
 }

@@ -108,7 +108,7 @@ static int read_listeners(struct gateway *g)
 	}
 	port = http_listening_port(WORKER_LISTEN_FD);
 	if (port < 0) {
-		log_error("the listening socket was not handed over", "fd", "%d",
+		log_error("the supervisor passed no listening socket", "fd", "%d",
 			WORKER_LISTEN_FD, "error", "%s", strerror(-port), NULL);
 		return port;
 	}
@@ -131,8 +131,8 @@ static void find_allowed(const struct gateway *g)
 	proxies_resolve(str_of(s->trusted_proxies), &proxies, &problems);
 	rest = buf_str(&problems);
 	while (str_take_line(&rest, &line))
-		log_warn("nobody is let in for this", "problem", "%.*s", STR_ARG(line),
-			NULL);
+		log_warn("a setting about who may connect has no effect", "problem",
+			"%.*s", STR_ARG(line), NULL);
 	buf_free(&problems);
 }
 

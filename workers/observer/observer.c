@@ -402,7 +402,7 @@ void observer_stop(struct observer *o)
 		return;
 	event_del(o->idle_timer);
 	publish_status(o, false);
-	log_info("not watching any more", "session", "%s", o->session_id, NULL);
+	log_info("no longer watching", "session", "%s", o->session_id, NULL);
 	o->active = false;
 	o->generation++;
 	policy_fini(&o->policy);

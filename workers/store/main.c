@@ -127,12 +127,12 @@ static int init(struct worker *w)
 		return WORKER_EXIT_INTERNAL;
 	result = open_calls_load(&store.open_calls, w->settings->data_dir);
 	if (result < 0)
-		log_warn("calls to Claude that never ended are not known any more",
-			"error", "%s", file_error_text(result), NULL);
+		log_warn("the list of unfinished calls to Claude cannot be read", "error",
+			"%s", file_error_text(result), NULL);
 	result = paid_works_load(&store.paid_works, w->settings->data_dir);
 	if (result < 0)
-		log_warn("what Claude has answered to works that were cut off is not "
-			 "known any more",
+		log_warn("Claude's answers to flows that were cut off cannot be "
+			 "read",
 			"error", "%s", file_error_text(result), NULL);
 	/* SQLite opens /dev/urandom once, which it may not do any more when confined. */
 	sqlite3_randomness(sizeof(seed), &seed);

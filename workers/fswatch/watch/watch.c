@@ -107,11 +107,11 @@ void watch_report(struct watch *w)
 	else if (w->root != PROJECT_HERE)
 		reason = "The project directory is gone";
 	else if (w->limit_error == ENOSPC)
-		reason = "Parts of the project are polled: the kernel has no more "
+		reason = "Parts of the project are polled: the kernel is out of "
 			 "watches; "
 			 "raise the sysctl fs.inotify.max_user_watches";
 	else if (w->limit_error == EMFILE)
-		reason = "The project is polled: the kernel has no more inotify "
+		reason = "The project is polled: the kernel is out of inotify "
 			 "instances; "
 			 "raise the sysctl fs.inotify.max_user_instances";
 	else if (w->limit_error)

@@ -236,7 +236,7 @@ static void in_git(struct watch *w, uint32_t mask, struct str name)
 static void overflowed(struct watch *w)
 {
 	w->stats.overflows++;
-	log_warn("the kernel lost file events, scanning the project anew", "see", "%s",
+	log_warn("the kernel lost file events, rescanning the project", "see", "%s",
 		"fs.inotify.max_queued_events", NULL);
 	watch_drop_moves(w);
 	coalesce_lock(&w->coalesce, clock_mono(), false);

@@ -127,7 +127,8 @@ static void take_part(struct restoring *r, struct str body)
 	} else if (clock_mono().us < r->end.us) {
 		ask(r);
 	} else {
-		log_warn("a window is not told all, the file worker takes too long",
+		log_warn("a window does not get everything, the file worker takes too "
+			 "long",
 			"item", "%s", name_of(r->item), "bytes", "%zu", r->out.len, NULL);
 		next_item(r, false);
 	}

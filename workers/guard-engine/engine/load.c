@@ -94,8 +94,8 @@ void load_break_off(struct instance *i, const char *problem)
 {
 	char *kept = xstrdup(problem); /* which may be the one that is unloaded */
 
-	log_error("a guard cannot go on", "kind", "%s", kind_name(i), "id", "%s", i->id,
-		"problem", "%s", kept, NULL);
+	log_error("a guard cannot continue", "kind", "%s", kind_name(i), "id", "%s",
+		i->id, "problem", "%s", kept, NULL);
 	instances_unload(i);
 	i->phase = INSTANCE_BROKEN;
 	i->problem = kept;

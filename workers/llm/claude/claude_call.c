@@ -424,8 +424,8 @@ static enum call_outcome read_response(
 			DECODE_LENIENT, &c->flow->arena, out, &error);
 	}
 	if (bad) {
-		log_warn("answer of Claude does not have the form that was asked for",
-			"call", "%s", c->info->name, "problem", "%s", error.text, NULL);
+		log_warn("Claude's answer does not have the required form", "call", "%s",
+			c->info->name, "problem", "%s", error.text, NULL);
 		return CALL_OUTCOME_INVALID_OUTPUT;
 	}
 	*response = out;

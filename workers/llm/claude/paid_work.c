@@ -52,8 +52,8 @@ void paid_work_begin(struct flow *flow, struct paid_work_ids *ids)
 	if (!work->taken.id.ptr)
 		return;
 	snprintf(ids->id, sizeof(ids->id), "%.*s", STR_ARG(work->taken.id));
-	log_info("a work goes on that was paid for in part", "work", "%s", ids->id,
-		"steps", "%zu", work->taken.steps.count, NULL);
+	log_info("a partly paid flow continues", "work", "%s", ids->id, "steps", "%zu",
+		work->taken.steps.count, NULL);
 }
 
 struct str paid_work_found(const struct flow *flow, const char *step)

@@ -326,7 +326,7 @@ static void take_up(struct paid *paid, struct work *work, struct bus_request *re
 			"Too many wait for the same answer");
 		return;
 	}
-	log_info("a call is asked for again", "tool", "%s", tool_of(work->method),
+	log_info("a call is requested again", "tool", "%s", tool_of(work->method),
 		"ended", "%s", work->request ? "no" : "yes", NULL);
 	work->lost = false;
 	work->call[0] = '\0';

@@ -69,7 +69,7 @@ static void recall(struct flow *flow, const struct tool_run_coaching_pipeline_in
 			      .message = &filter});
 	kept = result.response;
 	if (!kept) {
-		log_warn("memory filter failed, the coach goes on without memories",
+		log_warn("memory filter failed, the coach continues without memories",
 			"error", "%.*s", STR_ARG(result.text), NULL);
 		return;
 	}

@@ -229,8 +229,7 @@ static int make_index(
 
 	if (found == 1)
 		return 0;
-	log_warn("an index of a database is missing and is made anew", "index", "%s",
-		name, NULL);
+	log_warn("rebuilding a missing index of a database", "index", "%s", name, NULL);
 	if (found == 0 && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
 		return 0;
 	error_text_set(

@@ -130,8 +130,8 @@ static void note_locked(struct store *store, struct serve *serve)
 static void note_unlocked(struct store *store, struct serve *serve)
 {
 	if (serve->locked_told)
-		log_info("the database is not locked any more", "path", "%s",
-			store->db.path, "ms", "%lld",
+		log_info("the database is no longer locked", "path", "%s", store->db.path,
+			"ms", "%lld",
 			(long long)mono_diff_ms(clock_mono(), serve->locked_since), NULL);
 	serve->locked_told = false;
 	serve->pause_ms = 0;
