@@ -6,8 +6,10 @@ import { Guard } from './lib/guard.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { cannot, NOBODY, stranger } from './lib/stranger.mjs';
 import { until } from './lib/wait.mjs';
+import { ALL_WORKERS } from './lib/workers.mjs';
 
 const SECOND = 1000;
+const EXPECTED_WORKER = `payload.worker: expected ${ALL_WORKERS.slice(0, -1).join(', ')} or ${ALL_WORKERS.at(-1)}`;
 
 /** The answer to a request; fails on connection:error. */
 async function ask(editor, type, payload, answer) {
@@ -236,7 +238,7 @@ scenario('whoever runs the daemon sees its status and settings from a window and
   assert.match(daemon.log('paiged'), /restart asked for.*name=observer.*by="a window"/);
   await refused(editor, [
     ['worker:restart', {}, 'payload.worker: expected a string'],
-    ['worker:restart', { worker: 'galaxy' }, 'payload.worker: expected gateway, store, fswatch, llm, observer, guard-engine or agent, not "galaxy"'],
+    ['worker:restart', { worker: 'galaxy' }, `${EXPECTED_WORKER}, not "galaxy"`],
   ]);
   editor.send('worker:restart', { worker: 'agent' });
   const { payload: absent } = await editor.next('connection:error');
@@ -297,7 +299,7 @@ scenario('the last lines of a log come by level, and nothing in them can disturb
     ['worker:log', { worker: 'store', after: -1 }, 'payload.after: expected an integer not below 0, got -1'],
     ['worker:log', { worker: 'store', lines: 501 }, 'payload.lines: expected an integer from 1 to 500, got 501'],
     ['worker:log', { worker: 'store', level: 'loud' }, 'payload.level: expected debug, info, warn or error, got "loud"'],
-    ['worker:log', { worker: '../../etc/passwd' }, 'payload.worker: expected gateway, store, fswatch, llm, observer, guard-engine or agent, not "../../etc/passwd"'],
+    ['worker:log', { worker: '../../etc/passwd' }, `${EXPECTED_WORKER}, not "../../etc/passwd"`],
   ]);
 });
 

@@ -9,9 +9,9 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { inBackground } from './lib/background.mjs';
+import { STOP_ORDER, WORKERS } from './lib/workers.mjs';
 
 const { PAIGED, PAIGED_HASTY, PAIGECTL, STUB_WORKER } = process.env;
-const WORKERS = ['gateway', 'store', 'fswatch', 'llm', 'observer', 'guard-engine'];
 const HASTE = 10;
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -403,7 +403,8 @@ test('stop: in stages, the store last, each told by a packet', async (t) => {
   const d = await new Daemon(t).start();
   await d.stop();
   const order = [...d.log('paiged').matchAll(/msg="stopping worker" name=(\S+)/g)].map((m) => m[1]);
-  assert.deepEqual(order, ['gateway', 'observer', 'guard-engine', 'llm', 'fswatch', 'store']);
+  assert.deepEqual(order, STOP_ORDER);
+  assert.equal(order.at(-1), 'store');
   for (const name of WORKERS) assert.equal(d.count(name, 'ts=packet 100'), 1, name);
   assert.match(d.log('paiged'), /msg="shutting down" why="signal TERM from process \d+"/);
 });

@@ -7,15 +7,16 @@ import { promisify } from 'node:util';
 import { alive, children, descendants, signal } from './processes.mjs';
 import { scratch } from './project.mjs';
 import { PATIENCE_MS, brief, until, within } from './wait.mjs';
+import { WORKERS } from './workers.mjs';
 
 const run = promisify(execFile);
 
 export const PAIGED = process.env.PAIGED ?? fileURLToPath(new URL('../../../build/supervisor/paiged', import.meta.url));
 const PAIGECTL = path.join(path.dirname(PAIGED), 'paigectl');
 
-export const WORKERS = ['gateway', 'store', 'fswatch', 'llm', 'observer', 'guard-engine'];
+export { WORKERS };
 
-/** A stop may take what the supervisor grants its workers (supervision.md, stop stages), but not more. */
+/** A stop may take what the supervisor grants its workers (their stop stages in workers.def), but not more. */
 const STOP_MS = 40000;
 
 /** Workers leave within 3 s when the supervisor is gone (proto/worker.h); the rest is for a busy machine. */
