@@ -1,5 +1,5 @@
 /*
- * docgen.c - writes man pages, the bash completion and the example of the configuration
+ * docgen.c - writes man pages, the completions of shells and the example of the configuration
  * from the tables.
  *
  * Runs while the project is built and is not installed. The tables are commands.def,
@@ -10,6 +10,7 @@
 #include "paige-config.h"
 #include "proto/codec/messages.h"
 #include "proto/worker.h"
+#include "supervisor/docgen_completion.h"
 #include "supervisor/shared/options.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -352,76 +353,6 @@ static void example(void)
 	}
 }
 
-/* ---- bash ---- */
-
-/* What to do, and then the kind of machine. */
-static void completion_guards(void)
-{
-	const struct enumeration *kinds = guard_kind_enumeration();
-
-	fputs("\t\t[ \"$COMP_CWORD\" = 2 ] && words+=\"list show replay \"\n"
-	      "\t\t[ \"$COMP_CWORD:${COMP_WORDS[2]}\" != 3:list ] && "
-	      "[ \"$COMP_CWORD\" = 3 ] && words+=\"",
-		stdout);
-	for (size_t i = 0; i < kinds->count; i++)
-		printf("%s ", kinds->names[i]);
-	puts("\"");
-}
-
-static void completion_case(enum command_id command)
-{
-	const struct command_info *info = &command_infos[command];
-
-	printf("\t%s)\n\t\twords=\"", info->name);
-	for (size_t i = 0; i < option_count; i++)
-		if (option_applies(&option_infos[i], command))
-			printf("--%s ", option_infos[i].name);
-	if (info->kind == OPERAND_WORKERS)
-		for (int i = 0; i < WORKER_COUNT; i++)
-			printf("%s ", worker_infos[i].name);
-	if (command == COMMAND_RESTART)
-		fputs("all ", stdout);
-	if (command == COMMAND_LOGS)
-		fputs("paiged ", stdout);
-	printf("\"\n%s", info->kind == OPERAND_FILES ? "\t\tfiles=1\n" : "");
-	if (info->kind == OPERAND_GUARDS)
-		completion_guards();
-	puts("\t\t;;");
-}
-
-static void completion(void)
-{
-	puts("# bash completion for paigectl; made from its table of commands\n"
-	     "_paigectl() {\n"
-	     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
-	     "words= files=\n"
-	     "\tCOMPREPLY=()\n"
-	     "\tif [ \"$COMP_CWORD\" -gt 1 ]; then\n"
-	     "\t\tcase $prev in\n"
-	     "\t\t--config | -c) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
-	     "\t\t--level | -l) COMPREPLY=($(compgen -W 'debug info warn error' -- "
-	     "\"$cur\")); return ;;\n"
-	     "\t\t--lines | -n) return ;;\n"
-	     "\t\tesac\n"
-	     "\tfi\n"
-	     "\tcase $COMP_CWORD:${COMP_WORDS[1]} in\n"
-	     "\t1:*)");
-	fputs("\t\twords=\"", stdout);
-	for (int i = 0; i < COMMAND_COUNT; i++)
-		if (i != COMMAND_PAIGED)
-			printf("%s ", command_infos[i].name);
-	puts("--help --version\"\n\t\t;;\n\tesac\n\t[ \"$COMP_CWORD\" -gt 1 ] && case "
-	     "${COMP_WORDS[1]} in");
-	for (int i = 0; i < COMMAND_COUNT; i++)
-		if (i != COMMAND_PAIGED)
-			completion_case((enum command_id)i);
-	puts("\tesac\n"
-	     "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-	     "\t[ -n \"$files\" ] && COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
-	     "}\n"
-	     "complete -F _paigectl paigectl");
-}
-
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -432,7 +363,9 @@ int main(int argc, char **argv)
 		{"paiged.8", man_paiged},
 		{"paige.conf.5", man_conf},
 		{"paige.conf.example", example},
-		{"paigectl.bash", completion},
+		{"paigectl.bash", completion_bash},
+		{"paigectl.zsh", completion_zsh},
+		{"paigectl.fish", completion_fish},
 	};
 
 	if (argc == 4)
@@ -444,7 +377,8 @@ int main(int argc, char **argv)
 		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
 	fputs("usage: docgen "
-	      "paigectl.1|paiged.8|paige.conf.5|paige.conf.example|paigectl.bash\n"
+	      "paigectl.1|paiged.8|paige.conf.5|paige.conf.example|paigectl.bash|"
+	      "paigectl.zsh|paigectl.fish\n"
 	      "       docgen NAME SUMMARY PROGRAM\n",
 		stderr);
 	return 2;

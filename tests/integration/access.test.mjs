@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 import { exchange, request } from './lib/raw-http.mjs';
+import { freePort } from './lib/ports.mjs';
 import { scenario, waiting } from './lib/scenario.mjs';
 import { cannot, stranger } from './lib/stranger.mjs';
 import { sleep, until } from './lib/wait.mjs';
@@ -157,15 +157,6 @@ scenario('a browser logs in with the token and is let in by a cookie, which a ne
   assert.equal((await daemon.ctl('token', '--rotate')).code, 0);
   assert.equal(await asked({}), 403, 'a new token ends the cookie');
 });
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 const nginx = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((file) => fs.existsSync(file));
 const behindNginx = cannot || !nginx ? (name) => test(name, { skip: cannot || 'nginx is not installed' }, () => {}) : scenario;

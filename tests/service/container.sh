@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # the files of this folder share their variables
-# container.sh - a system that systemd boots, in a container. Sourced by `service`.
+# container.sh - a system that systemd boots, in a container. Sourced by `service` and by tests/package.
 #
 # The container has control groups of its own and is not registered, so nothing of this machine's is touched.
 
@@ -102,4 +102,30 @@ boot() {
 power_off() {
 	box systemctl poweroff >/dev/null 2>&1 || true
 	within 60 gone
+}
+
+# What a machine with systemd has beyond the minimal system; and ccache, since each run builds anew.
+extra='systemd systemd-sysv dbus dbus-user-session libpam-systemd procps ccache python3'
+
+# make_system: sees to $base/RELEASE-service.tar, in which Paige can be built and systemd boots.
+make_system() {
+	local tar=$base/$release-service.tar key
+	key=$(cat "$top/scripts/packages" "$top/scripts/setup" - <<<"$extra" | sha256sum | cut -c 1-16)
+	find "$tar" -mtime +7 -delete 2>/dev/null || true
+	[ ! -s "$tar" ] || [ "$(cat "$tar.key" 2>/dev/null)" != "$key" ] || return 0
+	make_minimal "$release"
+	say "$release: installing systemd and what Paige is built with"
+	root=$(mktemp -d "$base/service-$release.XXXXXX")
+	unpack_minimal "$release" "$root"
+	mkdir "$root/paige"
+	cp -r "$top/scripts" "$root/paige/scripts"
+	chroot_run sh -c "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $extra && /paige/scripts/setup &&
+		apt-get clean && rm -rf /var/lib/apt/lists/*" >"$base/$release-service.log" 2>&1 || skip "$(tail -n 1 "$base/$release-service.log") (everything: $base/$release-service.log)"
+	rm -rf "$root/paige" "$root/usr/sbin/policy-rc.d" "$root/etc/machine-id" "$root/var/lib/dbus/machine-id"
+	tar -C "$root" --numeric-owner -cf "$tar.new" .
+	mv "$tar.new" "$tar"
+	echo "$key" >"$tar.key"
+	unboot
+	rm -rf --one-file-system "$root"
+	root=''
 }

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { sideBySide as scenario } from '../integration/lib/scenario.mjs';
 import { until } from '../integration/lib/wait.mjs';
+import { WORKERS } from '../integration/lib/workers.mjs';
 import { launch, Person } from './lib/browser.mjs';
 
 scenario('system: the workers and their states', async (t) => {
@@ -13,7 +14,7 @@ scenario('system: the workers and their states', async (t) => {
   await person.connected();
   await person.page.getByRole('link', { name: 'System' }).click();
   const workers = person.page.getByRole('region', { name: 'Workers' });
-  for (const name of ['gateway', 'store', 'fswatch', 'llm', 'observer', 'guard-engine']) await workers.getByRole('row').filter({ hasText: name }).getByText('Up').waitFor();
+  for (const name of WORKERS) await workers.getByRole('row').filter({ hasText: name }).getByText('Up').waitFor();
   await person.page.getByRole('region', { name: 'Settings' }).getByRole('rowheader', { name: 'PROJECT_DIR' }).waitFor();
   await person.page.getByRole('region', { name: 'Calls to Claude' }).getByText('$0.00, without a budget').first().waitFor();
   await person.page.getByRole('status').filter({ hasText: '$0.00 today' }).waitFor();
