@@ -375,10 +375,12 @@ int main(void)
 		heard_without_those_that_stay_away,
 		a_deaf_listener_heals,
 		a_deaf_publisher_heals,
-		relistening_disturbs_nobody,
 		a_dead_dialer_heals,
 	};
+	/* The others beside it cost it a connection now and then. */
+	const TTest *const alone[] = {relistening_disturbs_nobody};
 	const struct beside how = {"bus_events", set_up, tear_down, 60};
 
-	return beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
+	return beside_run(&how, cases, sizeof(cases) / sizeof(cases[0])) |
+	       beside_run(&how, alone, 1);
 }
