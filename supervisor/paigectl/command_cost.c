@@ -34,8 +34,11 @@ static void print_group(const struct cost_group *g, int width)
 {
 	char latency[32] = "-", cost[32];
 
-	if (g->has_average_latency_ms)
-		terminal_duration((int64_t)g->average_latency_ms, latency);
+	if (g->has_average_latency_ms && g->average_latency_ms < 1000)
+		snprintf(latency, sizeof(latency), "%.0f ms", g->average_latency_ms);
+	else if (g->has_average_latency_ms)
+		snprintf(
+			latency, sizeof(latency), "%.1f s", g->average_latency_ms / 1000);
 	snprintf(cost, sizeof(cost), "$%.4f", g->cost);
 	terminal_cell(g->key, width, TERMINAL_CUT_END);
 	print_count(g->calls, 6);
