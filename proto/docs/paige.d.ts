@@ -2293,10 +2293,10 @@ export interface ClientPayloads {
 export interface ServerPayloads {
 	/** To the sender of connection:hello. */
 	"connection:init": ConnectionInit;
-	/** To the sender, or to all for a file that cannot be opened (EC-26). */
-	"connection:error": ConnectionError;
 	/** Answers connection:ping. */
 	"connection:pong": Empty;
+	/** To the sender, or to all for a file that cannot be opened (EC-26). */
+	"connection:error": ConnectionError;
 	/** After connection:init, at the start of a session, and after a burst of changes. */
 	"fs:tree": FsTree;
 	/** One change in the project. */
@@ -2315,8 +2315,6 @@ export interface ServerPayloads {
 	"editor:clear_highlights": EditorClearHighlights;
 	/** Answers editor:dismiss_highlight. */
 	"editor:highlight_dismissed": EditorHighlightRef;
-	/** Answers explorer:dismiss_hint. */
-	"explorer:hint_dismissed": ExplorerHintRef;
 	/** Answers session:start. */
 	"session:started": SessionStarted;
 	/** Answers session:resume; fresh state for a client of another epoch. */
@@ -2329,6 +2327,8 @@ export interface ServerPayloads {
 	"explorer:hint_files": ExplorerHintFiles;
 	/** From paige_clear_hints. */
 	"explorer:clear_hints": Empty;
+	/** Answers explorer:dismiss_hint. */
+	"explorer:hint_dismissed": ExplorerHintRef;
 	/** From paige_update_phase. */
 	"coaching:phase_update": CoachingPhaseUpdate;
 	/** From paige_show_message. */

@@ -225,7 +225,7 @@ scenario('more records than there may be sessions: the rest waits where it is', 
 
   const lobby = await connect(context, daemon);
   await lobby.ask({ type: 'listFolders' }, 'folderList');
-  assert.equal(log(daemon).match(/msg="agent session goes on"/g).length, 32);
+  assert.equal(log(daemon).match(/msg="agent session restored"/g).length, 32);
   assert.equal(fs.readdirSync(records).filter((name) => name.endsWith('.session')).length, 41);
   const { stdout } = await daemon.ctl('status', '--json');
   assert.equal(JSON.parse(stdout).workers.find((worker) => worker.name === 'agent').restarts.total, 0);
@@ -435,11 +435,14 @@ waiting('without clients: kept alive in the middle of a turn, granted a grace, t
   assert.ok(working.every(alive), 'the working one is kept');
   await until('it was looked at', () => /is kept" session=\S+ why="kept alive by active-turn: CC is mid-turn"/.test(log(daemon)));
   await until('its grace', () => /why="grace period — CC finished working, restarting idle countdown"/.test(log(daemon)), { ms: RECHECK_MS + 10000 });
-  assert.ok(working.every(alive), 'the grace is granted');
   await until('the end of the working program', () => !working.some(alive), { ms: 10000 });
   assert.ok(Date.now() - gone >= 1500 + RECHECK_MS + 1500 - 100);
   assert.deepEqual(left(pids), []);
-  assert.equal(log(daemon).match(/why="idle timeout"/g).length, 2);
+  // By the log's own clock: a look from here may come late on a busy machine.
+  const when = (what) => [...log(daemon).matchAll(new RegExp(`ts=(\\S+) .*why="${what}`, 'g'))].map((line) => Date.parse(line[1]));
+  const ends = when('idle timeout');
+  assert.equal(ends.length, 2);
+  assert.ok(ends[1] - when('grace period')[0] >= 1400, 'the grace is granted');
 
   if (process.env.PAIGE_TRANSCRIPT) console.log(transcript(log(daemon), pids));
 

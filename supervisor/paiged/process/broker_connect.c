@@ -74,15 +74,15 @@ static int connect_unix(struct broker_rules *rules, int fd, const char *path)
 
 	if (!name)
 		return -EPERM;
-	open = &rules->connections[other][strcmp(name, BUS_EVENTS_SOCKET) == 0];
-	if (!broker_connections_room(open))
-		return -BROKER_TOO_MANY;
 	bus_folder(rules->runtime_dir, other, folder);
 	target = open_socket(folder, name);
 	if (target < 0)
 		return target;
+	open = &rules->connections[other][strcmp(name, BUS_EVENTS_SOCKET) == 0];
 	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d", target);
-	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
+	if (!broker_connections_room(open))
+		error = -BROKER_TOO_MANY;
+	else if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
 		error = -errno;
 	else
 		broker_connections_add(open, fd);
