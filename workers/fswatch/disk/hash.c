@@ -14,11 +14,19 @@ static EVP_MAC *poly1305;
 
 static _Thread_local EVP_MD_CTX *digest;
 static _Thread_local EVP_MAC_CTX *sum;
+static pthread_key_t ending; /* of a thread that has made any of them */
 
 static _Noreturn void broken(void)
 {
 	fprintf(stderr, "OpenSSL cannot compute SHA-256 or Poly1305\n");
 	abort();
+}
+
+static void free_contexts(void *unused)
+{
+	(void)unused;
+	EVP_MD_CTX_free(digest);
+	EVP_MAC_CTX_free(sum);
 }
 
 static void fetch(void)
@@ -27,7 +35,14 @@ static void fetch(void)
 	OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
 	sha256 = EVP_MD_fetch(NULL, "SHA2-256", NULL);
 	poly1305 = EVP_MAC_fetch(NULL, "POLY1305", NULL);
-	if (!sha256 || !poly1305)
+	if (!sha256 || !poly1305 || pthread_key_create(&ending, free_contexts) != 0)
+		broken();
+}
+
+/* Has the contexts of this thread freed when it ends. */
+static void free_at_end(void)
+{
+	if (pthread_setspecific(ending, &ending) != 0)
 		broken();
 }
 
@@ -36,8 +51,10 @@ void hash_version(struct str content, char out[HASH_VERSION_SIZE])
 	unsigned char bytes[EVP_MAX_MD_SIZE];
 
 	pthread_once(&fetched, fetch);
-	if (!digest)
+	if (!digest) {
 		digest = EVP_MD_CTX_new();
+		free_at_end();
+	}
 	if (!digest || !EVP_DigestInit_ex2(digest, sha256, NULL) ||
 		!EVP_DigestUpdate(digest, content.ptr, content.len) ||
 		!EVP_DigestFinal_ex(digest, bytes, NULL))
@@ -56,8 +73,10 @@ struct hash_sum hash_sum(const struct str *pieces, size_t count)
 	size_t len;
 
 	pthread_once(&fetched, fetch);
-	if (!sum)
+	if (!sum) {
 		sum = EVP_MAC_CTX_new(poly1305);
+		free_at_end();
+	}
 	if (!sum || !EVP_MAC_init(sum, key, sizeof(key), NULL))
 		broken();
 	for (size_t i = 0; i < count; i++)
