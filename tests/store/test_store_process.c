@@ -309,12 +309,13 @@ START_TEST(sessions_are_told_and_taken_up_again)
 	ck_assert(store_process_wait_ready(&p));
 	ck_assert(str_is(buf_str(&p.detail), want));
 	snprintf(want, sizeof(want), "\"sessionId\":\"%s\"", session);
-	ck_assert_ptr_nonnull(
-		strstr(store_call(&p, METHOD_SESSION_ACTIVE, NULL, "{}", &arena).body.ptr,
-			want));
-	ck_assert_ptr_nonnull(
-		strstr(store_call(&p, METHOD_SESSION_ACTIVE, NULL, "{}", &arena).body.ptr,
-			"\"hintLevel\":3"));
+
+	struct bus_reply active =
+		store_call(&p, METHOD_SESSION_ACTIVE, NULL, "{}", &arena);
+
+	must(active);
+	ck_assert_ptr_nonnull(strstr(active.body.ptr, want));
+	ck_assert_ptr_nonnull(strstr(active.body.ptr, "\"hintLevel\":3"));
 }
 END_TEST
 
