@@ -42,6 +42,16 @@ static void put_digits(char *to, int n, int value)
 		to[i] = (char)('0' + value % 10);
 }
 
+struct wall wall_midnight(struct wall t, int64_t days_before)
+{
+	const int64_t day_us = INT64_C(86400) * 1000000;
+	int64_t past = t.us % day_us;
+
+	if (past < 0) /* before 1970 */
+		past += day_us;
+	return (struct wall){t.us - past - days_before * day_us};
+}
+
 void wall_iso(struct wall t, char out[WALL_ISO_SIZE])
 {
 	int64_t ms = t.us / 1000;

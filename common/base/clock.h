@@ -40,6 +40,8 @@ static inline int64_t wall_ms(struct wall t)
 
 /* ISO 8601 in UTC with milliseconds and Z, the one format of rows and messages (X3). */
 void wall_iso(struct wall t, char out[WALL_ISO_SIZE]);
+/* The midnight (UTC) that began the day of `t`, or one so many days before it. */
+struct wall wall_midnight(struct wall t, int64_t days_before);
 /* 0, or -EINVAL when text is not exactly of that format; *out untouched on failure. */
 int wall_parse(struct str text, struct wall *out) __attribute__((warn_unused_result));
 

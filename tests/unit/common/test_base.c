@@ -101,6 +101,31 @@ START_TEST(wall_time_prints_and_parses)
 }
 END_TEST
 
+START_TEST(a_day_begins_at_midnight)
+{
+	static const struct {
+		const char *of;
+		int days_before;
+		const char *midnight;
+	} cases[] = {
+		{"2024-02-29T00:00:00.000Z", 0, "2024-02-29T00:00:00.000Z"},
+		{"2024-02-29T23:59:59.999Z", 0, "2024-02-29T00:00:00.000Z"},
+		{"2024-03-01T12:00:00.000Z", 1, "2024-02-29T00:00:00.000Z"},
+		{"1970-01-01T00:00:01.000Z", 29, "1969-12-03T00:00:00.000Z"},
+		{"1969-12-31T23:59:59.999Z", 0, "1969-12-31T00:00:00.000Z"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[WALL_ISO_SIZE];
+		struct wall t;
+
+		ck_assert_int_eq(wall_parse(str_of(cases[i].of), &t), 0);
+		wall_iso(wall_midnight(t, cases[i].days_before), text);
+		ck_assert_str_eq(text, cases[i].midnight);
+	}
+}
+END_TEST
+
 START_TEST(uuid7_increases_even_within_a_millisecond)
 {
 	char before[UUID_SIZE], now[UUID_SIZE];
@@ -209,6 +234,7 @@ int main(void)
 	tcase_add_test(tcase, a_private_file_is_replaced_whole);
 	tcase_add_test(tcase, buf_escapes_json);
 	tcase_add_test(tcase, wall_time_prints_and_parses);
+	tcase_add_test(tcase, a_day_begins_at_midnight);
 	tcase_add_test(tcase, uuid7_increases_even_within_a_millisecond);
 	tcase_add_test(tcase, log_lines_are_logfmt);
 	suite_add_tcase(suite, tcase);

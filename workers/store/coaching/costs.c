@@ -8,13 +8,6 @@
 #define DAYS_DEFAULT 30
 /* As many as the statement gives. */
 #define GROUPS_MAX 400
-#define DAY_US (INT64_C(86400) * 1000000)
-
-/* Midnight (UTC) so many days before a moment. */
-static void midnight(struct wall now, int64_t days_before, char out[WALL_ISO_SIZE])
-{
-	wall_iso((struct wall){now.us - now.us % DAY_US - days_before * DAY_US}, out);
-}
 
 static void read_group(sqlite3_stmt *query, struct arena *arena, struct cost_group *group)
 {
@@ -59,7 +52,7 @@ static int read_budget(struct store *store, struct call *call, struct cost_budge
 	char today[WALL_ISO_SIZE];
 	int found;
 
-	midnight(call->arrived, 0, today);
+	wall_iso(wall_midnight(call->arrived, 0), today);
 	query_text(query, 1,
 		store->sessions.active.id[0] ? str_of(store->sessions.active.id)
 					     : (struct str){NULL, 0});
@@ -97,7 +90,8 @@ int api_call_costs(struct store *store, struct call *call)
 	struct cost_group *total;
 	int result;
 
-	midnight(call->arrived, (request->has_days ? request->days : DAYS_DEFAULT) - 1,
+	wall_iso(wall_midnight(call->arrived,
+			 (request->has_days ? request->days : DAYS_DEFAULT) - 1),
 		since);
 	answer.since = str_of(since);
 	result = read_groups(store, call, since, "all", &total);

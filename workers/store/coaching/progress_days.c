@@ -6,19 +6,17 @@
 #define DAYS_DEFAULT 30
 /* As many as the statement gives. */
 #define DAYS_MAX 400
-#define DAY_US (INT64_C(86400) * 1000000)
 
 int progress_days(struct store *store, struct call *call)
 {
 	const struct progress_query *request = call->message;
-	const int64_t before = (request->has_days ? request->days : DAYS_DEFAULT) - 1;
 	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_PROGRESS_DAYS);
 	struct progress_days answer = {0};
 	char since[WALL_ISO_SIZE];
 	int found = 0;
 
-	wall_iso((struct wall){call->arrived.us - call->arrived.us % DAY_US -
-			       before * DAY_US},
+	wall_iso(wall_midnight(call->arrived,
+			 (request->has_days ? request->days : DAYS_DEFAULT) - 1),
 		since);
 	answer.since = str_of(since);
 	answer.days.items =
