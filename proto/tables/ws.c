@@ -1,6 +1,8 @@
 /* ws.c - the tables behind ws.h. */
 #include "proto/tables/ws.h"
 #include "proto/codec/messages.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* What is passed on to a worker is what its method is asked with. */
 #define METHOD(symbol, name, owner, callers, flags, deadline, request, reply, doc)       \
@@ -55,4 +57,13 @@ int ws_client_by_name(struct str name)
 int ws_server_by_name(struct str name)
 {
 	return by_name(ws_server_infos, ws_server_count, name);
+}
+
+const struct ws_info *ws_server_info(const char *name)
+{
+	int i = ws_server_by_name((struct str){name, strlen(name)});
+
+	if (i < 0)
+		abort();
+	return &ws_server_infos[i];
 }

@@ -37,5 +37,7 @@ extern const size_t ws_server_count;
 int ws_client_by_name(struct str name);
 /* Index of a name in ws_server_infos, or -1. */
 int ws_server_by_name(struct str name);
+/* The message of this name, which is one of the catalogue: from a table, or written in the code. */
+const struct ws_info *ws_server_info(const char *name);
 
 #endif

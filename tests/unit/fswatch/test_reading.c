@@ -1,8 +1,8 @@
 /* Tests of long files that are read beside the loop: workers/fswatch/reading.h. */
 #include "common/base/log.h"
+#include "tests/unit/job_gate.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/reading.h"
-#include <pthread.h>
 
 static char dir[SCRATCH_SIZE];
 static struct event_base *base;
@@ -79,37 +79,7 @@ static void teardown(void)
 
 static int runs; /* of its jobs, but the gate */
 
-/* Keeps it busy until it is opened. */
-static struct gate {
-	struct job job;
-	pthread_mutex_t closed;
-} gate;
-
-static void run_gate(struct job *job)
-{
-	(void)job;
-	pthread_mutex_lock(&gate.closed);
-	pthread_mutex_unlock(&gate.closed);
-}
-
-static void done_gate(struct job *job)
-{
-	(void)job;
-}
-
-static void gate_close(void)
-{
-	gate = (struct gate){.job = {.run = run_gate, .done = done_gate},
-		.closed = PTHREAD_MUTEX_INITIALIZER};
-	pthread_mutex_lock(&gate.closed);
-	jobs_add(fs.read_jobs, &gate.job);
-}
-
-static void gate_open(void)
-{
-	pthread_mutex_unlock(&gate.closed);
-	jobs_drain(fs.read_jobs);
-}
+static struct job_gate gate;
 
 /* ---- handlers ---- */
 
@@ -133,14 +103,14 @@ static void serve(void *arg, struct bus_request *request, const void *message)
 
 START_TEST(a_long_file_is_read_beside_the_loop)
 {
-	gate_close();
+	job_gate_close(&gate, fs.read_jobs);
 	serve(&fs, &requests[0], "a");
 	serve(&fs, &requests[1], "b");
 	ck_assert(fswatch_reading(&fs, "long.ts", &requests[2], "c", serve));
 	ck_assert(!fswatch_reading(&fs, "other.ts", &requests[2], "d", serve));
 	event_base_loop(base, EVLOOP_NONBLOCK);
 	ck_assert_str_eq(served, "");
-	gate_open();
+	job_gate_open(&gate);
 	ck_assert_str_eq(served, "abc");
 	ck_assert_ptr_null(fs.readings);
 	ck_assert_ptr_null(fs.read);
@@ -185,10 +155,10 @@ START_TEST(an_edit_begins_with_what_was_read)
 	struct disk disk = {0};
 	bool read;
 
-	gate_close();
+	job_gate_close(&gate, fs.read_jobs);
 	serve_edit(&fs, &requests[0], "e");
 	ck_assert(!buffer->based);
-	gate_open();
+	job_gate_open(&gate);
 	ck_assert_str_eq(served, "e");
 	ck_assert_uint_eq(fs.content.raw.len, 0);
 	ck_assert_int_eq(disk_look(&fs.project, "long.ts", &disk, &fs.content, &read), 0);
@@ -217,10 +187,10 @@ START_TEST(a_saved_buffer_takes_over_what_was_read)
 	const struct buffer *buffer =
 		buffers_set(&fs.buffers, STR_LIT("long.ts"), STR_LIT("saved"));
 
-	gate_close();
+	job_gate_close(&gate, fs.read_jobs);
 	serve_saved(&fs, &requests[0], "s");
 	ck_assert_uint_eq(buffer->len, 5);
-	gate_open();
+	job_gate_open(&gate);
 	ck_assert_str_eq(served, "s");
 	ck_assert_uint_eq(fs.content.raw.len, 0);
 	ck_assert_uint_eq(buffer->len, LONG_LINES * 16);
@@ -249,10 +219,10 @@ static void serve_gone(void *arg, struct bus_request *request, const void *messa
 
 START_TEST(a_file_that_goes_meanwhile_is_gone)
 {
-	gate_close();
+	job_gate_close(&gate, fs.read_jobs);
 	serve_gone(&fs, &requests[0], "g");
 	ck_assert_int_eq(unlink(scratch_path(dir, "project/long.ts")), 0);
-	gate_open();
+	job_gate_open(&gate);
 	ck_assert_str_eq(served, "g");
 }
 END_TEST
@@ -280,7 +250,7 @@ START_TEST(who_waits_comes_after_the_one_who_reads)
 {
 	static const char *const names[] = {"long.ts", "short.ts"};
 
-	gate_close();
+	job_gate_close(&gate, fs.read_jobs);
 	for (int i = 0; i < 2; i++) {
 		struct own *own = calloc(1, sizeof(*own));
 
@@ -291,7 +261,7 @@ START_TEST(who_waits_comes_after_the_one_who_reads)
 	}
 	ck_assert_str_eq(served, "o"); /* the short one */
 	serve(&fs, &requests[0], "a");
-	gate_open();
+	job_gate_open(&gate);
 	ck_assert_str_eq(served, "ooa");
 }
 END_TEST

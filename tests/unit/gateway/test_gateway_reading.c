@@ -2,6 +2,7 @@
  * connections to the gateway's HTTP server. */
 #include "common/base/log.h"
 #include "tests/fuzz/bus_stub.h"
+#include "tests/unit/job_gate.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http_reading.h"
 #include "workers/gateway/mcp/mcp.h"
@@ -12,7 +13,6 @@
 #include <check.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -105,41 +105,6 @@ static void put_post(struct buf *out, const char *path, const char *before, size
 	buf_add_str(out, str_of(after));
 }
 
-/* ---- the thread ---- */
-
-/* Keeps it busy until it is opened. */
-struct gate {
-	struct job job;
-	pthread_mutex_t closed;
-};
-
-static void run_gate(struct job *job)
-{
-	struct gate *gate = (struct gate *)job;
-
-	pthread_mutex_lock(&gate->closed);
-	pthread_mutex_unlock(&gate->closed);
-}
-
-static void done_gate(struct job *job)
-{
-	(void)job;
-}
-
-static void gate_close(struct gate *gate)
-{
-	*gate = (struct gate){.job = {.run = run_gate, .done = done_gate},
-		.closed = PTHREAD_MUTEX_INITIALIZER};
-	pthread_mutex_lock(&gate->closed);
-	jobs_add(gateway.parsers, &gate->job);
-}
-
-static void gate_open(struct gate *gate)
-{
-	pthread_mutex_unlock(&gate->closed);
-	jobs_drain(gateway.parsers);
-}
-
 /* ---- tests ---- */
 
 START_TEST(reads_a_long_body_beside_the_loop)
@@ -154,9 +119,9 @@ START_TEST(reads_a_long_body_beside_the_loop)
 
 	for (int i = 0; i < 2; i++) {
 		const char *got;
-		struct gate gate;
+		struct job_gate gate;
 
-		gate_close(&gate);
+		job_gate_close(&gate, gateway.parsers);
 		put_post(&text, paths[i][0], paths[i][1], READ_AT_ONCE_BYTES, ends[i]);
 		say(client, buf_str(&text));
 		/* The next request of this connection waits, those of others do not. */
@@ -165,7 +130,7 @@ START_TEST(reads_a_long_body_beside_the_loop)
 		ck_assert_uint_eq(stub_count, 0);
 		ck_assert_str_eq(heard(client), "");
 		ck_assert_ptr_nonnull(strstr(heard(other), "\"status\""));
-		gate_open(&gate);
+		job_gate_open(&gate);
 		ck_assert_uint_eq(stub_count, i == 0);
 		stub_answer(true);
 		turns();
@@ -216,15 +181,15 @@ START_TEST(hands_on_a_long_body_of_a_client_that_has_gone)
 {
 	int client = open_client(), other;
 	struct buf text = {0};
-	struct gate gate;
+	struct job_gate gate;
 
-	gate_close(&gate);
+	job_gate_close(&gate, gateway.parsers);
 	put_post(&text, "/guards/idle/a/events", "{\"text\":\"", READ_AT_ONCE_BYTES,
 		"\"}");
 	say(client, buf_str(&text));
 	close(client);
 	turns();
-	gate_open(&gate);
+	job_gate_open(&gate);
 	ck_assert_uint_eq(stub_count, 1);
 	stub_answer(true);
 	turns();

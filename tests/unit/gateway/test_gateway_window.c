@@ -1,8 +1,8 @@
 /* Tests of windows on a bus that goes nowhere: routes of every kind, audiences, slow and
  * vanished windows, congestion (workers/gateway/routes/routes.h, ws_client.h, ws_server.h). */
 #include "common/base/log.h"
-#include "common/bus/jobs.h"
 #include "tests/fuzz/bus_stub.h"
+#include "tests/unit/job_gate.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http_reading.h"
 #include "workers/gateway/http/json_slice.h"
@@ -11,7 +11,6 @@
 #include "workers/gateway/ws/ws_server.h"
 #include <check.h>
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -256,7 +255,7 @@ static void tell(const char *type)
 {
 	struct payload *payload = payload_new(STR_LIT("{}"));
 
-	ws_tell(gateway.ws, &ws_server_infos[ws_server_by_name(str_of(type))], payload);
+	ws_tell(gateway.ws, ws_server_info(type), payload);
 	payload_unref(payload);
 }
 
@@ -378,39 +377,6 @@ static void put_large(
 	buf_add_str(out, str_of(after));
 }
 
-/* Keeps the thread busy until it is opened. */
-struct gate {
-	struct job job;
-	pthread_mutex_t closed;
-};
-
-static void run_gate(struct job *job)
-{
-	struct gate *gate = (struct gate *)job;
-
-	pthread_mutex_lock(&gate->closed);
-	pthread_mutex_unlock(&gate->closed);
-}
-
-static void done_gate(struct job *job)
-{
-	(void)job;
-}
-
-static void gate_close(struct gate *gate)
-{
-	*gate = (struct gate){.job = {.run = run_gate, .done = done_gate},
-		.closed = PTHREAD_MUTEX_INITIALIZER};
-	pthread_mutex_lock(&gate->closed);
-	jobs_add(gateway.parsers, &gate->job);
-}
-
-static void gate_open(struct gate *gate)
-{
-	pthread_mutex_unlock(&gate->closed);
-	jobs_drain(gateway.parsers);
-}
-
 /* A thread parses it: the loop only takes what comes out, in the order of the messages.
  */
 START_TEST(parses_large_messages_beside_the_loop)
@@ -422,9 +388,9 @@ START_TEST(parses_large_messages_beside_the_loop)
 		"{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\",\"content\":\"",
 		READ_AT_ONCE_BYTES, "\"}}");
 	for (int round = 0; round < 3; round++) {
-		struct gate gate;
+		struct job_gate gate;
 
-		gate_close(&gate);
+		job_gate_close(&gate, gateway.parsers);
 		say_large(&w, buf_str(&text));
 		ck_assert_uint_eq(w.client->pauses, 1u << WS_PAUSED_FOR_PARSING);
 		ck_assert_uint_eq(stub_count, 0);
@@ -432,7 +398,7 @@ START_TEST(parses_large_messages_beside_the_loop)
 		ck_assert_int_eq(write(w.fd, "\x89\x80\0\0\0\0", 6), 6);
 		say(&other, "{\"type\":\"file:close\",\"payload\":{\"path\":\"b\"}}");
 		ck_assert_uint_eq(stub_count, 1);
-		gate_open(&gate);
+		job_gate_open(&gate);
 		ck_assert_uint_eq(w.client->pauses, 0);
 		ck_assert_uint_eq(stub_count, 2);
 		ck_assert_int_eq(next_frame(&w).len, 0); /* the pong */
@@ -491,16 +457,16 @@ START_TEST(hands_on_a_large_message_of_a_window_that_has_gone)
 {
 	struct window w = open_window();
 	struct buf text = {0};
-	struct gate gate;
+	struct job_gate gate;
 
-	gate_close(&gate);
+	job_gate_close(&gate, gateway.parsers);
 	put_large(&text,
 		"{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\",\"content\":\"",
 		READ_AT_ONCE_BYTES, "\"}}");
 	say_large(&w, buf_str(&text));
 	ws_client_end(w.client);
 	turn();
-	gate_open(&gate);
+	job_gate_open(&gate);
 	ck_assert_uint_eq(stub_count, 1);
 	stub_answer(true);
 	turn();

@@ -19,19 +19,20 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 	struct gateway *g = arg;
 	int type = ws_server_by_name(
 		(struct str){event->topic.ptr + n, event->topic.len - n});
+	const struct ws_info *info = type < 0 ? NULL : &ws_server_infos[type];
 	struct payload *payload;
 
-	if (type < 0 || ws_server_infos[type].audience == WS_TO_SENDER) {
+	if (!info || info->audience == WS_TO_SENDER) {
 		bus_complain_of_event(
 			g->bus, "an event of an unknown type was dropped", event);
 		return;
 	}
 	payload = payload_new(event->body);
 	if (g->ws->count == 0)
-		unseen_keep(str_of(ws_server_infos[type].name), payload);
-	ws_tell(g->ws, &ws_server_infos[type], payload);
-	if (ws_server_infos[type].audience == WS_TO_GUARDS)
-		guard_watch_tell(str_of(ws_server_infos[type].name), payload);
+		unseen_keep(str_of(info->name), payload);
+	ws_tell(g->ws, info, payload);
+	if (info->audience == WS_TO_GUARDS)
+		guard_watch_tell(str_of(info->name), payload);
 	payload_unref(payload);
 }
 
@@ -43,7 +44,7 @@ static void on_log_row(void *arg, const struct bus_event *event)
 	if (!ws_is_followed(g->ws, WS_TO_LOG))
 		return;
 	payload = payload_new(event->body);
-	ws_tell(g->ws, &ws_server_infos[ws_server_by_name(STR_LIT("log:row"))], payload);
+	ws_tell(g->ws, ws_server_info("log:row"), payload);
 	payload_unref(payload);
 }
 

@@ -151,9 +151,9 @@ static void deliver(struct call *call, enum ws_audience audience, const char *ty
 
 static void deliver_answer(struct call *call, struct payload *payload)
 {
-	int type = ws_server_by_name(str_of(call->route->answer));
+	const char *answer = call->route->answer;
 
-	deliver(call, ws_server_infos[type].audience, call->route->answer, payload);
+	deliver(call, ws_server_info(answer)->audience, answer, payload);
 }
 
 /* What is the sender's own mistake, or was never begun, is no news for others (P5.7). */

@@ -96,9 +96,7 @@ static void tell_status(const struct asking *a, struct str line)
 		ws_answer(a->client, STR_LIT("status:state"), payload,
 			ws_message_id_of(&a->id));
 	else
-		ws_tell(g->ws,
-			&ws_server_infos[ws_server_by_name(STR_LIT("status:state"))],
-			payload);
+		ws_tell(g->ws, ws_server_info("status:state"), payload);
 	payload_unref(payload);
 }
 
