@@ -6,10 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The values of an option whose argument is one of a few words, else NULL. */
+/* Arguments of options that are one of a few words. */
+static const struct {
+	const char *argument, *values;
+} choices[] = {
+	{"LEVEL", "debug info warn error"},
+	{"GROUP", "day model kind"},
+};
+
+/* The words of which the argument of an option is one, or NULL. */
 static const char *option_values(const struct option_info *option)
 {
-	return strcmp(option->name, "level") == 0 ? "debug info warn error" : NULL;
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (option->argument &&
+			strcmp(option->argument, choices[i].argument) == 0)
+			return choices[i].values;
+	return NULL;
+}
+
+static bool takes_file(const struct option_info *option)
+{
+	return option->argument && strcmp(option->argument, "FILE") == 0;
 }
 
 /* What may stand where a command takes names of workers, each followed by a blank. */
@@ -74,6 +91,19 @@ static void bash_command(enum command_id command)
 	puts("\t\t;;");
 }
 
+/* What may stand behind an option. */
+static void bash_argument(const struct option_info *option)
+{
+	const char *values = option_values(option);
+
+	printf("\t\t--%s | -%c) ", option->name, option->letter);
+	if (takes_file(option))
+		fputs("COMPREPLY=($(compgen -f -- \"$cur\")); ", stdout);
+	else if (values)
+		printf("COMPREPLY=($(compgen -W '%s' -- \"$cur\")); ", values);
+	puts("return ;;");
+}
+
 void completion_bash(void)
 {
 	puts("# bash completion for paigectl; made from its table of commands\n"
@@ -82,12 +112,11 @@ void completion_bash(void)
 	     "words= files=\n"
 	     "\tCOMPREPLY=()\n"
 	     "\tif [ \"$COMP_CWORD\" -gt 1 ]; then\n"
-	     "\t\tcase $prev in\n"
-	     "\t\t--config | -c) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
-	     "\t\t--level | -l) COMPREPLY=($(compgen -W 'debug info warn error' -- "
-	     "\"$cur\")); return ;;\n"
-	     "\t\t--lines | -n) return ;;\n"
-	     "\t\tesac\n"
+	     "\t\tcase $prev in");
+	for (size_t i = 0; i < option_count; i++)
+		if (option_infos[i].argument && option_infos[i].command != COMMAND_PAIGED)
+			bash_argument(&option_infos[i]);
+	puts("\t\tesac\n"
 	     "\tfi\n"
 	     "\tcase $COMP_CWORD:${COMP_WORDS[1]} in\n"
 	     "\t1:*)");
@@ -121,8 +150,7 @@ static void zsh_option(const struct option_info *option)
 	if (values)
 		printf(":%s:(%s)", option->argument, values);
 	else if (option->argument)
-		printf(":%s:%s", option->argument,
-			strcmp(option->argument, "FILE") == 0 ? "_files" : " ");
+		printf(":%s:%s", option->argument, takes_file(option) ? "_files" : " ");
 	puts("' \\");
 }
 
@@ -196,7 +224,7 @@ static void fish_option(const char *command, const struct option_info *option)
 	if (values)
 		printf(" -x -a '%s'", values);
 	else if (option->argument)
-		fputs(strcmp(option->argument, "FILE") == 0 ? " -r -F" : " -x", stdout);
+		fputs(takes_file(option) ? " -r -F" : " -x", stdout);
 	puts("");
 }
 
