@@ -52,6 +52,16 @@ static inline char *xstrndup(const char *text, size_t length)
 }
 
 /* Text in memory of its own. */
+__attribute__((format(printf, 1, 0))) static inline char *xvasprintf(
+	const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	return text;
+}
+
 __attribute__((format(printf, 1, 2))) static inline char *xasprintf(
 	const char *format, ...)
 {
@@ -59,8 +69,7 @@ __attribute__((format(printf, 1, 2))) static inline char *xasprintf(
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
+	text = xvasprintf(format, args);
 	va_end(args);
 	return text;
 }

@@ -27,15 +27,11 @@ void doctor_say(struct doctor *d, enum finding_grade grade, const char *what,
 {
 	struct doctor_finding f = {
 		.grade = (int)grade, .has_grade = true, .what = str_of(what)};
-	char *text;
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
+	f.text = arena_vprintf(&d->arena, format, args);
 	va_end(args);
-	f.text = arena_str(&d->arena, str_of(text));
-	free(text);
 	if (advice && grade != FINDING_FINE)
 		f.advice = arena_str(&d->arena, str_of(advice));
 	d->troubles += grade == FINDING_TROUBLE;

@@ -126,7 +126,7 @@ static void read_older(const struct logs_view *v, struct source *s, size_t enoug
 		char *path;
 		int fd;
 
-		path = xasprintf("%s.%d", s->path, i);
+		path = log_file_name(s->path, i);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		free(path);
 		if (fd < 0)

@@ -1,5 +1,6 @@
 /* paigectl.c - main of paigectl: finds the command and reads its options. */
 #include "supervisor/paigectl/paigectl.h"
+#include "common/base/alloc.h"
 #include "common/base/file_io.h"
 
 #include "paige-config.h"
@@ -10,13 +11,12 @@
 int paigectl_fail(int code, const char *format, ...)
 {
 	struct buf shown = {0};
-	char *text = NULL;
+	char *text;
 	va_list args;
 
 	fflush(stdout);
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
+	text = xvasprintf(format, args);
 	va_end(args);
 	terminal_add_shown(&shown, str_of(text));
 	fprintf(stderr, "paigectl: %.*s\n", STR_ARG(buf_str(&shown)));

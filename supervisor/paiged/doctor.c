@@ -1,6 +1,7 @@
 /* doctor.c - see doctor.h. */
 #include "supervisor/paiged/doctor.h"
 
+#include "common/base/alloc.h"
 #include "common/loop/timer.h"
 #include "supervisor/paiged/directories.h"
 #include <errno.h>
@@ -76,8 +77,8 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	finish(arg, "it took too long");
 }
 
-/* Our environment, but for the DATA_DIR of this daemon. NULL without memory. */
-static char **environment_for(char *data_dir)
+/* Our environment with this DATA_DIR. The caller frees the array, not what it holds. */
+static char **environment_with(char *data_dir)
 {
 	static const char name[] = "DATA_DIR=";
 	size_t count = 0, used = 0;
@@ -85,9 +86,7 @@ static char **environment_for(char *data_dir)
 
 	while (environ[count])
 		count++;
-	out = calloc(count + 2, sizeof(*out));
-	if (!out)
-		return NULL;
+	out = xcalloc(count + 2, sizeof(*out));
 	out[used++] = data_dir;
 	for (size_t i = 0; i < count; i++)
 		if (strncmp(environ[i], name, sizeof(name) - 1) != 0)
@@ -125,14 +124,11 @@ static int spawn(struct doctor_run *run, const char *program, char **environment
 /* As doctor_start, with a pipe to write to. */
 static int launch(struct doctor_run *run, const struct daemon *d, int out)
 {
-	char *program = directories_find_paigectl(), *data_dir = NULL, **environment;
-	int error = -ENOMEM;
+	char *program = directories_find_paigectl();
+	char *data_dir = xasprintf("DATA_DIR=%s", d->settings.data_dir);
+	char **environment = environment_with(data_dir);
+	int error = program ? spawn(run, program, environment, out) : -ENOMEM;
 
-	if (program && asprintf(&data_dir, "DATA_DIR=%s", d->settings.data_dir) < 0)
-		data_dir = NULL;
-	environment = data_dir ? environment_for(data_dir) : NULL;
-	if (environment)
-		error = spawn(run, program, environment, out);
 	free(environment);
 	free(data_dir);
 	free(program);

@@ -63,11 +63,9 @@ static void open_file(struct log_file *s, struct mono now)
 static int64_t size_of_older(const struct log_file *s, int i)
 {
 	struct stat st;
-	char *path;
+	char *path = log_file_name(s->path, i);
 	int64_t size;
 
-	if (asprintf(&path, "%s.%d", s->path, i) < 0)
-		abort();
 	size = stat(path, &st) == 0 ? st.st_size : 0;
 	free(path);
 	return size;
@@ -85,15 +83,12 @@ void log_file_open(struct log_file *s, const char *dir, const char *name, struct
 /* <name>.log.3 becomes .4, … , <name>.log becomes .1; what was .4 is gone. */
 static void rotate(struct log_file *s, struct mono now)
 {
-	char *from, *to;
 	int failed = 0;
 
 	for (int i = LOG_FILES - 2; i >= 0 && !failed; i--) {
-		int n = i == 0 ? asprintf(&from, "%s", s->path)
-			       : asprintf(&from, "%s.%d", s->path, i);
+		char *from = log_file_name(s->path, i);
+		char *to = log_file_name(s->path, i + 1);
 
-		if (n < 0 || asprintf(&to, "%s.%d", s->path, i + 1) < 0)
-			abort();
 		failed = rename(from, to) != 0 && errno != ENOENT;
 		free(from);
 		free(to);

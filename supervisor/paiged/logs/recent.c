@@ -38,13 +38,10 @@ struct span {
 /* Opens <path>, or <path>.N; -1 when there is no such regular file. */
 static int open_log(const char *path, int n, struct stat *st)
 {
-	char *older = NULL;
-	int fd;
+	char *name = log_file_name(path, n);
+	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	if (n > 0 && asprintf(&older, "%s.%d", path, n) < 0)
-		abort();
-	fd = open(n > 0 ? older : path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	free(older);
+	free(name);
 	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
 		close(fd);
 		fd = -1;

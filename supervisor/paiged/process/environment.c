@@ -30,14 +30,11 @@ static void add(struct list *l, char *entry)
 __attribute__((format(printf, 2, 3))) static void add_printf(
 	struct list *l, const char *format, ...)
 {
-	char *entry = NULL;
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&entry, format, args) < 0)
-		abort();
+	add(l, xvasprintf(format, args));
 	va_end(args);
-	add(l, entry);
 }
 
 static bool starts(const char *text, const char *prefix)
