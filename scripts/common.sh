@@ -29,6 +29,18 @@ fail() {
 	exit 1
 }
 
+# listed KIND: the packages of one kind in scripts/packages.
+listed() {
+	awk -v kind="$1" '$1 == kind { print $2 }' "$top/scripts/packages"
+}
+
+# copy_checkout FROM TO: the files of a checkout, committed or not, without what is built in it.
+copy_checkout() {
+	mkdir -p "$2"
+	(cd "$1" && find . \( -name .git -o -name node_modules -o -path './build*' \) -prune -o \( -type f -o -type l \) -print0 |
+		tar --null -T - -cf -) | tar -C "$2" --no-same-owner -xf -
+}
+
 # at_least HAVE WANTED: compares dotted numbers.
 at_least() {
 	[ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]

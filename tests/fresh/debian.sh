@@ -74,10 +74,3 @@ unpack_minimal() {
 	chmod 755 "$root/usr/sbin/policy-rc.d"
 	echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" # it is thrown away anyway
 }
-
-# copy_checkout FROM TO: the files of a checkout as they stand, committed or not, without what is built in it.
-copy_checkout() {
-	mkdir -p "$2"
-	(cd "$1" && find . \( -name .git -o -name node_modules -o -path './build*' \) -prune -o \( -type f -o -type l \) -print0 |
-		tar --null -T - -cf -) | tar -C "$2" --no-same-owner -xf -
-}

@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # the files that source it share these variables
+# checks.sh - which releases are looked at, the line of each check, and the count. Sourced by `service` and by tests/package.
+
+# shellcheck source=scripts/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
+
+base=${FRESH_DIR:-${TMPDIR:-/tmp}/paige-fresh}
+began=$SECONDS
+# What is said of one release, and of one unit there; each runs in a shell of its own.
+release='' label=''
+
+say() { printf '==> %4d s  %s\n' $((SECONDS - began)) "$*" >&2; }
+ok() { printf 'ok    %-8s %-9s %s: %s\n' "$release" "$label" "$1" "${2//$'\n'/ | }" | tee -a "$results"; }
+no() { printf 'FAIL  %-8s %-9s %s: %s\n' "$release" "$label" "$1" "${2//$'\n'/ | }" | tee -a "$results"; }
+# judge TITLE CODE WHAT-WAS-SEEN: ok when CODE is 0.
+judge() { if [ "$2" = 0 ]; then ok "$1" "$3"; else no "$1" "$3"; fi; }
+skip() {
+	printf 'SKIP  %-8s %s\n' "$release" "$*" | tee -a "$results"
+	exit 77
+}
+
+# choose_releases ARGUMENT...: sets $releases: those that are named, or both, this machine's own first.
+choose_releases() {
+	local argument
+	releases=()
+	for argument; do
+		case $argument in
+		bookworm | trixie) releases+=("$argument") ;;
+		*)
+			sed -n '2,/^set /{/^#/!d; s/^# \{0,1\}//; p}' "$0" >&2
+			exit 2
+			;;
+		esac
+	done
+	if [ ${#releases[@]} = 0 ]; then
+		if grep -q '^VERSION_CODENAME=trixie' /etc/os-release; then releases=(trixie bookworm); else releases=(bookworm trixie); fi
+	fi
+}
+
+# check_releases: calls run_release of the script for each of $releases. Prints the count and ends the script: 0, 1, or 77 when nothing
+# could be looked at.
+check_releases() {
+	local each code passed failed skipped
+	if [ "$(id -u)" != 0 ]; then
+		printf 'SKIP  needs root: it makes a system of its own\n0 passed, 0 failed, %d skipped\n' "${#releases[@]}"
+		exit 77
+	fi
+	mkdir -p "$base"
+	results=$(mktemp "$base/checks.XXXXXX")
+	for each in "${releases[@]}"; do
+		release=$each
+		code=0
+		(get_tool systemd-nspawn systemd-container && run_release "$each") || code=$?
+		case $code in
+		0 | 77) ;;
+		*) grep -q '^FAIL' "$results" || no "run" "ended unexpectedly with $code" ;;
+		esac
+	done
+	passed=$(grep -c '^ok ' "$results" || true)
+	failed=$(grep -c '^FAIL' "$results" || true)
+	skipped=$(grep -c '^SKIP' "$results" || true)
+	grep -E '^(FAIL|SKIP)' "$results" >&2 || true
+	rm -f "$results"
+	say "all of it took $((SECONDS - began)) s"
+	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+	[ "$failed" = 0 ] || exit 1
+	[ "$passed" != 0 ] || exit 77
+	exit 0
+}
