@@ -13,47 +13,6 @@ const QUICK = Boolean(process.env.PAIGE_QUICK);
 
 const save = (editor, name, content) => editor.ask('file:save', { path: name, content }, ['fs:save_ack', 'fs:save_error']);
 
-scenario('saves of other editors show as changes, and nobody finds the file missing (R01, R02)', async (t) => {
-  const { daemon, editor, file } = await withTree(t);
-  const mcp = await t.mcp(daemon);
-  const replace = (i) => {
-    const temp = file(`src/main.ts.tmp.${i}`);
-    fs.writeFileSync(temp, `export const version = ${i};\n`);
-    fs.renameSync(temp, file('src/main.ts'));
-  };
-  await open(editor, 'src/main.ts');
-  editor.send('buffer:update', { path: 'src/main.ts', content: 'unsaved', cursorPosition: { line: 1, column: 1 } });
-  for (let i = 0; i < 3; i += 1) {
-    replace(i);
-    await until('the change', () => updates(editor).length > i);
-    await sleep(120);
-  }
-  fs.writeFileSync(file('src/main.ts'), 'plain\n');
-  await until('four changes', () => updates(editor).length >= 4);
-  await sleep(300);
-  assert.deepEqual(updates(editor), Array(4).fill('change src/main.ts'));
-  assert.equal((await mcp.ok('paige_get_buffer', { path: 'src/main.ts' })).content, 'unsaved');
-
-  let answers = 0;
-  let over = false;
-  const asking = (async () => {
-    while (!over) {
-      const { isError, text } = await mcp.once('paige_open_file', { path: 'src/main.ts' });
-      assert.equal(isError, false, text);
-      answers += 1;
-    }
-  })();
-  for (let i = 0; i < 500; i += 1) {
-    replace(i);
-    if (i % 10 === 0) await sleep(1);
-  }
-  over = true;
-  await asking;
-  await sleep(300);
-  assert.ok(answers > 5, `${answers} answers`);
-  assert.deepEqual(updates(editor).filter((text) => text !== 'change src/main.ts'), []);
-});
-
 scenario('directories and files that move are one rename each, and are watched on (R03, R06)', async (t) => {
   const { editor, file } = await withTree(t);
   const step = async (from, to) => {
