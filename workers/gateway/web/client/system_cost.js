@@ -1,7 +1,7 @@
 // system_cost.js - what calls to Claude cost: by day as a chart, by day, model and kind as tables, against the budgets.
 import { bars, ChartBox } from './charts.js';
 import { button, el, fill, region } from './dom.js';
-import { count, duration, title } from './format.js';
+import { count, title } from './format.js';
 import { facts, number, reason, table } from './parts.js';
 
 /**
@@ -15,6 +15,12 @@ const DAY_MS = 86400000;
 /** @param {number} n US dollars */
 export function money(n) {
   return `$${n.toFixed(n !== 0 && n < 0.1 ? 4 : 2)}`;
+}
+
+/** @param {number | null} ms as `paigectl cost` has it */
+function latency(ms) {
+  if (ms === null) return 'none';
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 /**
@@ -31,7 +37,7 @@ function groupTable(name, groups) {
   const heads = [title(name), '#Calls', '#Failed', '#Cancelled', '#Tokens in', '#Tokens out', '#Latency', '#Cost'];
   return [
     el('h3', {}, `By ${name}`),
-    table(`Cost by ${name}`, heads, groups.map((group) => el('tr', {}, el('th', { scope: 'row' }, name === 'kind' ? title(group.key) : group.key), ...[group.calls, group.failures, group.cancelled, group.inputTokens, group.outputTokens].map((n) => number(n.toLocaleString())), number(group.averageLatencyMs === null ? 'none' : group.averageLatencyMs < 1000 ? `${Math.round(group.averageLatencyMs)} ms` : `${(group.averageLatencyMs / 1000).toFixed(1)} s`), number(money(group.cost))))),
+    table(`Cost by ${name}`, heads, groups.map((group) => el('tr', {}, el('th', { scope: 'row' }, name === 'kind' ? title(group.key) : group.key), ...[group.calls, group.failures, group.cancelled, group.inputTokens, group.outputTokens].map((n) => number(n.toLocaleString())), number(latency(group.averageLatencyMs)), number(money(group.cost))))),
   ];
 }
 
@@ -57,7 +63,7 @@ export function costCard(connection) {
     try {
       const { payload } = await connection.ask('cost:request', { days: DAYS }, ['cost:totals']);
       const { total, days, models, kinds, budget } = payload;
-      fill(figures, facts([['Today', against(budget.spentDay, budget.day)], ['This session', against(budget.spentSession, budget.session)], [`Last ${DAYS} days`, `${money(total.cost)}, ${count(total.calls, 'call')}, ${total.failures} failed`], ['Mean latency', total.averageLatencyMs === null ? 'none' : total.averageLatencyMs < 1000 ? `${Math.round(total.averageLatencyMs)} ms` : duration(total.averageLatencyMs)]]));
+      fill(figures, facts([['Today', against(budget.spentDay, budget.day)], ['This session', against(budget.spentSession, budget.session)], [`Last ${DAYS} days`, `${money(total.cost)}, ${count(total.calls, 'call')}, ${total.failures} failed`], ['Mean latency', latency(total.averageLatencyMs)]]));
       fill(tables, total.calls > 0 ? [...groupTable('day', [...days].reverse()), ...groupTable('model', models), ...groupTable('kind', kinds)] : []);
       chart.draw(total.calls > 0 ? bars({ ...everyDay(payload), name: 'Cost', limit: budget.day, unit: money }) : null);
     } catch (error) {

@@ -94,6 +94,8 @@ class Log {
 
   pause() {
     this.paused = !this.paused;
+    this.run += 1; // what is still under way would be asked for again, and shown twice
+    clearTimeout(this.timer);
     this.follow.setAttribute('aria-pressed', String(this.paused));
     setText(this.follow, this.paused ? 'Go on' : 'Pause');
     if (!this.paused) this.more(this.run);
