@@ -198,7 +198,7 @@ START_TEST(heard_when_all_are)
 	rig_turn(&rig, 300);
 	ck_assert_int_eq(heard, 0);
 	llm = rig_peer(&rig, "llm", NULL);
-	for (int i = 0; i < 100 && !heard; i++)
+	for (int i = 0; i < 400 && !heard; i++)
 		rig_turn(&rig, 50);
 	ck_assert_int_eq(heard, 1);
 	rig_kill(&llm);
@@ -210,15 +210,17 @@ END_TEST
 
 START_TEST(heard_without_those_that_stay_away)
 {
+	struct mono begun = clock_mono();
 	int heard = 0;
 
 	bus_subscribe(rig.bus, WORKER_STORE, "", ignore_event, NULL);
-	bus_when_heard(rig.bus, 200, count_call, &heard);
+	bus_when_heard(rig.bus, 400, count_call, &heard);
 	rig_start(&rig);
-	rig_turn(&rig, 50);
-	ck_assert_int_eq(heard, 0);
-	rig_turn(&rig, 1000);
+	while (!heard && mono_diff_ms(clock_mono(), begun) < 10000)
+		rig_turn(&rig, 20);
 	ck_assert_int_eq(heard, 1);
+	/* Not at once, however slow the machine is. */
+	ck_assert_int_ge(mono_diff_ms(clock_mono(), begun), 400);
 }
 END_TEST
 
@@ -375,12 +377,14 @@ int main(void)
 		heard_without_those_that_stay_away,
 		a_deaf_listener_heals,
 		a_deaf_publisher_heals,
-		a_dead_dialer_heals,
 	};
-	/* The others beside it cost it a connection now and then. */
-	const TTest *const alone[] = {relistening_disturbs_nobody};
+	/* The others beside them cost a connection now and then, and time, which is measured. */
+	const TTest *const alone[] = {a_dead_dialer_heals, relistening_disturbs_nobody};
 	const struct beside how = {"bus_events", set_up, tear_down, 60};
 
-	return beside_run(&how, cases, sizeof(cases) / sizeof(cases[0])) |
-	       beside_run(&how, alone, 1);
+	int code = beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
+
+	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+		code |= beside_run(&how, &alone[i], 1);
+	return code;
 }

@@ -12,7 +12,7 @@ const QUICK = Boolean(process.env.PAIGE_QUICK);
 const LIMIT = 16 * 1024 * 1024; // of the write-ahead log (workers/store/db/wal.h)
 
 const health = async (daemon) => (await daemon.get('/health')).json;
-const becomes = (daemon, status, ms = 15000) => until(`/health says ${status}`, async () => {
+const becomes = (daemon, status, ms = 60000) => until(`/health says ${status}`, async () => {
   const answer = await daemon.get('/health');
   return answer.json.status === status && answer;
 }, { ms, every: 50 });

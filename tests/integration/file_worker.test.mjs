@@ -79,7 +79,7 @@ scenario('links in a circle and to everywhere are three files (R07)', async (t) 
   fs.symlinkSync('../d', path.join(projectDir, 'd/up'));
   const started = Date.now();
   const { editor } = await withTree(t, { projectDir });
-  assert.ok(Date.now() - started < 5000);
+  assert.ok(Date.now() - started < 30000); // who follows them never comes to an end
   const paths = known(editor);
   for (const link of ['loop', 'root', 'd/up']) assert.ok(paths.has(link), link);
   assert.deepEqual([...paths].filter((p) => /^(loop|root|d\/up)\//.test(p)), []);

@@ -70,7 +70,7 @@ class Server {
 const parse = (text) =>
   text.split('\n\n').filter((block) => block && !block.startsWith(':')).map((block) => Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()])));
 
-async function until(condition, what, ms = 10000) {
+async function until(condition, what, ms = 60000) {
   const end = Date.now() + ms;
   while (!condition()) {
     if (Date.now() > end) assert.fail(`not within ${ms} ms: ${what}`);

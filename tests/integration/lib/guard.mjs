@@ -1,9 +1,8 @@
 // guard.mjs - one guard machine over HTTP, as a client that does not give up: a call that no answer came to is sent again with
 // the same clientEventId.
-import { brief, sleep } from './wait.mjs';
+import { PATIENCE_MS, brief, sleep } from './wait.mjs';
 
 const AGAIN_MS = 10;
-const PATIENCE_MS = 60000;
 
 /** {status, json} of a call; json is undefined where the answer is none. */
 export async function api(daemon, method, target, body) {

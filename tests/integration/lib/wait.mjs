@@ -2,8 +2,8 @@
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Longest wait for anything that is asked for, unless told otherwise; long, since a sanitized daemon is slow. */
-export const PATIENCE_MS = 15000;
+/** Longest wait for anything that is asked for, unless told otherwise; long, since a sanitized daemon on a busy machine is slow. */
+export const PATIENCE_MS = 60000;
 
 /** Asks `probe` until it answers something truthy, and gives that; throws with `what` and the last answer or error. */
 export async function until(what, probe, { ms = PATIENCE_MS, every = 25 } = {}) {
