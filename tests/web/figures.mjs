@@ -1,0 +1,123 @@
+// figures.mjs - what the web client costs: transferred bytes of the first visit, first paint, ready to type, keystroke to painted in
+// a file of 10,000 lines, a tree of 100,000 files until it is usable, memory of the gateway with ten pages open. Prints them; what
+// does not depend on the machine is held against its bound: bytes and requests. `node tests/web/figures.mjs [FILES]`
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { Daemon } from '../integration/lib/daemon.mjs';
+import { scratch, smallProject } from '../integration/lib/project.mjs';
+import { launch, Person } from './lib/browser.mjs';
+import { manyFiles } from './lib/many-files.mjs';
+
+const FILES = Number(process.argv[2] ?? 100000);
+const BYTES_MAX = 400 * 1024;
+const REQUESTS_MAX = 40;
+const LINES = 10000;
+const KEYS = 300;
+const VISITS = 5;
+const PAGES = 10;
+
+const at = (values, share) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)];
+const print = (what, value) => console.log(`${what.padEnd(52)} ${value}`);
+
+/** Runs in the page before its scripts: when it could be typed into, in milliseconds from the navigation. */
+function watchReady() {
+  const look = () => {
+    const mirror = document.querySelector('.CodeMirror')?.CodeMirror;
+    if (mirror?.getValue() && !mirror.getOption('readOnly')) window.readyToType = performance.now();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+  const tree = () => (document.querySelector('[role=treeitem]') ? (window.treeThere = performance.now()) : requestAnimationFrame(tree));
+  requestAnimationFrame(tree);
+}
+
+async function firstVisit(browser, daemon) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  await page.addInitScript(watchReady);
+  const session = await context.newCDPSession(page);
+  let [bytes, requests] = [0, 0];
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+    requests += 1;
+  });
+  await session.send('Network.enable');
+  await page.goto(`${daemon.url}/#/work/README.md`, { waitUntil: 'load' });
+  await page.waitForFunction(() => window.readyToType && window.treeThere);
+  const times = await page.evaluate(() => ({ paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime, ready: window.readyToType, tree: window.treeThere }));
+  await context.close();
+  return { bytes, requests, ...times };
+}
+
+/** Times from a key to the frame that shows its letter. */
+async function keystrokes(browser, daemon) {
+  const person = await Person.at(browser, daemon, { hash: '#/work/long.ts' });
+  await person.page.getByRole('button', { name: 'Close long.ts' }).waitFor();
+  await person.cursor(LINES / 2);
+  await person.page.evaluate(() => {
+    window.times = [];
+    document.addEventListener('keydown', () => {
+      const began = performance.now();
+      requestAnimationFrame(() => setTimeout(() => window.times.push(performance.now() - began)));
+    }, true);
+  });
+  await person.page.keyboard.type('abcde fghi'.repeat(KEYS / 10), { delay: 30 });
+  const times = await person.page.evaluate(() => window.times);
+  await person.close();
+  return times;
+}
+
+function residentKiB(pid) {
+  return Number(fs.readFileSync(`/proc/${pid}/status`, 'utf8').match(/^VmRSS:\s+(\d+)/m)[1]);
+}
+
+async function memory(browser, daemon) {
+  const { pid } = await daemon.worker('gateway');
+  const before = residentKiB(pid);
+  const people = [];
+  for (let i = 0; i < PAGES; i += 1) people.push(await Person.at(browser, daemon, { hash: '#/work/README.md' }));
+  for (const person of people) await person.page.getByRole('button', { name: 'Close README.md' }).waitFor();
+  const after = residentKiB(pid);
+  for (const person of people) await person.close();
+  return after - before;
+}
+
+const line = (n) => `export const value${n} = compute(${n}, "text of line ${n}"); // and why\n`;
+
+async function measure(projectDir, body) {
+  const dataDir = scratch('data');
+  const daemon = new Daemon({ projectDir, dataDir });
+  const { browser, close } = await launch();
+  try {
+    await daemon.start();
+    await body(browser, daemon);
+    await close();
+    await daemon.stop();
+  } finally {
+    daemon.endNow();
+    daemon.removeScratch();
+    for (const directory of [projectDir, dataDir]) fs.rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+await measure(smallProject({ 'long.ts': Array.from({ length: LINES }, (_, i) => line(i)).join('') }), async (browser, daemon) => {
+  const visits = [];
+  for (let i = 0; i < VISITS; i += 1) visits.push(await firstVisit(browser, daemon));
+  const of = (name) => visits.map((visit) => visit[name]);
+  print('transferred at the first visit', `${(at(of('bytes'), 1) / 1024).toFixed(0)} KiB in ${at(of('requests'), 1)} requests`);
+  print('first paint (median, most)', `${at(of('paint'), 0.5).toFixed(0)} ms, ${at(of('paint'), 1).toFixed(0)} ms`);
+  print('ready to type (median, most)', `${at(of('ready'), 0.5).toFixed(0)} ms, ${at(of('ready'), 1).toFixed(0)} ms`);
+  const times = await keystrokes(browser, daemon);
+  print(`keystroke to painted, ${LINES} lines (p50, p95, most)`, `${[0.5, 0.95, 1].map((share) => at(times, share).toFixed(1)).join(', ')} ms`);
+  print(`memory of the gateway with ${PAGES} pages more`, `${((await memory(browser, daemon)) / 1024).toFixed(1)} MiB`);
+  assert.ok(at(of('bytes'), 1) > 0 && at(of('bytes'), 1) <= BYTES_MAX, `the first visit transfers at most ${BYTES_MAX} bytes`);
+  assert.ok(at(of('requests'), 1) <= REQUESTS_MAX, `in at most ${REQUESTS_MAX} requests`);
+});
+
+const many = smallProject();
+manyFiles(many, FILES);
+await measure(many, async (browser, daemon) => {
+  const visits = [];
+  for (let i = 0; i < VISITS; i += 1) visits.push(await firstVisit(browser, daemon));
+  print(`a tree of ${FILES} files until usable (median, most)`, `${at(visits.map(({ tree }) => tree), 0.5).toFixed(0)} ms, ${at(visits.map(({ tree }) => tree), 1).toFixed(0)} ms`);
+});
