@@ -10,6 +10,7 @@
 
 #include "common/base/file_io.h"
 #include "common/settings/envfile.h"
+#include "common/settings/nearest.h"
 #include "common/settings/settings_paths.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -64,59 +65,16 @@ void candidates_forget(struct candidate candidates[SETTING_COUNT])
 
 /* ---- lines ---- */
 
-/* Letters to change, add or take away to make one name of the other (Levenshtein). */
-static size_t distance(struct str a, const char *b)
-{
-	size_t row[64];
-	size_t n = strlen(b);
-
-	if (n >= 64)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a.len; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			size_t best = corner + (a.ptr[i - 1] != b[j - 1]);
-
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
-/* The setting that `key` may be a misspelling of, or NULL. */
-static const char *nearest_setting(struct str key)
-{
-	const char *nearest = NULL;
-	size_t best = key.len > 64 ? 0 : key.len / 4 + 1;
-
-	for (int i = 0; i < SETTING_COUNT; i++) {
-		size_t d = distance(key, setting_info((enum setting_id)i)->name);
-
-		if (d < best || (d == best && !nearest && best > 0)) {
-			best = d;
-			nearest = setting_info((enum setting_id)i)->name;
-		}
-	}
-	return nearest;
-}
-
 static void unknown_key(struct file *f, struct str key, int line)
 {
-	const char *nearest = nearest_setting(key);
+	struct nearest nearest = {.word = key};
 
-	if (nearest)
+	for (int i = 0; i < SETTING_COUNT; i++)
+		nearest_offer(&nearest, setting_info((enum setting_id)i)->name);
+	if (nearest.name)
 		buf_printf(&f->warnings,
 			"%s line %d: unknown setting %.*s; is %s meant?\n", f->path, line,
-			(int)(key.len > 64 ? 64 : key.len), key.ptr, nearest);
+			(int)(key.len > 64 ? 64 : key.len), key.ptr, nearest.name);
 	else if (f->source == SETTING_CONFIG_FILE)
 		buf_printf(&f->warnings, "%s line %d: unknown setting %.*s\n", f->path,
 			line, (int)(key.len > 64 ? 64 : key.len), key.ptr);

@@ -262,10 +262,8 @@ static int choose_sources(struct logs_view *v, const struct options *o, const ch
 	for (int i = 0; i < o->operand_count; i++) {
 		const char *name = o->operands[i];
 
-		if (worker_by_name(str_of(name)) < 0 &&
-			strcmp(name, SUPERVISOR_NAME) != 0)
-			return paigectl_fail(
-				PAIGECTL_USAGE, "there is no worker \"%s\"", name);
+		if (paigectl_check_worker(name, SUPERVISOR_NAME) != 0)
+			return PAIGECTL_USAGE;
 		add_source(v, dir, name);
 	}
 	if (v->count > 0)

@@ -1,6 +1,5 @@
 /* command_restart.c - paigectl restart and stop. */
 #include "proto/codec/messages.h"
-#include "proto/tables/workers.h"
 #include "supervisor/paigectl/paigectl.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -16,17 +15,6 @@
 #define STOP_MS 60000
 #define ASK_MS 10000
 
-static bool known_worker(struct str name)
-{
-	if (worker_by_name(name) >= 0)
-		return true;
-	paigectl_fail(0, "there is no worker \"%.*s\". There are:", STR_ARG(name));
-	for (int i = 0; i < WORKER_COUNT; i++)
-		fprintf(stderr, "  %-14s %s\n", worker_infos[i].name,
-			worker_infos[i].does);
-	return false;
-}
-
 static int64_t took_ms(yyjson_doc *doc)
 {
 	return yyjson_get_sint(yyjson_obj_get(yyjson_doc_get_root(doc), "took_ms"));
@@ -34,26 +22,24 @@ static int64_t took_ms(yyjson_doc *doc)
 
 int paigectl_restart(const struct options *o)
 {
-	struct str worker = str_of(o->operand_count > 0 ? o->operands[0] : "all");
+	const char *worker = o->operand_count > 0 ? o->operands[0] : "all";
 	struct ctl_request request = {.command = CTL_RESTART, .has_command = true};
 	struct daemon_place place;
 	struct buf json = {0};
 	yyjson_doc *doc = NULL;
 	int code;
 
-	if (!str_is(worker, "all")) {
-		if (!known_worker(worker))
-			return PAIGECTL_USAGE;
-		request.worker = worker;
-	}
+	if (paigectl_check_worker(worker, "all") != 0)
+		return PAIGECTL_USAGE;
+	if (strcmp(worker, "all") != 0)
+		request.worker = str_of(worker);
 	code = place_find(o, &place);
 	proto_encode(ctl_request_type(), &request, &json);
 	if (code == 0)
 		code = client_ask(&place, buf_str(&json), RESTART_MS, &doc);
 	if (code == 0)
-		printf("%.*s restarted, ready after %" PRId64 " ms\n",
-			STR_ARG(request.worker.ptr ? worker : STR_LIT("all workers")),
-			took_ms(doc));
+		printf("%s restarted, ready after %" PRId64 " ms\n",
+			request.worker.ptr ? worker : "all workers", took_ms(doc));
 	yyjson_doc_free(doc);
 	buf_free(&json);
 	place_free(&place);

@@ -9,7 +9,6 @@
  * interrupted, the daemon ends, or nobody reads what we write.
  */
 #include "proto/codec/messages.h"
-#include "proto/tables/workers.h"
 #include "supervisor/paigectl/paigectl.h"
 #include <errno.h>
 #include <poll.h>
@@ -137,9 +136,8 @@ static void follow(struct tap_view *v, int fd)
 static int check_names(const struct options *o)
 {
 	for (int i = 0; i < o->operand_count; i++)
-		if (worker_by_name(str_of(o->operands[i])) < 0)
-			return paigectl_fail(PAIGECTL_USAGE, "there is no worker \"%s\"",
-				o->operands[i]);
+		if (paigectl_check_worker(o->operands[i], NULL) != 0)
+			return PAIGECTL_USAGE;
 	return 0;
 }
 

@@ -2,6 +2,8 @@
 #include "supervisor/paigectl/paigectl.h"
 #include "common/base/alloc.h"
 #include "common/base/file_io.h"
+#include "common/settings/nearest.h"
+#include "proto/tables/workers.h"
 
 #include "paige-config.h"
 #include <stdarg.h>
@@ -23,6 +25,27 @@ int paigectl_fail(int code, const char *format, ...)
 	buf_free(&shown);
 	free(text);
 	return code;
+}
+
+int paigectl_check_worker(const char *name, const char *also)
+{
+	struct nearest nearest = {.word = str_of(name)};
+
+	if (worker_by_name(str_of(name)) >= 0 || (also && strcmp(name, also) == 0))
+		return PAIGECTL_DONE;
+	for (int i = 0; i < WORKER_COUNT; i++)
+		nearest_offer(&nearest, worker_infos[i].name);
+	if (also)
+		nearest_offer(&nearest, also);
+	if (nearest.name)
+		return paigectl_fail(PAIGECTL_USAGE,
+			"there is no worker \"%s\"; is \"%s\" meant?", name,
+			nearest.name);
+	paigectl_fail(PAIGECTL_USAGE, "there is no worker \"%s\". There are:", name);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		fprintf(stderr, "  %-14s %s\n", worker_infos[i].name,
+			worker_infos[i].does);
+	return PAIGECTL_USAGE;
 }
 
 static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
@@ -79,6 +102,23 @@ static int run(enum command_id command, int argc, char **argv)
 	return commands[command](&options);
 }
 
+static int unknown_command(const char *name)
+{
+	struct nearest nearest = {.word = str_of(name)};
+
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		if (commands[i])
+			nearest_offer(&nearest, command_infos[i].name);
+	if (nearest.name)
+		return paigectl_fail(PAIGECTL_USAGE,
+			"there is no command \"%s\"; is \"%s\" meant?\nTry `paigectl "
+			"--help`.",
+			name, nearest.name);
+	paigectl_fail(PAIGECTL_USAGE, "there is no command \"%s\"", name);
+	print_commands(stderr);
+	return PAIGECTL_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	int command;
@@ -99,10 +139,7 @@ int main(int argc, char **argv)
 		return PAIGECTL_DONE;
 	}
 	command = command_by_name(argv[1]);
-	if (command < 0) {
-		paigectl_fail(PAIGECTL_USAGE, "there is no command \"%s\"", argv[1]);
-		print_commands(stderr);
-		return PAIGECTL_USAGE;
-	}
+	if (command < 0)
+		return unknown_command(argv[1]);
 	return run((enum command_id)command, argc - 1, argv + 1);
 }

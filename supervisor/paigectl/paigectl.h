@@ -38,6 +38,10 @@ int paigectl_tap(const struct options *o);
 int paigectl_fail(int code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Whether `name` is a worker, or `also` unless that is NULL. PAIGECTL_DONE; or
+ * PAIGECTL_USAGE, after having said what may be meant. */
+int paigectl_check_worker(const char *name, const char *also);
+
 /* ---- client.c: the supervisor ---- */
 
 struct daemon_place {

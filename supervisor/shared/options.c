@@ -1,6 +1,7 @@
 /* options.c - see options.h. */
 #include "supervisor/shared/options.h"
 
+#include "common/settings/nearest.h"
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
@@ -86,6 +87,22 @@ static void add(struct options *o, const struct getopt_tables *t, int letter)
 	}
 }
 
+/* A word that is no long option of the command, with or without "=" and an argument. */
+static void tell_unknown(
+	const struct getopt_tables *t, const char *word, struct buf *problem)
+{
+	struct nearest nearest = {0};
+
+	buf_printf(problem, "no such option: %s", word);
+	if (strncmp(word, "--", 2) != 0)
+		return;
+	nearest.word = (struct str){word + 2, strcspn(word + 2, "=")};
+	for (int i = 0; i < t->count; i++)
+		nearest_offer(&nearest, t->infos[i]->name);
+	if (nearest.name)
+		buf_printf(problem, "; is --%s meant?", nearest.name);
+}
+
 int options_read(struct options *o, enum command_id command, int argc, char **argv,
 	struct buf *problem)
 {
@@ -104,9 +121,11 @@ int options_read(struct options *o, enum command_id command, int argc, char **ar
 		if (letter == '?') {
 			if (optopt && !strchr(t.letters, optopt))
 				buf_printf(problem, "no such option: -%c", optopt);
+			else if (optopt)
+				buf_printf(problem, "%s: the option takes no argument",
+					argv[optind - 1]);
 			else
-				buf_printf(
-					problem, "no such option: %s", argv[optind - 1]);
+				tell_unknown(&t, argv[optind - 1], problem);
 			return -EINVAL;
 		}
 		add(o, &t, letter);

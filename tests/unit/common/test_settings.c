@@ -1,5 +1,6 @@
 /* Settings: the format of files, precedence, rules, directories (FR-005, FR-006). */
 #include "common/settings/envfile.h"
+#include "common/settings/nearest.h"
 #include "common/settings/settings.h"
 #include "common/settings/settings_paths.h"
 #include "common/settings/settings_snapshot.h"
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -525,6 +527,44 @@ END_TEST
 
 /* ---- warnings ---- */
 
+#define LONG_NAME "012345678901234567890123456789012345678901234567890123456789abc"
+
+static const struct {
+	const char *word, *names[4], *nearest;
+} words[] = {
+	{"logs", {"list", "logs"}, "logs"},
+	{"lgos", {"list", "logs"}, "logs"}, /* two letters changed places */
+	{"stats", {"status", "stop"}, "status"},
+	{"stauts", {"stop", "status", "restart"}, "status"},
+	{"gatway", {"fswatch", "gateway"}, "gateway"},
+	{"resart", {"start", "restart"}, "restart"},
+	{"cat", {"bat", "rat"}, "bat"}, /* as near: the first one */
+	{"top", {"tap"}, "tap"},
+	{"x", {"a", "b"}, NULL}, /* every letter is another */
+	{"ab", {"xy"}, NULL},
+	{"", {"a", ""}, NULL},
+	{"nonsense", {"status", "stop"}, NULL},
+	{"LOGS", {"logs"}, NULL},
+	{LONG_NAME, {LONG_NAME}, LONG_NAME},
+	{LONG_NAME "x", {LONG_NAME}, LONG_NAME},
+	{LONG_NAME "xy", {LONG_NAME}, NULL}, /* longer than any that is compared */
+	{LONG_NAME, {LONG_NAME "x"}, NULL},
+};
+
+START_TEST(misspelt_words_find_the_nearest_name)
+{
+	struct nearest nearest = {.word = str_of(words[_i].word)};
+
+	for (size_t i = 0; i < 4 && words[_i].names[i]; i++)
+		nearest_offer(&nearest, words[_i].names[i]);
+	if (words[_i].nearest)
+		ck_assert_ptr_nonnull(nearest.name);
+	ck_assert_msg(words[_i].nearest ? strcmp(nearest.name, words[_i].nearest) == 0
+					: !nearest.name,
+		"%s: %s", words[_i].word, nearest.name ? nearest.name : "none");
+}
+END_TEST
+
 START_TEST(misspelt_settings_are_named)
 {
 	struct settings s;
@@ -829,6 +869,7 @@ int main(void)
 	tcase_add_test(tests, all_problems_are_in_one_list);
 	tcase_add_test(tests, a_secret_is_never_shown);
 	tcase_add_test(tests, a_worker_may_lack_the_secret);
+	tcase_add_loop_test(tests, misspelt_words_find_the_nearest_name, 0, COUNT(words));
 	tcase_add_test(tests, misspelt_settings_are_named);
 	tcase_add_test(tests, a_malformed_config_file_is_a_problem);
 	tcase_add_test(tests, an_unreadable_dotenv_is_a_problem);
