@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
 import { WORKERS } from './lib/daemon.mjs';
+import { Guard } from './lib/guard.mjs';
 import { signal } from './lib/processes.mjs';
 import { exchange, request } from './lib/raw-http.mjs';
 import { closeFrame, RawWebSocket } from './lib/raw-websocket.mjs';
@@ -395,4 +396,31 @@ waiting('a client that ends its side gets what takes long, too, and one that lea
   process.kill(pid, 'SIGCONT');
   await until('the end', () => waits.readableEnded);
   assert.match(waits.received, /"result"/);
+});
+
+waiting('clients that ask and do not read: the gateway holds a bounded amount for them, serves the others, and disconnects them', async (t) => {
+  const daemon = await t.daemon();
+  const guard = await Guard.create(daemon, 'interview', 'read-by-nobody', {});
+  await guard.event({ type: 'start' });
+  for (let i = 0; i < 48; i += 1) await guard.event({ type: 'candidate_message', text: `${i} ${'x'.repeat(65000)}` });
+  const get = `GET ${guard.path}/events HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`;
+  const metric = async (name) => Number((await exchange(daemon, request(daemon, 'GET', '/metrics'))).body.match(new RegExp(`^${name} (\\d+)$`, 'm'))[1]);
+  const { pid } = daemon.worker('gateway');
+  const memory = () => Number(fs.readFileSync(`/proc/${pid}/status`, 'utf8').match(/^VmRSS:\s*(\d+)/m)[1]) / 1024;
+  const before = memory();
+  let most = 0;
+  const deaf = Array.from({ length: 60 }, () => {
+    const socket = net.connect(daemon.port, '127.0.0.1').pause();
+    socket.on('error', () => {}).write(get.repeat(10)); // several times what the sockets hold
+    return socket;
+  });
+  await until('they are disconnected', async () => {
+    most = Math.max(most, memory());
+    return (await metric('paige_http_slow_total')) >= deaf.length;
+  }, { every: 100 });
+  await until('nothing is left of them', async () => (await metric('paige_http_connections')) <= 1);
+  assert.ok(most < before + 64 + 60 || process.env.ASAN_OPTIONS, `${most} MiB, ${before} before`);
+  await until('it is logged', () => /clients that did not read their answers were disconnected/.test(daemon.log('gateway')));
+  assert.equal(daemon.worker('gateway').pid, pid, 'it is the same gateway');
+  for (const socket of deaf) socket.destroy();
 });

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define SWEEP_SECONDS 5
-/* Requests that held so much together leave memory behind that is given back. */
+/* Requests and answers that held so much together leave memory behind that is given back. */
 #define TIDY_BYTES (16u * 1024 * 1024)
 #define RELIEF_MS 250
 #define MAX_LISTENERS 8
@@ -35,6 +35,10 @@ struct http_conns {
 	TAILQ_HEAD(, http_conn) strangers; /* the oldest first */
 	size_t stranger_count;
 	size_t stranger_held;
+	TAILQ_HEAD(, http_conn)
+	unread_by;     /* who has read nothing for the longest time first */
+	size_t unread; /* of all connections */
+	size_t cut_readers, cut_bytes; /* since the last look */
 	struct event *sweep;
 	struct event *half_closed; /* pending while there is such a client */
 	struct event *relief;
@@ -43,7 +47,7 @@ struct http_conns {
 	struct evconnlistener *listeners[MAX_LISTENERS];
 	size_t listener_count;
 	size_t held;	  /* of all connections */
-	size_t held_most; /* since memory was last given back */
+	size_t held_most; /* with unread, since memory was last given back */
 	uint64_t *connections;
 	uint64_t *slow;
 };
@@ -61,12 +65,17 @@ static void drop_conn(struct http_conns *conns, struct http_conn *conn)
 	conn->held = 0;
 }
 
+static void note_most(struct http_conns *conns)
+{
+	if (conns->held + conns->unread > conns->held_most)
+		conns->held_most = conns->held + conns->unread;
+}
+
 static void hold(struct http_conns *conns, struct http_conn *conn, size_t bytes)
 {
 	conn->held += bytes;
 	conns->held += bytes;
-	if (conns->held > conns->held_most)
-		conns->held_most = conns->held;
+	note_most(conns);
 	if (conn->stranger)
 		conns->stranger_held += bytes;
 }
@@ -92,14 +101,19 @@ static bool overdue(const struct http_conn *conn)
 	return conn->reading && ms > HTTP_REQUEST_DEADLINE_MS;
 }
 
-/* The allocator would keep what many large requests took. */
+/* The allocator would keep what many large requests and answers took. */
 static void tidy(struct http_conns *conns)
 {
-	if (conns->held_most < TIDY_BYTES || conns->held > conns->held_most / 4)
+	const size_t now = conns->held + conns->unread;
+
+	if (conns->held_most < TIDY_BYTES || now > conns->held_most / 4)
 		return;
-	conns->held_most = conns->held;
+	conns->held_most = now;
 	malloc_trim(0);
 }
+
+static void cut_unread(struct http_conns *conns);
+static void tell_cut_readers(struct http_conns *conns);
 
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
@@ -111,6 +125,8 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	LIST_FOREACH(conn, &conns->all, link)
 	if (overdue(conn))
 		cut(conns, conn);
+	cut_unread(conns);
+	tell_cut_readers(conns);
 	tidy(conns);
 	if (LIST_EMPTY(&conns->all))
 		event_del(conns->sweep);
@@ -161,10 +177,30 @@ static void pause_accepting(struct http_conns *conns)
 	event_add_ms(conns->relief, RELIEF_MS);
 }
 
+/* ---- answers that are not read ---- */
+
+/* So many bytes of the answer are left. Its body lies in one piece, which is there as a whole
+ * until the last byte is gone. */
+static void note_unread(struct http_conns *conns, struct http_conn *conn, size_t left)
+{
+	const size_t size = left > 0 && left < conn->unread ? conn->unread : left;
+
+	if (conn->unread > 0)
+		TAILQ_REMOVE(&conns->unread_by, conn, unread_link);
+	if (size > 0)
+		TAILQ_INSERT_TAIL(&conns->unread_by, conn, unread_link);
+	conns->unread += size;
+	conns->unread -= conn->unread;
+	conn->unread = size;
+	conn->unread_since = clock_mono();
+	note_most(conns);
+}
+
 static void forget(struct http_conns *conns, struct http_conn *conn)
 {
 	http_conn_prove(conns, conn);
 	drop_conn(conns, conn);
+	note_unread(conns, conn, 0);
 	event_free(conn->watch);
 	http_head_free(&conn->head);
 	conns->by_fd[conn->fd] = NULL;
@@ -211,6 +247,57 @@ static void turn_away(struct http_conns *conns, struct http_conn *conn)
 	http_conn_prove(conns, conn);
 	conn->refused = true;
 	cut(conns, conn);
+}
+
+static void cut_reader(struct http_conns *conns, struct http_conn *conn)
+{
+	conns->cut_readers++;
+	conns->cut_bytes += conn->unread;
+	++*conns->slow;
+	note_unread(conns, conn, 0);
+	turn_away(conns, conn);
+}
+
+/* Anybody can make us cut many, so they are logged together. */
+static void tell_cut_readers(struct http_conns *conns)
+{
+	if (conns->cut_readers == 0)
+		return;
+	log_warn("clients that did not read their answers were disconnected", "clients",
+		"%zu", conns->cut_readers, "bytes", "%zu", conns->cut_bytes, NULL);
+	conns->cut_readers = conns->cut_bytes = 0;
+}
+
+/* Those who have read nothing for too long. */
+static void cut_unread(struct http_conns *conns)
+{
+	const struct mono now = clock_mono();
+	struct http_conn *conn;
+
+	while ((conn = TAILQ_FIRST(&conns->unread_by)) &&
+		mono_diff_ms(now, conn->unread_since) > HTTP_UNREAD_SECONDS * 1000)
+		cut_reader(conns, conn);
+}
+
+/* An answer was added, or the kernel has taken some of it. A stream has bounds of its own. */
+static void on_output(
+	struct evbuffer *output, const struct evbuffer_cb_info *info, void *arg)
+{
+	struct http_conns *conns = the_conns;
+	struct bufferevent *bev = arg;
+	int fd = bufferevent_getfd(bev);
+	struct http_conn *conn;
+
+	(void)info;
+	if (!conns || fd < 0 || fd > conns->limit)
+		return;
+	conn = conns->by_fd[fd];
+	if (!conn || conn->refused)
+		return;
+	note_unread(conns, conn, conn->streaming ? 0 : evbuffer_get_length(output));
+	while (conns->unread > HTTP_MAX_UNREAD_BYTES &&
+		TAILQ_FIRST(&conns->unread_by) != conn)
+		cut_reader(conns, TAILQ_FIRST(&conns->unread_by));
 }
 
 /* The one that came first goes, unless it is being answered. */
@@ -499,6 +586,7 @@ struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *a
 	bufferevent_set_max_single_read(bev, READ_BYTES);
 	bufferevent_set_max_single_write(bev, READ_BYTES);
 	evbuffer_add_cb(bufferevent_get_input(bev), on_input, bev);
+	evbuffer_add_cb(bufferevent_get_output(bev), on_output, bev);
 	return bev;
 }
 
@@ -521,8 +609,10 @@ static void set_streaming(struct http_conn *conn, bool streaming)
 	struct bufferevent *bev = evhttp_connection_get_bufferevent(conn->ev);
 
 	conn->streaming = streaming;
-	if (streaming)
+	if (streaming) {
 		event_add(conn->watch, NULL);
+		note_unread(the_conns, conn, 0);
+	}
 	bufferevent_set_timeouts(
 		bev, streaming ? NULL : &idle, streaming ? &stall : &idle);
 }
@@ -650,6 +740,7 @@ struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_f
 	LIST_INIT(&conns->all);
 	TAILQ_INIT(&conns->arrived);
 	TAILQ_INIT(&conns->strangers);
+	TAILQ_INIT(&conns->unread_by);
 	if (!conns->by_fd || !conns->sweep || !conns->relief || !conns->arrival ||
 		!conns->half_closed) {
 		http_conns_free(conns);

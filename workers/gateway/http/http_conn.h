@@ -31,6 +31,12 @@
 /* Bytes of all requests together that are being received or answered: who may connect is
  * judged when a request is complete, and until then anybody may send one. */
 #define HTTP_MAX_HELD_BYTES (128u * 1024 * 1024)
+/* Bytes of all plain answers together that the kernel has not taken as a whole, because their
+ * clients do not read; above it the client goes that has read nothing for the longest time.
+ * evhttp answers the next request of a connection after that, so each has one answer. */
+#define HTTP_MAX_UNREAD_BYTES (64u * 1024 * 1024)
+/* How long a client may read nothing of an answer that waits for it. */
+#define HTTP_UNREAD_SECONDS 20
 
 struct http_conn {
 	LIST_ENTRY(http_conn) link;
@@ -45,10 +51,13 @@ struct http_conn {
 	bool gone;	  /* the client has gone while it was being sent a stream */
 	bool streaming;	  /* its answer is a stream */
 	struct mono reading_since;
-	size_t held;	     /* bytes of the request that is being received or answered */
-	struct event *watch; /* see on_watched */
-	struct http_head head; /* of the request that is being received */
-	bool refused;	       /* answered already, and nothing more is read of it */
+	size_t held;   /* bytes of the request that is being received or answered */
+	size_t unread; /* bytes of a plain answer of which the kernel has not taken all */
+	struct mono unread_since;	    /* the kernel took some, or the answer came */
+	TAILQ_ENTRY(http_conn) unread_link; /* while there are such bytes */
+	struct event *watch;		    /* see on_watched */
+	struct http_head head;		    /* of the request that is being received */
+	bool refused; /* answered already, and nothing more is read of it */
 	struct access_peer peer;
 	bool stranger; /* nothing proves yet that it may connect */
 	TAILQ_ENTRY(http_conn) stranger_link;
