@@ -1,20 +1,20 @@
 /*
- * bus_nng_threads.h - how nng's threads are placed. Called by bus.c.
+ * bus_nng_threads.h - decides on which processor nng's threads run. Called by bus.c.
  *
  * A message passes from the sender's loop through the other side's poll and task threads
  * to its loop, and nng 1.5.2 has no setting for any of them. Left alone, every step wakes
  * a thread on another processor, and of the two task threads per processor each
- * completion wakes one whose work was done by another. Measured, a call between two
- * workers takes less than half the time, and of the processors, when
+ * completion wakes one whose work was done by another. In measurements a call between two
+ * workers took less than half the time, and less than half the processor time, when
  *
- * - the threads of all workers of a daemon share one processor, so that handing on is a
- *   switch and not an interrupt (the loops run where they like, or there: bus_affinity.c);
+ * - the threads of all workers of a daemon share one processor, so that a hand-over is a
+ *   context switch and not an interrupt (the loops run where they like, or there: bus_affinity.c);
  * - one task thread works and the others sleep;
  * - that one is a batch thread (SCHED_BATCH): nng wakes it while holding the locks that
  *   it needs, and it only runs into them when it gets the processor at once.
  *
- * Nothing in nng's paths that we use waits inside a task for another task, so one is
- * enough; should it ever stand still, the watch wakes the others for good.
+ * In the paths of nng that we use no task waits for another task, so one thread is enough.
+ * If it ever stalls, bus_nng_threads_watch wakes the others for good.
  */
 #ifndef PAIGE_COMMON_BUS_BUS_NNG_THREADS_H
 #define PAIGE_COMMON_BUS_BUS_NNG_THREADS_H
@@ -23,11 +23,11 @@
 #include <stdint.h>
 
 /* Makes nng start its threads, once per process; the same `seed` gives the same
- * processor. What cannot be had is left as nng does it. */
+ * processor. Where the system refuses, nng's own placement stays. */
 void bus_nng_threads_make(uint64_t seed);
-/* The calling thread runs where nng's threads do. False when that cannot be had. */
+/* Moves the calling thread to the processor of nng's threads. False if the system refuses. */
 bool bus_nng_threads_join(void);
-/* Every second: true when the threads stood still and were all woken just now. */
+/* Call every second. True if the threads had stalled and were all woken just now. */
 bool bus_nng_threads_watch(void);
 
 #endif

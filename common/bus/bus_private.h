@@ -1,21 +1,21 @@
 /*
- * bus_private.h - the state of one bus, shared by bus*.c and nobody else.
+ * bus_private.h - the state of one bus. Only bus*.c includes it.
  *
  *   bus.c            open, start, drain, the tick, statistics
  *   bus_call.c       calls: made, refused, delivered
  *   bus_peer.c       the connection to one owner, its queue, repeats and deadlines
- *   bus_outgoing.c   one message under way to an owner, and its reply
+ *   bus_outgoing.c   one message in flight to an owner, and its reply
  *   bus_wait.c       calls from other threads
  *   bus_reply_slot.c where requests arrive and replies leave
- *   bus_serve.c      requests: read, ordered, begun
+ *   bus_serve.c      requests: read, put in order, started
  *   bus_answer.c     replies: collected, sent
  *   bus_publish.c    our events
  *   bus_subscribe.c  the events of others
- *   bus_canary.c     whether our listeners still listen
- *   bus_tap.c        copies for whoever wants to look
- *   bus_affinity.c       whether the loop is bound to a processor
+ *   bus_canary.c     checks that our listeners still accept connections
+ *   bus_tap.c        copies of messages for `paigectl tap`
+ *   bus_affinity.c   whether the loop is bound to a processor
  *
- * Without state of the bus: bus_nng.c and bus_nng_threads.c (nng), loop_post.c (threads to
+ * These have no state of the bus: bus_nng.c and bus_nng_threads.c (nng), loop_post.c (threads to
  * the loop), and the pure bus_batching.c, bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
  */
 #ifndef PAIGE_COMMON_BUS_BUS_PRIVATE_H
@@ -33,15 +33,15 @@
 
 #define BUS_TICK_MS 1000
 
-/* What a caller keeps to, and an owner relies on: calls of a batch, and lone calls under
- * way to one owner. */
+/* Limits that every caller keeps and every owner enforces: calls in one batch, and calls
+ * outside batches in flight to one owner. */
 #define BUS_BATCH_CALLS 256
 #define BUS_ALONE_MAX 128
 
 /* ---- calling ---- */
 
 struct bus_call {
-	struct bus_call *next; /* in the list that it waits in */
+	struct bus_call *next; /* in the list in which it waits */
 	enum method method;
 	enum bus_status failed; /* what to deliver when it never left */
 	struct mono deadline;
@@ -58,7 +58,7 @@ struct bus_calls {
 	unsigned count;
 };
 
-/* One message under way to an owner: a batch, or a call that travels alone. */
+/* A message in flight to an owner: a batch, or a call that travels alone. */
 struct bus_outgoing {
 	struct bus_exchange exchange;
 	struct bus_peer *peer;
@@ -113,8 +113,8 @@ struct bus_batch {
 	struct bus_reception *reply_slot; /* where to reply; NULL until the caller asks */
 	struct bus_batch *next;		  /* in server.yielded */
 	bool held;			  /* comes after one that has not come yet */
-	bool yielded; /* its slice of the loop is over; goes on in the next turn */
-	bool reading; /* a large call of it is read on the thread; then it goes on */
+	bool yielded; /* used up its slice of the loop; continues in the next turn */
+	bool reading; /* waits for the thread to decode a large call */
 	bool running, begun;	    /* in its loop; every record was begun */
 	unsigned pending;	    /* begun and not answered */
 	struct bus_answer *answers; /* of the calls begun, answered or not */
@@ -127,10 +127,10 @@ struct bus_batch {
 	bool finished;		     /* the last part was sent */
 };
 
-/* What this owner knows of one caller. */
+/* What this owner knows about one caller. */
 struct bus_caller {
 	struct bus_order order;
-	/* Of all that it asked for and that is not over, also by an earlier process. */
+	/* Of all its unfinished calls, including those of its earlier process. */
 	size_t bytes;
 	unsigned calls, alone;
 	struct bus_batch *batches[BUS_WINDOW]; /* by seq modulo */
@@ -184,7 +184,7 @@ struct bus_subscription {
 	void *arg;
 };
 
-/* What comes from one publisher. */
+/* The events of one publisher. */
 struct bus_feed {
 	struct bus *bus;
 	enum worker_id from;
@@ -262,8 +262,8 @@ struct bus {
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108]);
 
-/* True when what a peer did wrong may be logged, at most once a second: a worker that was
- * taken over must not fill the logs of others. *more: how often it was not. */
+/* True if a peer's mistake may be logged now, at most once a second, so that a compromised
+ * worker cannot fill the logs of others. *more: how many were suppressed since. */
 bool bus_may_complain(struct bus *bus, unsigned *more);
 
 /* bus_call.c */
@@ -291,7 +291,7 @@ void bus_outgoing_put(struct bus_outgoing *outgoing);
 void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now);
 
 /* bus_affinity.c */
-/* For each message with calls: to `with` or from it. */
+/* Call for each message with calls that goes to `with` or comes from it. */
 void bus_affinity_request(struct bus *bus, enum worker_id with, size_t request_bytes);
 void bus_affinity_tick(struct bus *bus);
 /* Both loops are bound to the same processor now. */
@@ -299,11 +299,12 @@ bool bus_affinity_shared(const struct bus *bus, enum worker_id other);
 
 /* bus_reply_slot.c */
 void bus_serve_start(struct bus *bus);
-/* Enough reply slots wait for requests; every second, and whenever one is taken. */
+/* Keeps enough reply slots waiting for requests. Call every second, and whenever one is
+ * taken. */
 void bus_serve_tick(struct bus *bus);
 /* Gives a reply slot back without a reply; NULL does nothing. */
 void bus_serve_drop_reply_slot(struct bus *bus, struct bus_reception *reply_slot);
-/* nng has the reply in hand. */
+/* The reply was handed to nng. */
 void bus_serve_answered(struct bus *bus, struct bus_reception *reply_slot);
 
 /* bus_serve.c */
@@ -311,8 +312,8 @@ int bus_serve_open(struct bus *bus);
 /* A request has arrived; takes both. */
 void bus_serve_take(
 	struct bus *bus, struct nng_msg *message, struct bus_reception *reply_slot);
-/* Begins what is left of the batch as far as a part of the reply and its slice of time
- * reach. */
+/* Starts the remaining calls of the batch, until a part of the reply is full or its slice of
+ * time is over. */
 void bus_batch_run(struct bus_batch *batch);
 void bus_batch_free(struct bus_batch *batch);
 /* The request is not needed any more. */
@@ -325,18 +326,18 @@ void bus_batch_call_over(struct bus_batch *batch);
 size_t bus_answer_expect(struct bus_batch *batch, uint64_t id);
 /* Sends what is due of the reply. May free the batch. */
 void bus_batch_flush(struct bus_batch *batch);
-/* Tells the caller to send it once more. */
+/* Asks the caller to send the batch again. */
 void bus_batch_send_back(struct bus_batch *batch);
-/* Sends the last part once more. */
+/* Sends the last part again. */
 void bus_batch_repeat(struct bus_batch *batch);
-/* The last part has arrived: what is kept to repeat it goes. */
+/* The last part has arrived: frees what was kept for repeating it. */
 void bus_batch_forget_sent(struct bus_batch *batch);
 void bus_answer_late(struct bus_request *request);
 
 /* bus_publish.c */
 int bus_publish_open(struct bus *bus);
 void bus_publish_tick(struct bus *bus);
-/* Sends the events that wait. Before answers and calls that were made after them. */
+/* Sends the queued events. Call before sending answers and calls that were made later. */
 void bus_publish_flush(struct bus *bus);
 
 #define BUS_BEACON "bus/beacon"
@@ -345,7 +346,7 @@ void bus_publish_flush(struct bus *bus);
 int bus_subscribe_open(struct bus *bus);
 void bus_subscribe_tick(struct bus *bus, struct mono now);
 
-/* bus_tap.c; each does nothing while nobody looks. */
+/* bus_tap.c; each does nothing while no tap is open. */
 void bus_tap_call(const struct bus_request *request, struct str method);
 void bus_tap_answer(const struct bus_request *request, bool ok, struct str body);
 void bus_tap_failure(

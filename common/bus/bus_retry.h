@@ -1,5 +1,6 @@
 /*
- * bus_retry.h - what becomes of a call whose owner went away. Pure; used by bus_peer.c.
+ * bus_retry.h - decides what happens to a call whose owner went away. Pure; used by
+ * bus_peer.c and bus_outgoing.c.
  */
 #ifndef PAIGE_COMMON_BUS_BUS_RETRY_H
 #define PAIGE_COMMON_BUS_BUS_RETRY_H
@@ -22,7 +23,7 @@ enum bus_fate bus_fate_of(
 #define BUS_PAUSE_MAX_MS 200
 int bus_pause_ms(unsigned failures);
 
-/* Code and message for a person of a status that the bus itself made; static text. */
+/* Error code, and message for a person, of a status that the bus itself made. Static text. */
 const char *bus_failure_code(enum bus_status status);
 #define BUS_FAILURE_SIZE 160
 void bus_failure_text(

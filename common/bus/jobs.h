@@ -1,9 +1,9 @@
 /*
- * jobs.h - a thread beside a worker's loop, for what blocks on the disk or takes long.
+ * jobs.h - a thread beside a worker's loop, for work that blocks on the disk or takes long.
  *
- * Jobs run one after the other in the order in which they were given; when one is done
- * its `done` is called on the loop. The thread is started with the first job, after the
- * process was confined, so that it is confined too.
+ * Jobs run one after another, in the order in which they were added; `done` is called on
+ * the loop. The first job starts the thread. By then the process is confined, and so is the
+ * thread.
  */
 #ifndef PAIGE_COMMON_BUS_JOBS_H
 #define PAIGE_COMMON_BUS_JOBS_H
@@ -20,13 +20,13 @@ struct job {
 
 struct jobs;
 
-/* NULL with errno when there is no descriptor left. */
+/* NULL with errno when no descriptor is left. */
 struct jobs *jobs_new(struct event_base *base);
 /* Borrows the job until it is done. The caller bounds how many there are. */
 void jobs_add(struct jobs *jobs, struct job *job);
-/* Waits until every job given has run, and calls what is still to be called. */
+/* Waits until every job has run, and calls each `done` that is still due. */
 void jobs_drain(struct jobs *jobs);
-/* Drains, ends the thread. */
+/* Drains, then ends the thread. */
 void jobs_free(struct jobs *jobs);
 
 #endif

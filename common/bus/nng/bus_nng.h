@@ -1,11 +1,10 @@
 /*
- * bus_nng.h - what the bus needs of nng, and nothing of nng itself.
+ * bus_nng.h - the part of nng that the bus needs, without nng's own types.
  *
- * bus_nng.c is the only file that includes <nng/nng.h>; moving to another nng, or away,
- * is one file. All functions are called on the loop, none waits. What nng reports on its
- * own threads arrives as a task (loop_post.h). Nothing here is ever closed but listeners
- * and dialers that are replaced: nng_close can deadlock (nng 1543), so a process ends
- * with _exit.
+ * Only bus_nng.c includes <nng/nng.h>, so moving to another nng, or away from it, changes
+ * one file. Call all functions on the loop; none blocks. What nng reports on its own threads
+ * arrives as a task (loop_post.h). Only listeners and dialers that are replaced are ever
+ * closed: nng_close can deadlock (nng 1543), so a process ends with _exit.
  *
  * Errors are -errno: -ECONNRESET when the other side went away, -EADDRINUSE,
  * -ENAMETOOLONG, ...
@@ -18,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* A message of any kind is at most this long: receivers close the connection above it. */
+/* The longest message of any kind; receivers close the connection if one is longer. */
 #define BUS_RECEIVE_MAX (24u * 1024 * 1024)
 
 #define BUS_URL_SIZE 128
@@ -29,7 +28,7 @@ struct nng_msg;
 
 /* Returns new with `len` bytes at *data; out of memory ends the process. */
 struct nng_msg *bus_message_new(size_t len, char **data);
-/* Gives up the last `excess` bytes. */
+/* Drops the last `excess` bytes. */
 void bus_message_shorten(struct nng_msg *message, size_t excess);
 struct str bus_message_text(struct nng_msg *message);
 /* Number of the connection on which it was received. */
@@ -50,18 +49,18 @@ struct bus_listener {
 
 enum bus_listener_kind { BUS_LISTEN_REP, BUS_LISTEN_PUB };
 
-/* A file that an earlier process left behind is replaced. After
- * -EADDRINUSE it may be called again. */
+/* Replaces a socket that an earlier process left behind. May be called again after
+ * -EADDRINUSE. */
 int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
 	const char *path, struct loop_post *post, void (*changed)(struct loop_task *task))
 	__attribute__((warn_unused_result));
 /* Closes the listener and listens again on the same socket; connections are not
  * disturbed. */
 int bus_listener_relisten(struct bus_listener *l) __attribute__((warn_unused_result));
-/* Takes the message. Never blocks; a subscriber that is too slow loses the oldest. */
+/* Takes the message. Never blocks; a slow subscriber loses its oldest messages. */
 void bus_listener_publish(struct bus_listener *l, struct nng_msg *message);
 
-/* Where one request is received and answered. */
+/* A place where one request at a time is received and answered. */
 struct nng_aio;
 struct bus_reception {
 	uint32_t context;
@@ -75,11 +74,11 @@ struct bus_reception {
 int bus_reception_init(struct bus_reception *r, struct bus_listener *l,
 	struct loop_post *post, void (*received)(struct loop_task *task))
 	__attribute__((warn_unused_result));
-/* Waits for the next request; what was not answered is forgotten. */
+/* Waits for the next request; an unanswered one is forgotten. */
 void bus_reception_wait(struct bus_reception *r);
 /* After the task: the request, which the caller takes, or NULL when receiving failed. */
 struct nng_msg *bus_reception_take(struct bus_reception *r);
-/* Takes the message. Not to be waited with again before bus_reception_free. */
+/* Takes the message. Do not wait for another request before bus_reception_free is true. */
 void bus_reception_answer(struct bus_reception *r, struct nng_msg *message);
 /* True when nng is done with the last answer. */
 bool bus_reception_free(struct bus_reception *r);
@@ -100,19 +99,19 @@ struct bus_dialer {
 
 enum bus_dialer_kind { BUS_DIAL_REQ, BUS_DIAL_SUB };
 
-/* Goes on trying to connect for ever; `changed` runs when the connection came or went. */
+/* Keeps trying to connect. `changed` runs when a connection comes up or goes down. */
 int bus_dialer_open(struct bus_dialer *d, enum bus_dialer_kind kind, const char *path,
 	struct loop_post *post, void (*changed)(struct loop_task *task))
 	__attribute__((warn_unused_result));
-/* Replaces the dialer. nng's gives up for ever when its peer dies between connect and the
- * greeting, so it is not trusted to go on. */
+/* Replaces the dialer. nng's own gives up for good when its peer dies between connect and
+ * greeting, so the bus does not rely on it. */
 int bus_dialer_redial(struct bus_dialer *d) __attribute__((warn_unused_result));
 /* SUB: readable while events wait; and the next event, which the caller takes, or NULL.
  */
 int bus_dialer_fd(const struct bus_dialer *d);
 struct nng_msg *bus_dialer_event(struct bus_dialer *d);
 
-/* One request under way. */
+/* One request in flight. */
 struct bus_exchange {
 	uint32_t context;
 	struct nng_aio *send, *receive;

@@ -1,12 +1,12 @@
 /*
- * bus_batching.h - how long calls wait for others to share a message with. Pure; used by
- * bus_peer.c.
+ * bus_batching.h - how long a call waits for others that could share its message. Pure;
+ * used by bus_peer.c.
  *
  * Two workers with `affinity` share a processor (bus_affinity.c). While a message passes
  * between them neither does anything else, and a message costs as much as two or three
- * calls. So a call waits while another message is under way. After a reply to several
- * calls it waits as long as each turn of the loop brings more, because clients that were
- * answered ask again.
+ * calls. So a call waits while another message is in flight. After a reply to several calls
+ * it waits as long as each turn of the loop adds calls, because clients that got an answer
+ * ask again.
  */
 #ifndef PAIGE_COMMON_BUS_RULES_BUS_BATCHING_H
 #define PAIGE_COMMON_BUS_RULES_BUS_BATCHING_H

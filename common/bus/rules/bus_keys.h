@@ -1,10 +1,10 @@
 /*
- * bus_keys.h - what proves to a worker who calls it.
+ * bus_keys.h - the keys by which a worker knows who calls it.
  *
- * The supervisor makes a key for each ordered pair of workers, anew at each start of the
- * daemon, and tells a worker only the keys of pairs that it belongs to. A caller sends
- * the key of the pair with every request. So a worker that was taken over knows how
- * others prove themselves to it, and cannot prove to anybody that it is another.
+ * At each start of the daemon the supervisor makes a key for each ordered pair of workers
+ * and gives a worker only the keys of its own pairs. A caller sends the key of the pair with
+ * every request. So a compromised worker knows the keys that others use with it, but cannot
+ * pass for another worker anywhere else.
  */
 #ifndef PAIGE_COMMON_BUS_RULES_BUS_KEYS_H
 #define PAIGE_COMMON_BUS_RULES_BUS_KEYS_H

@@ -1,12 +1,12 @@
 /*
- * bus_order.h - in which order the batches of one caller are handled. Pure; used by
+ * bus_order.h - decides in which order the batches of one caller are handled. Pure; used by
  * bus_serve.c.
  *
- * A caller numbers its batches and keeps at most BUS_WINDOW of them under way. nng may
- * hand them over in another order, and after a reset the caller sends all that were not
- * answered once more, each with `base`, the lowest of them. The owner handles each batch
- * once, in order; whole replies go out in order too, so what a caller has no reply for is
- * always the end of its sequence and repeating it cannot overtake anything.
+ * A caller numbers its batches and keeps at most BUS_WINDOW of them in flight. nng may
+ * deliver them in another order. After a reset the caller resends every batch that was not
+ * answered, each with `base`, the lowest of their numbers. The owner handles each batch once
+ * and in order. Whole replies leave in order too, so the batches without a reply are always
+ * the last ones, and resending them cannot overtake anything.
  */
 #ifndef PAIGE_COMMON_BUS_RULES_BUS_ORDER_H
 #define PAIGE_COMMON_BUS_RULES_BUS_ORDER_H
@@ -20,7 +20,7 @@
 struct bus_order {
 	bool known;
 	uint64_t incarnation; /* of the caller's process */
-	uint64_t base;	      /* everything below is answered and known to be */
+	uint64_t base;	      /* the caller has the replies to everything below */
 	uint64_t next;	      /* to be handled */
 	uint64_t reply_next;  /* to be replied to */
 };
@@ -28,8 +28,8 @@ struct bus_order {
 enum bus_order_verdict {
 	BUS_ORDER_RUN,	  /* handle it now */
 	BUS_ORDER_HOLD,	  /* keep it until those before it were handled */
-	BUS_ORDER_REPEAT, /* it was taken before: same work, new place for the reply */
-	BUS_ORDER_REFUSE, /* nobody waits for it, or it is outside the window */
+	BUS_ORDER_REPEAT, /* it was taken before: only the place of the reply is new */
+	BUS_ORDER_REFUSE, /* the caller has its reply, or it is outside the window */
 };
 
 /* Forgets the caller if it is another process than before; true then. */

@@ -1,5 +1,6 @@
 /*
- * bus_seq.h - which events of a publisher were missed. Pure; used by bus_subscribe.c.
+ * bus_seq.h - finds out which events of a publisher were missed. Pure; used by
+ * bus_subscribe.c.
  *
  * A publisher numbers its events from 1 within its incarnation (one process). It also
  * sends beacons that carry the number of its last event: whenever a subscriber connects,
@@ -21,13 +22,13 @@ struct bus_seq {
 
 struct bus_seq_verdict {
 	bool deliver;	 /* the event is new */
-	bool gap;	 /* tell: ask for a snapshot */
+	bool gap;	 /* the subscriber should ask for a snapshot */
 	bool anew;	 /* the publisher is another process than before */
 	uint64_t missed; /* events; 0 when nobody can know */
 };
 
-/* A connection came up: the first thing heard on it is told as a gap, because what was
- * published before is lost, while nothing after it is lost unnoticed. */
+/* A connection came up. The first message on it counts as a gap, because earlier events are
+ * lost; every later loss is noticed. */
 void bus_seq_connected(struct bus_seq *s);
 struct bus_seq_verdict bus_seq_event(
 	struct bus_seq *s, uint64_t incarnation, uint64_t seq);

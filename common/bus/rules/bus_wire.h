@@ -10,8 +10,8 @@
  *   reply       "R <id> ok|error <body bytes>\n" body
  *   event       "<topic>|<incarnation> <seq> <body bytes>\n" body
  *
- * Epochs, keys (bus_keys.h) and incarnations are hexadecimal, everything else decimal. What is read points
- * into the message.
+ * Epochs, keys (bus_keys.h) and incarnations are hexadecimal, everything else decimal.
+ * Parsed records point into the message.
  */
 #ifndef PAIGE_COMMON_BUS_RULES_BUS_WIRE_H
 #define PAIGE_COMMON_BUS_RULES_BUS_WIRE_H
