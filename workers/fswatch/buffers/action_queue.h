@@ -1,11 +1,12 @@
 /*
  * action_queue.h - rows on their way to the action log (FR-041).
  *
- * A row gets its id here and is a record of the journal before anybody is told of what it
- * logs; then it goes to the store, many in one call, and leaves the journal when the
- * store has it. Whoever is killed in between: it is sent again with the same id, so it is
- * in the log once. A row that the store refuses is found by halves and dropped alone.
- * Whether a session is active is for the store to say, when it has the row.
+ * The queue gives a row its id and writes it to the journal before anybody hears of what the
+ * row logs. Then it sends rows to the store, many in one call, and drops them from the
+ * journal once the store has them. If either side is killed in between, the row is sent again
+ * with the same id, so the log has it once. If the store refuses a call, the queue halves it
+ * until it finds the bad row, and drops only that. The store decides whether a session is
+ * active.
  */
 #ifndef PAIGE_FSWATCH_BUFFERS_ACTION_QUEUE_H
 #define PAIGE_FSWATCH_BUFFERS_ACTION_QUEUE_H
@@ -14,7 +15,7 @@
 #include "proto/tables/actions.h"
 #include "workers/fswatch/buffers/journal.h"
 
-/* Rows that may wait, in memory and in the journal. Above it whoever makes rows waits. */
+/* Limits of the queue, in memory and in the journal. Above them whatever makes rows waits. */
 #define ACTION_QUEUE_MAX_ROWS 20000
 #define ACTION_QUEUE_MAX_BYTES (16u * 1024 * 1024)
 
@@ -24,15 +25,15 @@ struct action_queue_row {
 	char json[];
 };
 
-/* Zero but for what action_queue_init sets is a valid empty action queue. */
+/* action_queue_init makes a zeroed one a valid empty queue. */
 struct action_queue {
 	struct bus *bus;
 	struct journal *journal;
 	struct event *retry;
 	struct action_queue_row *first, *last;
 	size_t count, bytes;
-	size_t most;	/* rows that the next call may have; 0: as many as fit */
-	size_t sending; /* rows of the call under way; 0: none */
+	size_t most;	/* rows in the next call at most; 0: as many as fit */
+	size_t sending; /* rows in the call in flight; 0: none */
 	int64_t pause_ms;
 	struct mono sent_at; /* the last call */
 	struct buf row;	     /* scratch, as is the arena */
@@ -41,25 +42,26 @@ struct action_queue {
 	void *arg;
 };
 
-/* Borrows bus and journal. `on_sent` is told whenever rows have left. */
+/* Borrows bus and journal. Calls `on_sent` whenever rows have left the queue. */
 void action_queue_init(struct action_queue *action_queue, struct event_base *base,
 	struct bus *bus, struct journal *journal, void (*on_sent)(void *arg), void *arg);
 void action_queue_fini(struct action_queue *action_queue);
 
-/* True when so much waits that nothing more that leaves a row should be done. */
+/* True when the queue is so full that nothing should be done that adds a row. */
 bool action_queue_full(const struct action_queue *action_queue);
 /*
- * Adds a row about now. `id`: the key of the call that made it, so that a repeated call
- * makes the same row; absent: a new one. `data` is of the type that actions.def names.
+ * Adds a row with the time of now. `id`: the key of the call that causes it, so that a
+ * repeated call gives the same row; absent: a new id. `data` is of the type that actions.def
+ * names.
  */
 void action_queue_add(struct action_queue *action_queue, struct str id,
 	enum action action, const void *data);
-/* Sends what waits, unless a call is under way. After the journal was committed. */
+/* Sends queued rows unless a call is in flight. Commit the journal before. */
 void action_queue_send(struct action_queue *action_queue);
 
-/* Writes the waiting rows into a journal that is written anew. */
+/* Adds the queued rows to a journal that is being rewritten. */
 void action_queue_record(const struct action_queue *action_queue);
-/* Takes in a record that was read: JOURNAL_ROW, JOURNAL_SENT. */
+/* Takes a record that was read from the journal: JOURNAL_ROW or JOURNAL_SENT. */
 void action_queue_restore(
 	struct action_queue *action_queue, enum journal_type type, struct str data);
 

@@ -1,10 +1,10 @@
 /*
- * buffer_log.h - which edits of a file are worth a row in the action log (FR-043,
+ * buffer_log.h - decides which edits of a file get a row in the action log (FR-043,
  * FR-044).
  *
- * Two rows exist: buffer_significant_change at once when the length of the text is far
- * from the one last logged, buffer_summary on a timer for every file with unsaved edits.
- * Pure: lengths come in (UTF-16 code units), rows go out.
+ * There are two rows: buffer_significant_change, at once, when the length of the text is far
+ * from the length last logged; and buffer_summary, on a timer, for each file with unsaved
+ * edits. Pure: lengths (UTF-16 code units) come in, rows go out.
  */
 #ifndef PAIGE_FSWATCH_BUFFERS_BUFFER_LOG_H
 #define PAIGE_FSWATCH_BUFFERS_BUFFER_LOG_H
@@ -35,19 +35,19 @@ struct buffer_log_summary {
 	int64_t chars;
 };
 
-/* The file was opened with this length: where changes are counted from (P4.7). */
+/* The file was opened with this length, from which changes are counted (P4.7). */
 void buffer_log_opened(struct buffer_log *log, int64_t chars);
 
 /*
- * An edit made the text `chars` long. True when that is more than either limit away from
- * what was last logged: log *change; the baseline is then the new length (P4.8).
+ * An edit made the text `chars` long. True when that differs from the length last logged by
+ * more than either limit: then log *change. The new length becomes the baseline (P4.8).
  */
 bool buffer_log_edited(struct buffer_log *log, const struct buffer_log_limits *limits,
 	int64_t chars, struct buffer_log_change *change);
 
 /*
- * The timer fired while the file has unsaved edits. True when a summary is due: always,
- * but when a significant change said it all (P4.6); the count then starts again.
+ * The timer fired while the file has unsaved edits. True when a summary is due, which is
+ * always so unless a significant change covers all edits (P4.6). The count then restarts.
  */
 bool buffer_log_timer(
 	struct buffer_log *log, int64_t chars, struct buffer_log_summary *summary);

@@ -1,16 +1,15 @@
 /*
  * buffer_store.h - the buffers' copy on disk: DATA_DIR/buffers/<hash of the path>.buffer
  *
- * A file holds up to four records of one buffer, each in a slot of its own; which one
- * counts is the one with the highest number among those that are whole (checksum). A new
- * record goes into a slot that holds neither the latest record nor one that was, or is
- * being, brought to the disk. So a process that is killed while it writes loses nothing
- * that was written before, and a machine that loses power falls back to the last record
- * that was synced.
+ * A file holds up to four records of one buffer, each in a slot of its own. The valid record
+ * (by checksum) with the highest number counts. A new record goes into a slot that holds
+ * neither the latest record nor one that was synced or is being synced. So a process that is
+ * killed while it writes loses nothing that was written before, and after a power failure
+ * the last synced record is still there.
  *
- * A record is a header, the base version (not in those of before, whose magic differs),
- * path and content. Slots lie BUFFER_STORE_SLOT_BYTES apart; the file is sparse. Written by one
- * process only.
+ * A record is a header, the base version (older records, with another magic, have none), path
+ * and content. Slots lie BUFFER_STORE_SLOT_BYTES apart; the file is sparse. Only one process
+ * writes it.
  */
 #ifndef PAIGE_FSWATCH_BUFFERS_BUFFER_STORE_H
 #define PAIGE_FSWATCH_BUFFERS_BUFFER_STORE_H
@@ -40,13 +39,13 @@ struct buffer_store_record {
 			     Counts when `based` */
 };
 
-/* Where the records of one buffer are. Zero but for the slots, see buffer_store_file_init. */
+/* The records of one buffer on disk. See buffer_store_file_init. */
 struct buffer_store_file {
 	char name[48];
 	uint64_t number;	   /* of the latest record; 0: none yet */
 	int last, synced, syncing; /* slots, or -1 */
 	int fd;			   /* -1: closed */
-	bool unsynced;		   /* the latest record may be lost with the power */
+	bool unsynced;		   /* a power failure may lose the latest record */
 };
 
 struct buffer_store {
@@ -66,23 +65,23 @@ void buffer_store_file_init(struct buffer_store_file *file, struct str path);
 void buffer_store_file_fini(
 	struct buffer_store *buffer_store, struct buffer_store_file *file);
 
-/* Writes a record and makes it the latest. 0 or -errno; then the one before it counts on.
- * -EFBIG when path or content exceed the limits. */
+/* Writes a record and makes it the latest. 0, or -errno: then the record before it still
+ * counts. -EFBIG when path or content exceed the limits. */
 int buffer_store_write(struct buffer_store *buffer_store, struct buffer_store_file *file,
 	const struct buffer_store_record *record) __attribute__((warn_unused_result));
 /* Removes all records of a buffer. 0 or -errno; no file is no error. */
 int buffer_store_remove(struct buffer_store *buffer_store, struct buffer_store_file *file)
 	__attribute__((warn_unused_result));
 
-/* A descriptor for syncing the latest record from another thread, or -errno. Until
- * buffer_store_synced its slot is left alone. */
+/* Returns a descriptor with which another thread can sync the latest record, or -errno. Its
+ * slot is not reused before buffer_store_synced. */
 int buffer_store_sync_start(struct buffer_store *buffer_store,
 	struct buffer_store_file *file) __attribute__((warn_unused_result));
 void buffer_store_synced(struct buffer_store_file *file, bool success);
 
 /*
- * Reads all buffers there are. `record` is borrowed during the call. Files that hold no
- * whole record are renamed to <name>.broken with a warning. 0 or -errno.
+ * Reads all stored buffers. `record` is borrowed during the call. A file without a valid
+ * record is renamed to <name>.broken, with a warning. 0 or -errno.
  */
 int buffer_store_load(struct buffer_store *buffer_store,
 	void (*loaded)(void *arg, const struct buffer_store_record *record,

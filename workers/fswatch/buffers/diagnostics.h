@@ -2,12 +2,12 @@
  * diagnostics.h - what the compilers and linters of the editor report about files: kept by
  * path, shown to a model with the errors first.
  *
- * Pure: it reads no file and asks nobody. A message of a window replaces all that was kept
- * of its file. Everything is bounded; what does not fit is refused, or left out
- * and counted. Texts are data: nothing in them is looked at.
+ * Pure: it reads no file and calls nobody. A message of a window replaces everything that
+ * was kept about its file. Everything is bounded; what does not fit is refused, or left out
+ * and counted. Texts are data and never interpreted.
  *
- * It lives as long as the process. Windows send diagnostics again whenever they change,
- * so none are written to the disk.
+ * Diagnostics live as long as the process. Windows send them again whenever they change, so
+ * none are written to the disk.
  */
 #ifndef PAIGE_FSWATCH_BUFFERS_DIAGNOSTICS_H
 #define PAIGE_FSWATCH_BUFFERS_DIAGNOSTICS_H
@@ -21,7 +21,7 @@
 #define DIAGNOSTICS_MAX_BYTES (4u * 1024 * 1024)
 /* A longer message or source is cut. */
 #define DIAGNOSTICS_MAX_TEXT 1000
-/* Told at once: so many, with so many bytes of paths and texts. */
+/* Limits of one answer to a model: diagnostics, and bytes of paths and texts. */
 #define DIAGNOSTICS_SHOWN 100
 #define DIAGNOSTICS_SHOWN_BYTES 16000
 
@@ -34,17 +34,17 @@ struct diagnostics {
 };
 
 /*
- * Replaces what is kept of `path`; an empty list removes it. 0; -ENFILE when there are
- * too many files, -ENOSPC when there are too many bytes: then nothing is kept of `path`.
+ * Replaces the diagnostics of `path`; an empty list removes them. 0; -ENFILE when there are
+ * too many files; -ENOSPC when there are too many bytes, and then `path` has none.
  */
 int diagnostics_set(struct diagnostics *d, struct str path,
 	const struct editor_diagnostics *in) __attribute__((warn_unused_result));
-/* Forgets a file; of a directory, all that is in it. */
+/* Forgets a file, or all files in a directory. */
 void diagnostics_forget(struct diagnostics *d, struct str path);
-/* Forgets the files of which `is_there` says no. */
+/* Forgets the files for which `is_there` is false. */
 void diagnostics_forget_unless(
 	struct diagnostics *d, bool (*is_there)(void *arg, struct str path), void *arg);
-/* What a model is told: by severity, then path, then line. All in the arena. */
+/* The answer for a model, ordered by severity, path and line. In the arena. */
 void diagnostics_show(
 	const struct diagnostics *d, struct arena *arena, struct state_diagnostics *out);
 void diagnostics_fini(struct diagnostics *d);

@@ -1,12 +1,13 @@
 /*
  * journal.h - DATA_DIR/buffers/journal: open files, and rows not yet in the action log.
  *
- * A list of records, written in frames: all records of one turn of the loop go out with
- * one write(2), as a length, a checksum and the records. What a killed process left of a
- * frame is cut off at the next start. When the file has grown it is written anew with
- * what still counts, under another name first.
+ * The records of one turn of the loop make one frame: a length, a checksum and the records,
+ * written with one write(2). The next start cuts off what a killed process left of a frame.
+ * A journal that has grown is rewritten with the records that still count, under another
+ * name first.
  *
- * Knows no meaning: open_files.h and action_queue.h make the records and take them in again.
+ * The journal does not know what records mean; open_files.h and action_queue.h write and
+ * restore them.
  */
 #ifndef PAIGE_FSWATCH_BUFFERS_JOURNAL_H
 #define PAIGE_FSWATCH_BUFFERS_JOURNAL_H
@@ -26,7 +27,7 @@ enum journal_type {
 	JOURNAL_SESSION = 6, /* id of the coaching session that is active; empty: none */
 };
 
-/* Worth writing anew above this. */
+/* Above this the journal is rewritten. */
 #define JOURNAL_LONG_BYTES (4u * 1024 * 1024)
 #define JOURNAL_MAX_BYTES (256u * 1024 * 1024)
 
@@ -41,23 +42,23 @@ struct journal {
 typedef void journal_record_fn(void *arg, enum journal_type type, struct str data);
 
 /*
- * Opens or makes the journal in a directory and reads it: one call for each record. What
- * is no file is renamed to journal.broken with a warning. 0 or -errno.
+ * Opens or makes the journal in a directory and calls `record` for each record. A journal
+ * that cannot be read is renamed to journal.broken, with a warning. 0 or -errno.
  */
 int journal_open(struct journal *journal, int dir_fd, journal_record_fn *record,
 	void *arg) __attribute__((warn_unused_result));
 void journal_close(struct journal *journal);
 
-/* Adds a record to the frame of this turn; two pieces make one record. */
+/* Adds a record, `head` followed by `rest`, to the frame of this turn. */
 void journal_add(struct journal *journal, enum journal_type type, struct str head,
 	struct str rest);
-/* Writes the frame, if there is one. 0, or -errno: it is kept for the next time. */
+/* Writes the frame, if there is one. 0, or -errno: then it is kept for the next commit. */
 int journal_commit(struct journal *journal) __attribute__((warn_unused_result));
 
 /*
- * Writing anew: after journal_restart add everything that counts, then journal_replace
- * puts it in the place of all that was there. What was added before must be committed.
- * 0 or -errno; then the old one counts on.
+ * Rewriting: commit first; call journal_restart, add every record that counts, then call
+ * journal_replace, which puts them in place of the old journal. 0, or -errno: then the old
+ * one still counts.
  */
 void journal_restart(struct journal *journal);
 int journal_replace(struct journal *journal) __attribute__((warn_unused_result));

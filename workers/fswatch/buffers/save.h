@@ -1,13 +1,13 @@
 /*
  * save.h - saving a file atomically (FR-025).
  *
- * The new content goes into a temporary file beside the old one, is brought to the disk,
- * and takes the old one's name; whatever fails before that leaves the old file as it was
- * and no temporary file. A file with several names, a mount point, and a file in a
- * directory that may not be written are written in place (in_place.h). Mode, owner,
- * extended attributes and encoding are kept, a link is kept and written through; a new
- * file is as open as its directory. A binary file, which windows are shown as empty, is
- * never written over. Blocks on the disk: runs on the thread of jobs.h.
+ * The new content is written to a temporary file beside the old one, synced, and renamed to
+ * the old one's name. A failure before that leaves the old file unchanged and no temporary
+ * file. A file with several names, a mount point, and a file in a directory that may not be
+ * written are overwritten in place (in_place.h). Mode, owner, extended attributes and encoding
+ * are kept; a symbolic link is kept and its target written; a new file gets its permissions
+ * from its directory. A binary file, which windows see as empty, is never overwritten. Blocks
+ * on the disk: runs on the thread of jobs.h.
  */
 #ifndef PAIGE_FSWATCH_BUFFERS_SAVE_H
 #define PAIGE_FSWATCH_BUFFERS_SAVE_H
@@ -19,10 +19,9 @@ struct save {
 	const char *key;
 	struct str text; /* UTF-8 */
 	int record_dir;	 /* for a write in place: DATA_DIR/buffers */
-	struct str base; /* version it is based on; absent: save whatever is there */
+	struct str base; /* version on which the edit is based; absent: overwrite any */
 	/* After the save: */
-	char version[HASH_VERSION_SIZE]; /* what is on disk now; "" when there is no file
-					  */
+	char version[HASH_VERSION_SIZE]; /* on disk now; "" when there is no file */
 };
 
 /*

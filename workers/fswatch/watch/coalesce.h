@@ -1,21 +1,21 @@
 /*
- * coalesce.h - turns what the watcher sees into what clients are told (FR-036, P3.9).
+ * coalesce.h - turns the watcher's events into the updates that clients get (FR-036, P3.9).
  *
  * Pure: times come in with the events, updates and the next deadline go out; it reads no
- * clock and no file. It knows for every path of late what clients were told and what is
- * true now, and tells the difference once things have settled:
+ * clock and no file. For each recent path it knows what clients were told and what is true
+ * now, and reports the difference once the path has settled:
  *
- *   - A first change is told at once; further ones of the same file within
- *     COALESCE_GAP_US are told together at its end.
- *   - A new file is told when its writer has closed it, or after COALESCE_OPEN_US.
- *   - What disappears is told only after COALESCE_HOLD_US, because it may be a save that
- *     goes through a temporary file or a backup: then it is one `change` (R01, R02).
- *   - Names that are short-lived by nature appear only after COALESCE_HOLD_US.
- *   - A rename is told as one, also of directories (R06); what is pending below a
- *     directory is told before anything about the directory itself.
- *   - More than COALESCE_BURST updates in COALESCE_BURST_US, or directories changing
- *     while a version control system holds its lock, are told as one fresh tree when they
- *     have come to rest, or every COALESCE_TREE_US while they do not (R11).
+ *   - The first change of a file is reported at once; further ones within
+ *     COALESCE_GAP_US are reported together at its end.
+ *   - A new file is reported when its writer has closed it, or after COALESCE_OPEN_US.
+ *   - A removal is reported only after COALESCE_HOLD_US, because it may be part of a save
+ *     through a temporary file or a backup: that is one `change` (R01, R02).
+ *   - Names that are usually short-lived are reported only after COALESCE_HOLD_US.
+ *   - A rename is reported as one update, of directories too (R06). Pending updates below
+ *     a directory come before those of the directory itself.
+ *   - More than COALESCE_BURST updates in COALESCE_BURST_US, or directories that change
+ *     while a version control system holds its lock, are reported as one fresh tree when
+ *     they have settled, or every COALESCE_TREE_US until then (R11).
  */
 #ifndef PAIGE_FSWATCH_WATCH_COALESCE_H
 #define PAIGE_FSWATCH_WATCH_COALESCE_H
@@ -33,7 +33,7 @@
 #define COALESCE_BURST_US 100000
 #define COALESCE_QUIET_US 100000
 #define COALESCE_TREE_US 1000000
-#define COALESCE_LOCK_US 3000000 /* a lock older than this is a stale one */
+#define COALESCE_LOCK_US 3000000 /* an older lock is stale */
 #define COALESCE_MAX_PATHS 4096
 
 enum coalesce_event {
@@ -48,9 +48,9 @@ enum coalesce_event {
 	SEEN_RENAME_DIR, /* it has a new path, with all that is in it */
 };
 
-/* One thing to tell. Paths are borrowed until the callback returns. */
+/* One update. Paths are borrowed until the callback returns. */
 struct coalesce_update {
-	bool fresh_tree; /* tell the whole tree anew; nothing below counts */
+	bool fresh_tree; /* send the whole tree; ignore the other members */
 	enum tree_action action;
 	struct str path;
 	struct str new_path; /* of a rename */
@@ -60,35 +60,34 @@ typedef void coalesce_emit_fn(void *arg, const struct coalesce_update *update);
 
 struct coalesce_entry;
 
-/* Zero but for emit and arg is a valid start. */
+/* Zero with emit and arg set is a valid start. */
 struct coalesce {
 	coalesce_emit_fn *emit;
 	void *arg;
 	struct pathmap entries;
 	struct coalesce_entry *first, *last; /* in the order of their first event */
-	/* How many updates were told in the present window. */
+	/* Updates reported in the current window. */
 	struct mono window_start;
 	unsigned window_count;
-	/* A burst: nothing is told but the tree, when it is due. */
+	/* A burst: only the tree is reported, when it is due. */
 	bool burst;
 	struct mono burst_since, burst_last;
-	/* A lock is held: everything waits. */
+	/* A version control system holds its lock: everything waits. */
 	bool locked;
 	struct mono locked_since;
 };
 
-/* Takes in one event. `new_path` counts for renames only. May tell directories at once.
- */
+/* Takes an event. `new_path` is for renames only. May report directories at once. */
 void coalesce_see(struct coalesce *c, struct mono now, enum coalesce_event event,
 	struct str path, struct str new_path);
-/* Everything known is void, as after lost events: the whole tree is told when at rest. */
+/* Events were lost: the whole tree is reported once things have settled. */
 void coalesce_lost(struct coalesce *c, struct mono now);
-/* A version control system took, or gave back, the lock of its work tree. */
+/* A version control system took or released the lock of its work tree. */
 void coalesce_lock(struct coalesce *c, struct mono now, bool locked);
 
 /*
- * Tells what is due and forgets what was told long enough ago. True when there is more to
- * tell, with *next the time to call again at the latest.
+ * Reports what is due and forgets paths that were reported long enough ago. True when more
+ * is pending; *next is the latest time to call again.
  */
 bool coalesce_tell(struct coalesce *c, struct mono now, struct mono *next);
 

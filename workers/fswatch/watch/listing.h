@@ -1,9 +1,9 @@
 /*
- * listing.h - what a directory contains, read without a stat(2) for each entry.
+ * listing.h - reads the content of a directory, without a stat(2) for each entry.
  *
- * Leaves out directories of noise.def and our own temporary files; of the latter it
- * removes those whose process is gone (a save that a crash cut short). Links are files
- * here, whatever they lead to (R07).
+ * Leaves out the directories of noise.def and Paige's own temporary files. Removes those
+ * temporary files whose process is gone (a crash interrupted a save). Links count as files,
+ * whatever they lead to (R07).
  */
 #ifndef PAIGE_FSWATCH_WATCH_LISTING_H
 #define PAIGE_FSWATCH_WATCH_LISTING_H
@@ -19,8 +19,8 @@ struct listing {
 };
 
 /*
- * Reads the directory `fd` (taken: closed in any case). `stamped` asks for stamps of
- * files, which costs a stat each. 0 or -errno.
+ * Reads the directory `fd` (taken over and closed in any case). `stamped` asks for the
+ * files' stamps, which costs a stat(2) each. 0 or -errno.
  */
 int listing_read(struct listing *listing, int fd, bool stamped)
 	__attribute__((warn_unused_result));

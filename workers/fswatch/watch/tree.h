@@ -1,12 +1,12 @@
 /*
- * tree.h - the tree of the project in memory (FR-033): who lies where, no attributes.
+ * tree.h - the tree of the project in memory (FR-033): names and places, no attributes.
  *
- * Names are bytes, as Linux has it: nothing is normalised (R12). Directories and files
- * are kept apart, each sorted by bytes. A directory whose files came with a listing keeps
- * their names packed together: 100,000 files take about two megabytes.
+ * Names are bytes, as in Linux, and never normalised (R12). Directories and files are kept in
+ * separate lists, each sorted by bytes. A directory that was listed keeps the names of its
+ * files packed in one block: 100,000 files take about two megabytes.
  *
- * Reads no file: listing.h does. A path of a directory is made from its parents, so a
- * directory that is moved takes everything below along (R03).
+ * Reads no file; listing.h does. The path of a directory is made from its parents, so a
+ * directory that moves takes everything below with it (R03).
  */
 #ifndef PAIGE_FSWATCH_WATCH_TREE_H
 #define PAIGE_FSWATCH_WATCH_TREE_H
@@ -16,10 +16,10 @@
 #include "proto/codec/codec.h"
 #include <stdint.h>
 
-/* Deeper directories are listed but not looked into. */
+/* Deeper directories appear in the tree but are not read. */
 #define TREE_MAX_DEPTH 256
-/* Deeper ones are shown without what is in them: each level of directories is two levels
- * of JSON, of which a message has PROTO_MAX_NESTING, the envelope's included. */
+/* Deeper ones are sent without their content: each level of directories takes two levels of
+ * JSON, and a message has PROTO_MAX_NESTING of them, including the envelope's. */
 #define TREE_SHOWN_DEPTH ((PROTO_MAX_NESTING - 5) / 2)
 
 struct tree_dir {
@@ -34,55 +34,53 @@ struct tree_dir {
 	uint64_t *stamps; /* one for each file, or NULL; see struct tree_item */
 	/* Kept here for the watcher (watch_private.h). */
 	int wd;	       /* watch descriptor, or -1 */
-	bool polled;   /* has no watch: is looked at by turns */
-	bool stale;    /* something happened below while it was taken out */
+	bool polled;   /* has no watch: is read again at intervals */
+	bool stale;    /* something changed below while it was detached */
 	bool queued;   /* waits to be scanned */
-	bool announce; /* ... and what is found to be new is told */
-	bool deep;     /* ... and so are all directories below, not only new ones */
+	bool announce; /* ... and what is new is reported */
+	bool deep;     /* ... with all directories below, not only new ones */
 	struct tree_dir *next_queued;
 };
 
 struct tree {
 	struct tree_dir *root;
 	size_t dir_count, file_count;
-	/* Called for each directory that goes for good, from the deepest up; may be NULL.
-	 */
+	/* Called for each directory that is removed, the deepest first; may be NULL. */
 	void (*on_gone)(void *arg, struct tree_dir *dir);
 	void *arg;
 };
 
-/* The root's name is shown only; its path is ".". */
+/* The root's name is only displayed; its path is ".". */
 void tree_init(struct tree *tree, struct str root_name);
 void tree_fini(struct tree *tree);
 
 struct tree_dir *tree_dir_find(const struct tree_dir *dir, struct str name);
 bool tree_file_find(const struct tree_dir *dir, struct str name);
 
-/* Each returns false, or the directory that is there, when nothing was to do. */
+/* Each returns false, or the existing directory, when there is nothing to do. */
 bool tree_file_add(struct tree *tree, struct tree_dir *dir, struct str name);
 bool tree_file_remove(struct tree *tree, struct tree_dir *dir, struct str name);
 struct tree_dir *tree_dir_add(
 	struct tree *tree, struct tree_dir *dir, struct str name, bool *is_new);
-/* Removes a directory with all below. Not the root. */
+/* Removes a directory with everything below it; not for the root. */
 void tree_dir_remove(struct tree *tree, struct tree_dir *dir);
 
-/* Takes a directory out of its parent, with all below; it counts on. */
+/* Takes a directory out of its parent, with everything below; its files still count. */
 void tree_detach(struct tree_dir *dir);
-/* Puts it where nothing of that name is. False, changing nothing, when `to` lies below.
- */
+/* Puts it into `to`, which has nothing of that name. False, with no change, when `to` lies
+ * below `dir`. */
 bool tree_attach(struct tree_dir *dir, struct tree_dir *to, struct str name);
-/* Takes out what moved deeper than TREE_MAX_DEPTH: no chain of moves makes a tree deeper.
- */
+/* Removes what moved below TREE_MAX_DEPTH, so that no chain of moves makes a tree deeper. */
 void tree_prune(struct tree *tree, struct tree_dir *dir);
 /* True when `dir` is `top` or lies below it. */
 bool tree_below(const struct tree_dir *dir, const struct tree_dir *top);
-/* The root it hangs from: the tree's, or one that was taken out. */
+/* The topmost directory above it: the root, or one that was detached. */
 struct tree_dir *tree_top(struct tree_dir *dir);
 
-/* Replaces `path` by the key of a directory, or of `name` in it when that is present. */
+/* Sets `path` to the key of a directory, or of `name` in it if that is given. */
 void tree_path(const struct tree_dir *dir, struct str name, struct buf *path);
 
-/* What a directory was found to contain. */
+/* An entry of a directory, as it was read. */
 struct tree_item {
 	const char *name; /* borrowed, NUL-terminated */
 	bool is_dir;
@@ -98,14 +96,14 @@ struct tree_merge_calls {
 };
 
 /*
- * Makes a directory contain exactly the items (sorted in place), and tells the
- * differences: removals first. Stamps are kept when `stamped`. The callbacks must not
- * change the tree.
+ * Makes a directory contain exactly the items, which are sorted in place, and reports the
+ * differences, removals first. Keeps the stamps if `stamped`. The callbacks must not change
+ * the tree.
  */
 void tree_merge(struct tree *tree, struct tree_dir *dir, struct tree_item *items,
 	size_t count, bool stamped, const struct tree_merge_calls *calls);
 
-/* How often what any tree shows has changed. */
+/* Counts the changes of all trees. */
 extern uint64_t tree_changes;
 
 /* A directory whose children are being written. */
@@ -120,24 +118,24 @@ struct tree_level {
  * directories first, each by name; directories deeper than TREE_SHOWN_DEPTH without
  * children. Bytes that are no UTF-8 show as U+FFFD.
  *
- * What was written shows the tree as it is in the end: when it changes in between, the
- * writing begins anew, at most TREE_WRITE_TRIES times; then the rest is one slice.
+ * The payload shows the tree as it is at the end: if the tree changes in between, writing
+ * restarts, at most TREE_WRITE_TRIES times; after that the rest is one slice.
  */
 #define TREE_WRITE_TRIES 8
 
 struct tree_writer {
-	struct buf out; /* the payload, once it is whole */
+	struct buf out; /* the payload, once it is complete */
 	const struct tree *tree;
-	uint64_t changes; /* when it began */
+	uint64_t changes; /* tree_changes when it started */
 	unsigned tries;
 	struct buf prefix; /* escaped path of the directory with a slash behind */
 	struct tree_level levels[TREE_SHOWN_DEPTH + 2];
 	unsigned depth; /* levels in use */
 };
 
-/* Begins; `tree` must outlive it. */
+/* Starts; `tree` must outlive the writer. */
 void tree_write_start(struct tree_writer *w, const struct tree *tree);
-/* Writes up to `most` entries. True when the payload is whole. */
+/* Writes up to `most` entries. True when the payload is complete. */
 bool tree_write(struct tree_writer *w, size_t most);
 void tree_write_fini(struct tree_writer *w);
 

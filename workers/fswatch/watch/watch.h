@@ -1,18 +1,18 @@
 /*
- * watch.h - watches the project: keeps the tree true and says what changed (FR-035).
+ * watch.h - watches the project: keeps the tree up to date and reports changes (FR-035).
  *
  * One inotify watch for each directory. The first scan adds the watch of a directory
- * before it lists it, and so does every later one, so nothing that happens in between is
- * missed (R05). Renames are paired by their cookie; a directory that moves keeps its
- * watches and everything below (R03), one that leaves loses them. What clients are told
+ * before it lists the directory, and so does every later scan, so nothing in between is
+ * missed (R05). Renames are paired by their cookie. A directory that moves keeps its watches
+ * and everything below (R03); one that leaves the project loses them. What clients are told
  * goes through coalesce.h.
  *
- * Where the kernel has no more watches (fs.inotify.max_user_watches) or no instance to
- * give (fs.inotify.max_user_instances), the rest is looked at by turns (R09). When the
- * kernel lost events everything is scanned anew.
+ * If the kernel has no more watches (fs.inotify.max_user_watches) or instances
+ * (fs.inotify.max_user_instances), the other directories are polled (R09). If the kernel lost
+ * events, everything is scanned again.
  *
- * Runs on the loop in slices of a few milliseconds. Only reads the project, but for what
- * listing.h cleans up.
+ * Runs on the loop in slices of a few milliseconds. It only reads the project, apart from the
+ * temporary files that listing.h removes.
  */
 #ifndef PAIGE_FSWATCH_WATCH_WATCH_H
 #define PAIGE_FSWATCH_WATCH_WATCH_H
@@ -22,18 +22,17 @@
 #include "workers/fswatch/watch/tree.h"
 #include <event2/event.h>
 
-#define WATCH_POLL_MS 1000 /* pause between looks at directories without a watch */
+#define WATCH_POLL_MS 1000 /* between two polls of the directories without a watch */
 
 struct watch_calls {
-	/* Something is to be told to clients. A fresh tree is asked for only when no scan
-	 * is under way. */
+	/* An update for clients. A fresh tree is asked for only when no scan is running. */
 	coalesce_emit_fn *update;
-	/* The first scan is done: the tree is whole. */
+	/* The first scan is done: the tree is complete. */
 	void (*ready)(void *arg);
-	/* What cannot be watched as it should, for people; NULL when all is well. */
+	/* Why not everything can be watched, for people; NULL when all is well. */
 	void (*limited)(void *arg, const char *reason);
-	/* Another directory lies where the project was: only a new process can go on,
-	 * because this one is confined to the old one. */
+	/* Another directory has taken the project's place. Only a new process can go on, because
+	 * this one is confined to the old directory. */
 	void (*replaced)(void *arg);
 	void *arg;
 };
@@ -41,23 +40,23 @@ struct watch_calls {
 struct watch;
 
 struct watch_options {
-	/* Key of a directory that is no part of the tree, or NULL: where the daemon keeps
-	 * its own data, which changes with all that happens. */
+	/* Key of a directory that is left out of the tree, or NULL: the daemon's own data,
+	 * which changes all the time. */
 	const char *hidden;
 	size_t max_watches; /* for tests; 0: only the kernel limits them */
 };
 
 /*
- * Starts to scan and watch, on the next turns of the loop. Borrows the project, copies
- * the rest. Never fails: without inotify everything is polled.
+ * Starts to scan and watch in the next turns of the loop. Borrows the project, copies the
+ * rest. Never fails: without inotify everything is polled.
  */
 struct watch *watch_new(struct event_base *base, const struct project *project,
 	const struct watch_calls *calls, const struct watch_options *options);
-/* No more events, scans and updates; the tree stays as it is. */
+/* Stops events, scans and updates; the tree stays as it is. */
 void watch_stop(struct watch *watch);
 void watch_free(struct watch *watch);
 
-/* The tree as it is known now; whole once `ready` was called. */
+/* The tree as known now; complete once `ready` was called. */
 const struct tree *watch_tree(const struct watch *watch);
 bool watch_ready(const struct watch *watch);
 
