@@ -35,7 +35,7 @@ enum field_kind {
 	FIELD_OBJECT,  /* embedded struct of another type */
 	FIELD_STRINGS, /* struct strs */
 	FIELD_OBJECTS, /* { struct <type> *items; size_t count; } of another type */
-	FIELD_JSON,    /* struct json: a value of a shape, handed on as it is */
+	FIELD_JSON,    /* struct json: a value of a shape, passed on unread */
 };
 
 /* What a FIELD_JSON accepts. */
@@ -57,7 +57,7 @@ struct strs {
 	size_t count;
 };
 
-/* A value handed on unread. Encoding takes `raw` (JSON text) when its ptr is set, else
+/* A value that is passed on unread. Encoding writes `raw` (JSON text) if its ptr is set, else
  * `val`. */
 struct json {
 	yyjson_val *val;
@@ -101,8 +101,8 @@ struct type {
 	const char *doc;
 };
 
-/* "payload.hints[2].path: expected a string": path, then the rule, and the value where it
- * is short. */
+/* "payload.hints[2].path: expected a string": the path, the rule, and the value if it is
+ * short. */
 struct proto_error {
 	char text[256];
 };
@@ -122,9 +122,8 @@ yyjson_doc *proto_parse(struct str text, struct proto_error *error)
 	__attribute__((warn_unused_result));
 
 /*
- * Decodes the object `val` into `out` (type->size bytes, zeroed first). `at` names it in
- * errors
- * ("payload", "arguments"). 0, or -EINVAL with *error filled.
+ * Decodes the object `val` into `out` (type->size bytes, zeroed first). `at` is its name in
+ * errors ("payload", "arguments"). 0, or -EINVAL with *error filled.
  */
 int proto_decode(const struct type *type, yyjson_val *val, const char *at,
 	enum decode_mode mode, struct arena *arena, void *out, struct proto_error *error)
@@ -138,8 +137,8 @@ void proto_encode(const struct type *type, const void *message, struct buf *out)
  */
 void proto_schema(const struct type *type, enum decode_mode mode, struct buf *out);
 
-/* Appends the JSON Schema in the dialect that Claude's structured output takes: closed, without bounds;
- * those are checked by proto_decode afterwards (FR-084, P7.1). */
+/* Appends the JSON Schema in the dialect of Claude's structured output: closed objects and no
+ * bounds, which proto_decode checks afterwards (FR-084, P7.1). */
 void proto_schema_for_model(const struct type *type, struct buf *out);
 
 /* Index of a name, or -1. */

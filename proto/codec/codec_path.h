@@ -1,7 +1,7 @@
 /*
- * codec_path.h - where in a message the decoder is, for its error texts.
+ * codec_path.h - the decoder's place in a message, for its error texts.
  *
- * For the codec's own files. A place is a chain of nodes on the stack of the decoder,
+ * Only the codec's own files include it. A place is a chain of nodes on the decoder's stack,
  * from the innermost outwards; it costs nothing until an error is written.
  */
 #ifndef PAIGE_PROTO_CODEC_CODEC_PATH_H
@@ -15,17 +15,16 @@ struct path {
 	size_t index;	 /* of an item of an array */
 };
 
-/* Writes "<path>: <rule>". Bytes beyond the size of *error are cut between characters.
- * Always -EINVAL. */
+/* Writes "<path>: <rule>", cut between characters if *error is too small. Returns -EINVAL. */
 int path_fail(const struct path *at, struct proto_error *error, const char *rule, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As path_fail, with ", got <value>" behind the rule when the value is a short scalar. */
+/* Like path_fail, with ", got <value>" after the rule if the value is a short scalar. */
 int path_fail_got(const struct path *at, struct proto_error *error, yyjson_val *got,
 	const char *rule, ...) __attribute__((format(printf, 4, 5)));
 
-/* Says that `key` is not among the fields of `type` and which one it may have meant.
- * Always -EINVAL. */
+/* Says that `type` has no field `key`, and which field was probably meant. Returns
+ * -EINVAL. */
 int path_fail_unknown(const struct path *at, struct proto_error *error,
 	const struct type *type, struct str key);
 

@@ -1,8 +1,8 @@
 /*
- * legacy.h - the revisions with sessions: 2025-11-25, 2025-06-18, 2025-03-26.
+ * legacy.h - the protocol revisions with sessions: 2025-11-25, 2025-06-18, 2025-03-26.
  *
- * Called by entry.c. An unknown session is 404 before anything else is looked at: that,
- * and nothing else, makes a client begin anew (R23).
+ * Called by entry.c. An unknown session is answered with 404 before anything else is
+ * checked, because only that makes a client start a new session (R23).
  */
 #ifndef PAIGE_GATEWAY_MCP_LEGACY_H
 #define PAIGE_GATEWAY_MCP_LEGACY_H

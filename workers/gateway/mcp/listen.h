@@ -1,6 +1,6 @@
 /*
- * listen.h - subscriptions/listen of the modern era: a stream that carries the
- * notifications a client asked for, until it goes or the daemon stops.
+ * listen.h - subscriptions/listen of the modern era: a stream with the notifications that a
+ * client asked for, until the client goes or the daemon stops.
  */
 #ifndef PAIGE_GATEWAY_MCP_LISTEN_H
 #define PAIGE_GATEWAY_MCP_LISTEN_H
@@ -9,10 +9,10 @@
 
 extern const struct mcp_method mcp_listen_method;
 
-/* A list has changed: tells those that asked for it. */
+/* A list has changed: notifies the clients that asked for it. */
 void mcp_listen_tell(struct mcp_server *server, enum mcp_list list, const char *method);
 
-/* Ends every subscription with a result, as the daemon stops. */
+/* Ends every subscription with a result, when the daemon stops. */
 void mcp_listen_end_all(struct mcp_server *server);
 
 #endif

@@ -3,10 +3,11 @@
  * library: transport, sessions, streams and dispatch. What it serves is a table of
  * methods.
  *
- * Two eras on one endpoint: the revision without sessions (2026-07-28), and those with
- * sessions (2025-11-25, 2025-06-18, 2025-03-26). A handler does not see the difference.
+ * One endpoint serves two eras: the modern revision without sessions (2026-07-28), and the
+ * legacy revisions with sessions (2025-11-25, 2025-06-18, 2025-03-26). A handler does not see
+ * the difference.
  *
- * Called by http_routes.c (requests) and by whoever made the server. Everything runs on
+ * Called by http_routes.c, with requests, and by the owner of the server. Everything runs on
  * one event loop.
  */
 #ifndef PAIGE_GATEWAY_MCP_MCP_H
@@ -23,7 +24,7 @@ struct http_request;
 struct mcp_call;
 struct mcp_server;
 
-/* What is kept of the memory in which an answer was put together. */
+/* Of the memory in which an answer was made, this much is kept for the next one. */
 #define MCP_KEPT_BYTES (256u * 1024)
 
 /* JSON-RPC and MCP error codes. */
@@ -42,14 +43,14 @@ struct mcp_server;
 #define MCP_KEY_BYTES 32
 #define MCP_SESSION_ID_SIZE 37 /* a UUID and NUL */
 
-/* Lists whose changes clients can be told of. */
+/* Lists of whose changes clients can be notified. */
 enum mcp_list {
 	MCP_LIST_TOOLS = 1 << 0,
 	MCP_LIST_PROMPTS = 1 << 1,
 	MCP_LIST_RESOURCES = 1 << 2,
 };
 
-/* A method that the service answers, beside those of the protocol itself. */
+/* A method of the service, in addition to those of the protocol itself. */
 struct mcp_method {
 	const char *name;
 	const char *name_param; /* the member of params that the header Mcp-Name repeats,
@@ -68,10 +69,11 @@ struct mcp_service {
 	const struct mcp_method *methods;
 	size_t method_count;
 	void *arg; /* for the handlers */
-	/* A session was ended by its client; told so that it stays ended. May be NULL. */
+	/* Called when a client ends its session, so that the session stays ended after a
+	 * restart. May be NULL. */
 	void (*session_ended)(void *arg, const char *session_id);
-	/* The result, a JSON object, of a call whose stream is resumed and that this
-	 * process does not know: it ended with an earlier one. NULL: an error. */
+	/* The result, a JSON object, for a client that resumes the stream of a call which
+	 * ended with an earlier process. NULL: an error. */
 	const char *lost_result;
 };
 
@@ -80,39 +82,38 @@ struct mcp_server *mcp_server_new(struct event_base *base,
 	const struct mcp_service *service, struct gateway_metrics *metrics)
 	__attribute__((returns_nonnull));
 
-/* Requests of the legacy eras wait for this. May be called once. */
+/* Requests of the legacy era wait for this. Call once. */
 void mcp_server_set_key(
 	struct mcp_server *server, const unsigned char key[MCP_KEY_BYTES]);
-/* Ids that clients ended before this process was there. */
+/* Notes the id of a session that its client ended before this process started. */
 void mcp_server_note_ended(struct mcp_server *server, struct str session_id);
 
-/* Ends every stream, in order: open calls of the modern era with a result where the era
- * asks for it. */
+/* Ends every stream properly; open calls of the modern era get a result where the protocol
+ * requires one. */
 void mcp_server_stop(struct mcp_server *server);
 
-/* A list has changed: tells the sessions' streams and the subscriptions that asked for
+/* A list has changed: notifies the streams of sessions, and the subscriptions that asked for
  * it. */
 void mcp_server_list_changed(struct mcp_server *server, enum mcp_list list);
 
-/* The handler of the paths; takes the server from the gateway. */
+/* Handles a request to the MCP path with the gateway's server. */
 void mcp_handle(struct gateway *g, struct http_request *request);
 
-/* ---- what a handler does with a call ---- */
+/* ---- for handlers ---- */
 
 /* Borrowed until the call is answered. NULL when there are none. */
 yyjson_val *mcp_call_params(const struct mcp_call *call);
 struct arena *mcp_call_arena(struct mcp_call *call);
 /* params._meta, or NULL. */
 yyjson_val *mcp_call_meta(const struct mcp_call *call);
-/* The id of the session, absent in the era without. */
+/* The id of the session; absent in the modern era. */
 struct str mcp_call_session_id(const struct mcp_call *call);
 bool mcp_call_is_modern(const struct mcp_call *call);
 
-/* The answer may take longer than 5 s: the client gets a stream at once, if it takes one.
- */
+/* The answer may take longer than 5 s: a client that accepts a stream gets one at once. */
 void mcp_call_takes_long(struct mcp_call *call);
-/* `progress` must rise; `total` 0: not known; `message` may be absent. Dropped when the
- * client did not ask for progress. */
+/* Sends progress, if the client asked for it. `progress` must rise; `total` 0: not known;
+ * `message` may be absent. */
 void mcp_call_progress(
 	struct mcp_call *call, double progress, double total, struct str message);
 
@@ -120,23 +121,23 @@ void mcp_call_progress(
 void mcp_call_notify(struct mcp_call *call, const char *method, struct str params);
 
 /*
- * Legacy: asks the client (sampling, elicitation, roots) on the call's stream. `fn` is
- * told the result or the error, borrowed, once; never when the call ends before. False
- * when there is no stream to ask on.
+ * Legacy era: asks the client (sampling, elicitation, roots) on the call's stream. `fn` gets
+ * the result or the error, borrowed, once; it is not called if the call ends before. False
+ * when the call has no stream.
  */
 typedef void mcp_answer_fn(void *arg, yyjson_val *result, yyjson_val *error);
 bool mcp_call_ask(struct mcp_call *call, const char *method, struct str params,
 	mcp_answer_fn *fn, void *arg) __attribute__((warn_unused_result));
 
-/* Breaks the call's stream off, if its client can resume it; the call goes on. */
+/* Closes the call's stream if the client can resume it. The call goes on. */
 void mcp_call_break_off(struct mcp_call *call);
 
-/* Told when the client no longer wants an answer. The call must be answered still; that
- * goes nowhere. */
+/* `fn` is called when the client no longer wants an answer. Answer the call all the same; the
+ * answer is dropped. */
 void mcp_call_on_cancel(struct mcp_call *call, void (*fn)(void *arg), void *arg);
 
-/* Told when the client was cut off and may come back for the answer; in the eras with
- * sessions. */
+/* Legacy era: `fn` is called when the client was disconnected and may come back for the
+ * answer. */
 void mcp_call_on_detach(struct mcp_call *call, void (*fn)(void *arg), void *arg);
 
 /* Exactly one of the following, at once or later; frees the call. `result` is a JSON
@@ -144,7 +145,7 @@ void mcp_call_on_detach(struct mcp_call *call, void (*fn)(void *arg), void *arg)
 void mcp_call_result(struct mcp_call *call, struct str result);
 void mcp_call_fail(struct mcp_call *call, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same with an HTTP status, used while the answer has not begun, and data (JSON, or
+/* The same with an HTTP status, used if the answer has not begun yet, and with data (JSON or
  * absent). */
 void mcp_call_fail_with(struct mcp_call *call, int status, int code, struct str data,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -1,5 +1,5 @@
 /*
- * message.h - JSON-RPC messages and the versions of MCP, read.
+ * message.h - reads JSON-RPC messages and the versions of MCP.
  *
  * Called by entry.c. Pure.
  */
@@ -35,24 +35,22 @@ struct mcp_message {
 	yyjson_val *meta;   /* params._meta, an object, or NULL */
 };
 
-/* 0, or -EINVAL when `root` (the JSON `text`) is no JSON-RPC message of this protocol.
- * Borrows. */
+/* Reads `root`, the parsed `text`. 0, or -EINVAL when it is not a JSON-RPC message of MCP.
+ * *out borrows from both. */
 int mcp_message_read(yyjson_val *root, struct str text, struct arena *arena,
 	struct mcp_message *out) __attribute__((warn_unused_result));
 
 /* A string member, or absent. */
 struct str mcp_text(yyjson_val *object, const char *name);
 
-/* Whether _meta says so. */
+/* Whether _meta claims the modern era. */
 bool mcp_message_claims_modern(const struct mcp_message *m);
 
-/* Whether the request follows the rules of the era without sessions: it says so in _meta,
- * or its MCP-Protocol-Version header (may be absent) names 2026-07-28 or a later
- * revision. */
+/* Whether the request follows the rules of the modern era: _meta says so, or its
+ * MCP-Protocol-Version header (may be absent) names 2026-07-28 or a later revision. */
 bool mcp_message_is_modern(const struct mcp_message *m, struct str version_header);
 
-/* The value of an Mcp-... header, `=?base64?...?=` decoded. Absent when it is malformed.
- */
+/* The value of an Mcp-... header, with `=?base64?...?=` decoded. Absent if malformed. */
 struct str mcp_header_value(struct str header, struct arena *arena);
 
 #endif

@@ -1,4 +1,4 @@
-/* server.h - the insides of an MCP server, for the files of this folder alone. */
+/* server.h - the state of an MCP server. Only the files of this folder include it. */
 #ifndef PAIGE_GATEWAY_MCP_SERVER_H
 #define PAIGE_GATEWAY_MCP_SERVER_H
 
@@ -9,10 +9,10 @@
 #include "workers/gateway/mcp/message.h"
 #include "workers/gateway/mcp/session.h"
 
-/* Heartbeats, progress and expiry are looked after this often, while there is anything to
- * look after. */
+/* Interval of the timer for heartbeats, progress and expiry, which runs while there are calls
+ * or streams. */
 #define MCP_TICK_MS 5000
-/* A call that is not answered after this becomes a stream, if its client takes one. */
+/* A call that is not answered after this becomes a stream, if its client accepts one. */
 #define MCP_STREAM_AFTER_MS 3000
 #define MCP_HEARTBEAT_MS 15000
 #define MCP_PROGRESS_MS 10000
@@ -31,7 +31,7 @@ struct mcp_server {
 	bool stopping;
 };
 
-/* Begins to tick if it is not. */
+/* Starts the timer if it is not running. */
 void mcp_server_wake(struct mcp_server *server);
 
 /* ---- calls (mcp_call.c) ---- */
@@ -44,10 +44,10 @@ struct mcp_call {
 	const struct mcp_method *method;
 	struct arena arena;
 	yyjson_doc *doc;
-	struct jobs *parsers;	    /* which free it */
+	struct jobs *parsers;	    /* the thread that frees `doc` */
 	struct mcp_message message; /* borrows from doc and arena */
 	struct str progress_token;  /* JSON; absent: no progress is wanted */
-	struct evhttp_request *ev;  /* until it is answered or a stream */
+	struct evhttp_request *ev;  /* until it is answered or becomes a stream */
 	struct http_conn *conn;
 	struct mcp_stream *stream;
 	bool takes_json, takes_stream;
@@ -56,8 +56,8 @@ struct mcp_call {
 	struct mono progress_at;
 	double progress;     /* last told; below 0: none */
 	unsigned subscribed; /* enum mcp_list: of subscriptions/listen */
-	double total;	     /* as progress: of the last that was told; 0: none */
-	struct str doing;    /* its message, in the arena */
+	double total;	     /* last told; 0: none */
+	struct str doing;    /* last message told, in the arena */
 	void (*on_cancel)(void *arg);
 	void *on_cancel_arg;
 	void (*on_detach)(void *arg);
@@ -73,24 +73,24 @@ struct mcp_ask {
 	void *arg;
 };
 
-/* The client's response to the question `id`, if the session has asked it. */
+/* Takes a client's response to a question, if the session has asked it. */
 void mcp_call_take_answer(
 	struct mcp_server *server, const struct mcp_session *session, yyjson_val *root);
 
-/* The client gave up: tells the handler once, and sends nothing more. */
+/* The client gave up: calls the handler's on_cancel once, and sends nothing more. */
 void mcp_call_cancel(struct mcp_call *call);
-/* The call under way with this id in the session, or NULL. */
+/* The running call with this id in the session, or NULL. */
 struct mcp_call *mcp_call_find(
 	struct mcp_server *server, const struct mcp_session *session, struct str id);
 void mcp_call_tick(struct mcp_call *call, struct mono now);
 
-/* ---- answers to a request that is no call (entry.c) ---- */
+/* ---- requests that do not become a call (entry.c) ---- */
 
-/* An error of JSON-RPC with an HTTP status; `id` and `data` are JSON or absent. */
+/* Answers with a JSON-RPC error and an HTTP status; `id` and `data` are JSON or absent. */
 void mcp_refuse(struct http_request *request, int status, int code, struct str id,
 	struct str data, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* What is known of a POST when its era is known. */
+/* A POST whose era is known. */
 struct mcp_post {
 	struct mcp_server *server;
 	struct http_request *request;

@@ -1,9 +1,9 @@
 /*
  * stream.h - answers that are streams of events (text/event-stream).
  *
- * A stream carries what belongs to one call, or, opened by GET, what belongs to a
- * session. In 2025-11-25 its events have ids, and a stream that was cut goes on where it
- * broke off: cutting is no cancelling there. In the modern era it is.
+ * A stream carries the events of one call or, if opened by GET, of a session. In revision
+ * 2025-11-25 events have ids, and a client that was disconnected can resume its stream, so
+ * closing a stream cancels nothing. In the modern era closing it cancels the call.
  *
  * Called by mcp_call.c, legacy.c, listen.c and session.c.
  */
@@ -26,19 +26,19 @@ struct mcp_stream {
 	struct mcp_server *server;
 	struct mcp_session *session; /* NULL in the modern era */
 	uint32_t number;	     /* within the session; 0 is the one opened by GET */
-	/* The end of the session's id, then the JSON of the id of the request that it
-	 * answers, in hexadecimal: part of the ids of its events, so that a later process
-	 * can still answer. "": no request, or too long. */
+	/* The end of the session's id, then the JSON of the id of the answered request, in
+	 * hexadecimal. The ids of its events contain it, so that a later process can still
+	 * answer. "": no request, or too long. */
 	char request[MCP_STREAM_REQUEST_SIZE];
 	bool resumable;		   /* its events have ids and are kept for a while */
 	bool finished;		   /* nothing more will be sent */
-	struct evhttp_request *ev; /* NULL while it is cut */
+	struct evhttp_request *ev; /* NULL while it is disconnected */
 	struct http_conn *conn;
 	uint32_t last_event;
-	struct mono written_at; /* also: when it was cut or finished */
+	struct mono written_at; /* last write, disconnection or end */
 	TAILQ_HEAD(, mcp_event) kept;
 	size_t kept_bytes, kept_count;
-	void (*on_cut)(void *arg); /* the client is gone before the end */
+	void (*on_cut)(void *arg); /* the client disconnected before the end */
 	void *on_cut_arg;
 };
 
@@ -48,29 +48,29 @@ struct mcp_stream *mcp_stream_open(struct mcp_server *server, struct mcp_session
 	uint32_t number, struct str request, struct evhttp_request *ev,
 	struct http_conn *conn) __attribute__((returns_nonnull));
 
-/* One message, as an event. */
+/* Sends one message as an event. */
 void mcp_stream_send(struct mcp_stream *stream, struct str json);
 void mcp_stream_comment(struct mcp_stream *stream);
-/* Ends the connection and not the stream, if it can be resumed. */
+/* Closes the connection but not the stream, if it can be resumed. */
 void mcp_stream_break_off(struct mcp_stream *stream);
-/* Nothing more comes; frees the stream, at once or when it can no longer be resumed. */
+/* Ends the stream, and frees it at once or when it can no longer be resumed. */
 void mcp_stream_finish(struct mcp_stream *stream);
 
 /*
- * Goes on with the stream that `last_event_id` names, behind that event, on another
- * connection. The call of a stream that this process does not know gets the service's
- * lost_result: nobody will answer it any more. False for an id that is none of ours.
+ * Continues the stream that `last_event_id` names, after that event, on another connection. A
+ * call that this process does not know gets the service's lost_result, because nobody else
+ * will answer it. False for an id that is not ours.
  */
 bool mcp_stream_resume(struct mcp_server *server, struct mcp_session *session,
 	struct str last_event_id, struct evhttp_request *ev, struct http_conn *conn);
 
-/* The newest connection of the session's own stream takes the place of the older one. */
+/* Opens the session's own stream; a newer connection replaces an older one. */
 void mcp_stream_listen(struct mcp_server *server, struct mcp_session *session,
 	struct evhttp_request *ev, struct http_conn *conn);
 
-/* Ends all streams of a session that ends. */
+/* Ends all streams of a session. */
 void mcp_streams_end(struct mcp_session *session);
-/* Ends one, whatever waits. */
+/* Ends a stream without sending what waits. */
 void mcp_stream_drop(struct mcp_stream *stream);
 
 void mcp_stream_tick(struct mcp_stream *stream, struct mono now);

@@ -1,4 +1,4 @@
-/* mcp_instructions.h - what the model is told of this server as a whole; under 2,000
+/* mcp_instructions.h - the instructions that a model gets for this server; under 2,000
  * characters. */
 #ifndef PAIGE_GATEWAY_TOOLS_MCP_INSTRUCTIONS_H
 #define PAIGE_GATEWAY_TOOLS_MCP_INSTRUCTIONS_H

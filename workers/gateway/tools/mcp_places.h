@@ -1,6 +1,6 @@
 /*
- * mcp_places.h - the places in files that stand in the arguments of a tool: the file
- * worker looks at them before anything is shown, and says how their paths are spelled.
+ * mcp_places.h - the places in files that the arguments of a tool name. Before anything is
+ * shown, the file worker checks them and returns their paths as Paige spells them.
  */
 #ifndef PAIGE_GATEWAY_TOOLS_MCP_PLACES_H
 #define PAIGE_GATEWAY_TOOLS_MCP_PLACES_H
@@ -11,13 +11,13 @@
 /* In the arena; points into the input. */
 struct mcp_places {
 	struct fs_places query;
-	struct str **paths; /* where the paths of the query stand in the input */
+	struct str **paths; /* where in the input the paths of the query are */
 };
 
-/* Empty when the tool was given none. */
+/* Finds the places; none if the arguments have none. */
 void mcp_places_of(
 	enum mcp_tool tool, void *input, struct arena *arena, struct mcp_places *out);
-/* Puts the paths that were found into the input. */
+/* Puts the paths as Paige spells them into the input. */
 void mcp_places_set(const struct mcp_places *places, const struct fs_places_found *found);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * mcp_tool_call.h - one call of a tool, from its arguments to its result.
  *
- *   arguments are decoded -> places in them are looked at (mcp_places.h) -> the owner of
- *   the tool's method does it -> the answer is brought to size (mcp_fit.h)
+ *   decode the arguments -> check the places in them (mcp_places.h) -> call the owner of the
+ *   tool's method -> cut the answer to size (mcp_fit.h)
  *
- * Called by mcp_tools.c; by main.c at the beginning and the end.
+ * Called by mcp_tools.c, and by main.c at start and stop.
  */
 #ifndef PAIGE_GATEWAY_TOOLS_MCP_TOOL_CALL_H
 #define PAIGE_GATEWAY_TOOLS_MCP_TOOL_CALL_H
@@ -12,7 +12,7 @@
 #include "proto/tables/mcp_tools.h"
 #include "workers/gateway/mcp/mcp.h"
 
-/* The result of a call that an earlier gateway did not finish, for mcp_service. */
+/* The lost_result of the service: for a call that an earlier gateway did not finish. */
 #define MCP_TOOL_LOST_RESULT                                                             \
 	"{\"content\":[{\"type\":\"text\",\"text\":\"" MCP_TOOL_LOST_TEXT                \
 	"\"}],\"isError\":true}"
@@ -22,13 +22,13 @@
 	"not arrive. Call the tool again with the same arguments: what was finished or " \
 	"is still being made is found, and nothing is paid for twice."
 
-/* During init: hears how far calls have come, and tells the llm worker that whoever
- * called through an earlier gateway is gone. */
+/* Call during init: subscribes to the progress of calls, and tells the llm worker that the
+ * callers of an earlier gateway are gone. */
 void mcp_tool_calls_begin(struct gateway *g);
-/* Ends with the call's answer. */
+/* Serves the call and answers it. */
 void mcp_tool_call(struct gateway *g, struct mcp_call *call, enum mcp_tool tool,
 	yyjson_val *arguments);
-/* At the stop: every call that is under way gets MCP_TOOL_LOST_TEXT as its answer. */
+/* At stop: answers every running call with MCP_TOOL_LOST_TEXT. */
 void mcp_tool_calls_end_all(struct gateway *g);
 
 #endif

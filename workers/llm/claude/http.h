@@ -1,10 +1,9 @@
 /*
- * http.h - HTTP requests of flows, over one pool of connections (libcurl's multi handle
- * on the loop).
+ * http.h - HTTP requests of flows over one pool of connections (libcurl's multi handle on the
+ * loop).
  *
- * http_perform blocks the calling flow's thread; the transfer itself runs on the loop, so
- * that connections are shared between flows, and so that stopping ends every transfer at
- * once.
+ * http_perform blocks the calling flow's thread. The transfer runs on the loop, so that flows
+ * share connections and a stop ends every transfer at once.
  */
 #ifndef PAIGE_LLM_CLAUDE_HTTP_H
 #define PAIGE_LLM_CLAUDE_HTTP_H
@@ -18,9 +17,9 @@
 struct http;
 
 enum http_outcome {
-	HTTP_ANSWERED,	/* the answer is whole; status says what it is */
+	HTTP_ANSWERED,	/* the answer is complete; see status */
 	HTTP_NO_ANSWER, /* no connection, or it ended before one byte came */
-	HTTP_CUT,	/* the answer began and did not end as it should */
+	HTTP_CUT,	/* the answer ended too early */
 	HTTP_TIMEOUT,	/* not within timeout_ms */
 	HTTP_UNTRUSTED, /* the server's certificate, or the file with those that are trusted */
 	HTTP_TOO_BIG,	/* more than max_bytes */
@@ -32,7 +31,7 @@ struct http_request {
 	const char *url;
 	const char *const *headers; /* "name: value", NULL at the end */
 	struct str body;	    /* absent for none */
-	int64_t timeout_ms;	    /* for all of it */
+	int64_t timeout_ms;	    /* for the whole transfer */
 	size_t max_bytes;	    /* of the answer's body */
 	/* Optional: called on the loop with each piece of a body of status 200 whose
 	 * content type is an event stream, instead of collecting it. */
@@ -54,16 +53,15 @@ struct http_response {
 };
 
 /*
- * Proxies are those of the environment, but none is used for addresses of this machine.
- * Certificates are those that the system trusts, or those of the file in CURL_CA_BUNDLE or
- * else SSL_CERT_FILE, and besides those of NODE_EXTRA_CA_CERTS; read now.
+ * Uses the proxies of the environment, except for addresses of this machine. Trusts the
+ * system's certificates, or those of the file in CURL_CA_BUNDLE or else SSL_CERT_FILE, and
+ * also those of NODE_EXTRA_CA_CERTS. Reads these files now.
  */
 struct http *http_new(struct event_base *base, struct loop_post *post);
-/* From a thread that is not the loop's. Blocks; everything in the request is borrowed
- * until it returns. */
+/* Call on a thread other than the loop's. Blocks. Borrows the request until it returns. */
 void http_perform(struct http *h, const struct http_request *request,
 	struct http_response *response);
-/* On the loop: ends every transfer, also those that begin later. */
+/* On the loop: ends every transfer, including those that start later. */
 void http_cancel_all(struct http *h);
 void http_response_fini(struct http_response *r);
 

@@ -1,5 +1,5 @@
 /*
- * sse.h - a stream of server-sent events, taken apart as it arrives. Pure.
+ * sse.h - parses a stream of server-sent events as it arrives. Pure.
  */
 #ifndef PAIGE_LLM_CLAUDE_SSE_H
 #define PAIGE_LLM_CLAUDE_SSE_H
@@ -15,10 +15,10 @@ struct sse {
 	bool after_cr;
 };
 
-/* `event` is empty when the stream gave no name. Both are borrowed for the call. */
+/* `event` is empty if the stream gave no name. Both are borrowed during the call. */
 typedef void sse_fn(void *arg, struct str event, struct str data);
 
-/* Takes the next bytes and calls `fn` for each event that is complete. */
+/* Takes the next bytes and calls `fn` for each complete event. */
 void sse_feed(struct sse *s, struct str bytes, sse_fn *fn, void *arg);
 void sse_fini(struct sse *s);
 
