@@ -49,7 +49,13 @@ async function firstVisit(browser, daemon) {
   return { bytes, requests, ...times };
 }
 
-/** Times from a key to the frame that shows its letter. */
+/** Milliseconds that the page's thread has worked: scripts, styles, layout. */
+async function worked(session) {
+  const { metrics } = await session.send('Performance.getMetrics');
+  return metrics.find(({ name }) => name === 'TaskDuration').value * 1000;
+}
+
+/** Times from a key to the frame that shows its letter, and what the page works for one key on average. */
 async function keystrokes(browser, daemon) {
   const person = await Person.at(browser, daemon, { hash: '#/work/long.ts' });
   await person.page.getByRole('button', { name: 'Close long.ts' }).waitFor();
@@ -61,10 +67,14 @@ async function keystrokes(browser, daemon) {
       requestAnimationFrame(() => setTimeout(() => window.times.push(performance.now() - began)));
     }, true);
   });
+  const session = await person.context.newCDPSession(person.page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const before = await worked(session);
   await person.page.keyboard.type('abcde fghi'.repeat(KEYS / 10), { delay: 30 });
+  const work = (await worked(session)) - before;
   const times = await person.page.evaluate(() => window.times);
   await person.close();
-  return times;
+  return { times, each: work / KEYS };
 }
 
 function residentKiB(pid) {
@@ -107,8 +117,9 @@ await measure(smallProject({ 'long.ts': Array.from({ length: LINES }, (_, i) => 
   print('transferred at the first visit', `${(at(of('bytes'), 1) / 1024).toFixed(0)} KiB in ${at(of('requests'), 1)} requests`);
   print('first paint (median, most)', `${at(of('paint'), 0.5).toFixed(0)} ms, ${at(of('paint'), 1).toFixed(0)} ms`);
   print('ready to type (median, most)', `${at(of('ready'), 0.5).toFixed(0)} ms, ${at(of('ready'), 1).toFixed(0)} ms`);
-  const times = await keystrokes(browser, daemon);
+  const { times, each } = await keystrokes(browser, daemon);
   print(`keystroke to painted, ${LINES} lines (p50, p95, most)`, `${[0.5, 0.95, 1].map((share) => at(times, share).toFixed(1)).join(', ')} ms`);
+  print('processor time of the page for a key', `${each.toFixed(1)} ms`);
   print(`memory of the gateway with ${PAGES} pages more`, `${((await memory(browser, daemon)) / 1024).toFixed(1)} MiB`);
   assert.ok(at(of('bytes'), 1) > 0 && at(of('bytes'), 1) <= BYTES_MAX, `the first visit transfers at most ${BYTES_MAX} bytes`);
   assert.ok(at(of('requests'), 1) <= REQUESTS_MAX, `in at most ${REQUESTS_MAX} requests`);

@@ -90,6 +90,37 @@ scenario('open, type, Claude points, the mark moves with the text, save, conflic
   await person.close();
 });
 
+scenario('an edit draws its line anew and nothing else, but for the first one, which makes the file unsaved', async (t) => {
+  const { daemon, browser } = await world(t);
+  const person = await Person.at(browser, daemon, { hash: '#/work/src/greet.ts' });
+  const { page } = person;
+  await person.openFile('README.md');
+  await page.getByRole('button', { name: 'Close README.md' }).waitFor();
+  await person.cursor(1);
+  // What is drawn anew beside the editor from now on, in words.
+  await page.evaluate(() => {
+    window.drawn = [];
+    new MutationObserver((changes) => {
+      for (const { target } of changes) if (!target.parentElement?.closest('.editor')) window.drawn.push(target.className || target.nodeName);
+    }).observe(document.querySelector('.work'), { subtree: true, childList: true, characterData: true, attributes: true });
+  });
+  const drawn = () => page.evaluate(() => window.drawn.splice(0));
+  const unsaved = page.locator('.tab.current').getByText('unsaved');
+  await page.keyboard.type('a');
+  await unsaved.waitFor();
+  assert.ok((await drawn()).includes('tabs'));
+  await page.keyboard.type('bcd efg');
+  await until('all is typed', async () => (await person.text()).startsWith('# Greeterabcd efg\n'));
+  assert.deepEqual(await drawn(), []);
+  await page.keyboard.press('Control+s');
+  await unsaved.waitFor({ state: 'detached' });
+  await page.keyboard.type('h');
+  await unsaved.waitFor();
+  for (let i = 0; i < 20 && (await unsaved.count()); i += 1) await page.keyboard.press('Control+z');
+  await unsaved.waitFor({ state: 'detached' });
+  await person.close();
+});
+
 scenario('a session from its start to its end: plan, phases, explanation, message, mute', async (t) => {
   const { daemon, browser, mcp } = await world(t);
   const person = await Person.at(browser, daemon);

@@ -44,6 +44,8 @@ export class OpenFile {
     this.conflict = false;
     this.missing = false;
     this.saving = false;
+    /** What `changed` told last of `dirty`. */
+    this.toldDirty = false;
     this.timer = 0;
     this.doc = CodeMirror.Doc(disk.content, modes[language] ?? null, 0, lineEnd(disk.content));
     this.clean = this.doc.changeGeneration(true);
@@ -77,7 +79,7 @@ export class Files {
     /** @type {Map<string, OpenFile>} */
     this.open = new Map();
     this.current = new Value(/** @type {OpenFile | null} */ (null));
-    /** Tells of any change but those of texts. */
+    /** Tells of any change but those of texts; an edit is one only when it makes a file dirty or clean. */
     this.changed = new Value(0);
     this.problem = new Value('');
     /** @type {Map<string, Highlight[]>} */
@@ -117,6 +119,7 @@ export class Files {
   }
 
   tell() {
+    for (const file of this.open.values()) file.toldDirty = file.dirty;
     this.changed.update((n) => n + 1);
   }
 
@@ -235,7 +238,8 @@ export class Files {
   edited(file) {
     clearTimeout(file.timer);
     file.timer = window.setTimeout(() => this.send(file), TYPING_MS);
-    this.tell();
+    // Whoever listens draws tabs, tree and toolbar anew, which is too much for each key.
+    if (file.dirty !== file.toldDirty) this.tell();
   }
 
   /** @param {OpenFile} file */
