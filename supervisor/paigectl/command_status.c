@@ -124,12 +124,16 @@ static void print_status(const struct ctl_status *s)
 	print_last_exits(s);
 }
 
+bool paigectl_worker_lacks(const struct ctl_worker *w)
+{
+	return str_is(w->want, "up") && !str_is(w->state, "ready");
+}
+
 /* 0 when all workers that are wanted are there. */
 static int verdict(const struct ctl_status *s)
 {
 	for (size_t i = 0; i < s->workers.count; i++)
-		if (str_is(s->workers.items[i].want, "up") &&
-			!str_is(s->workers.items[i].state, "ready"))
+		if (paigectl_worker_lacks(&s->workers.items[i]))
 			return PAIGECTL_FAILED;
 	return PAIGECTL_DONE;
 }

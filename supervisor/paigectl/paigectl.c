@@ -52,6 +52,8 @@ static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
 	[COMMAND_STATUS] = paigectl_status,
 	[COMMAND_LIST] = paigectl_list,
 	[COMMAND_RESTART] = paigectl_restart,
+	[COMMAND_WAIT] = paigectl_wait,
+	[COMMAND_RELOAD] = paigectl_reload,
 	[COMMAND_STOP] = paigectl_stop,
 	[COMMAND_LOGS] = paigectl_logs,
 	[COMMAND_CONFIG] = paigectl_config,
@@ -78,7 +80,7 @@ static void print_commands(FILE *file)
 	      "daemon\n"
 	      "that runs, including one of a systemd unit.\n\n"
 	      "Exit codes: 0 success, 1 failed, 2 wrong command line, 3 no daemon "
-	      "running.\n",
+	      "running,\n4 not ready in time.\n",
 		file);
 }
 

@@ -23,6 +23,8 @@ enum paigectl_exit {
 int paigectl_status(const struct options *o);
 int paigectl_list(const struct options *o);
 int paigectl_restart(const struct options *o);
+int paigectl_wait(const struct options *o);
+int paigectl_reload(const struct options *o);
 int paigectl_stop(const struct options *o);
 int paigectl_logs(const struct options *o);
 int paigectl_config(const struct options *o);
@@ -41,6 +43,9 @@ int paigectl_fail(int code, const char *format, ...)
 /* Whether `name` is a worker, or `also` unless that is NULL. PAIGECTL_DONE; or
  * PAIGECTL_USAGE, after having said what may be meant. */
 int paigectl_check_worker(const char *name, const char *also);
+
+/* Whether a worker that should run is not ready; of command_status.c. */
+bool paigectl_worker_lacks(const struct ctl_worker *w);
 
 /* ---- client.c: the supervisor ---- */
 

@@ -5,6 +5,7 @@
 #include "common/base/pass_fd.h"
 #include "proto/codec/messages.h"
 #include "supervisor/paiged/doctor.h"
+#include "supervisor/paiged/reload.h"
 #include "supervisor/paiged/status.h"
 #include "supervisor/paiged/tap.h"
 #include "supervisor/shared/places.h"
@@ -22,6 +23,8 @@
 
 #define CLIENTS_MAX 32
 #define LINE_MAX_BYTES 4096
+/* All problems of the settings. */
+#define ERROR_MAX_BYTES 8000
 /* For sending a request, and for taking the answer. */
 #define TALK_SECONDS 10
 /* Of the clients, connections of the gateway: others find a place whatever it does. */
@@ -43,6 +46,8 @@ struct ctl_client {
 	bool tapping;		       /* until it leaves */
 	bool of_gateway;	       /* asks for windows; may not ask for all */
 	bool doctoring;		       /* waits for the doctor */
+	bool reloading;		       /* the answer tells what became of the settings: */
+	enum reload_change changes[SETTING_COUNT];
 };
 
 struct ctl {
@@ -86,7 +91,7 @@ __attribute__((format(printf, 2, 3))) static void answer_error(
 	struct ctl_client *c, const char *format, ...)
 {
 	struct buf json = {0};
-	char text[512];
+	char text[ERROR_MAX_BYTES];
 	va_list args;
 
 	va_start(args, format);
@@ -103,6 +108,33 @@ static void answer_done(struct ctl_client *c)
 	struct buf json = {0};
 
 	proto_encode(ctl_done_type(), &done, &json);
+	answer(c, &json);
+}
+
+static void answer_reloaded(struct ctl_client *c)
+{
+	struct str changed[SETTING_COUNT], later[SETTING_COUNT], restarted[WORKER_COUNT];
+	struct ctl_reloaded reloaded = {
+		.took_ms = mono_diff_ms(clock_mono(), c->asked_at),
+		.has_took_ms = true,
+		.changed = {.items = changed},
+		.later = {.items = later},
+		.restarted = {.items = restarted}};
+	struct buf json = {0};
+
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		const struct str name = str_of(setting_info((enum setting_id)i)->name);
+
+		if (c->changes[i] == RELOAD_CHANGED)
+			changed[reloaded.changed.count++] = name;
+		else if (c->changes[i] == RELOAD_LATER)
+			later[reloaded.later.count++] = name;
+	}
+	for (int i = 0; i < WORKER_COUNT; i++)
+		if (c->waiting[i])
+			restarted[reloaded.restarted.count++] =
+				str_of(worker_infos[i].name);
+	proto_encode(ctl_reloaded_type(), &reloaded, &json);
 	answer(c, &json);
 }
 
@@ -134,6 +166,8 @@ static void check_restart(struct ctl_client *c)
 	}
 	if (ps->shared.stopping)
 		answer_error(c, "the daemon is stopping");
+	else if (!waiting && c->reloading)
+		answer_reloaded(c);
 	else if (!waiting)
 		answer_done(c);
 }
@@ -159,11 +193,27 @@ static void on_restart_deadline(evutil_socket_t fd, short what, void *arg)
 	answer_error(c, "the restart took too long");
 }
 
+/* As long as the slowest of them may take to stop and start. */
+static void wait_for_workers(struct ctl_client *c)
+{
+	struct timeval limit = {0};
+
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		int64_t seconds = (worker_infos[i].start_deadline_ms +
+					  worker_infos[i].stop_grace_ms) /
+					  1000 +
+				  5;
+
+		if (c->waiting[i] && seconds > limit.tv_sec)
+			limit.tv_sec = seconds;
+	}
+	evtimer_add(c->deadline, &limit);
+}
+
 static void restart(struct ctl_client *c, struct str worker)
 {
 	struct process_table *ps = &c->ctl->daemon->processes;
 	int only = worker.ptr ? worker_by_name(worker) : -1;
-	struct timeval limit = {0};
 
 	if (ps->shared.stopping) {
 		answer_error(c, "the daemon is stopping");
@@ -180,22 +230,16 @@ static void restart(struct ctl_client *c, struct str worker)
 	}
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		struct process *p = &ps->workers[i];
-		int64_t seconds = (worker_infos[i].start_deadline_ms +
-					  worker_infos[i].stop_grace_ms) /
-					  1000 +
-				  5;
 
 		if ((only >= 0 && i != only) || !process_wanted(p))
 			continue;
 		c->waiting[i] = true;
 		c->starts[i] = p->policy.starts;
-		if (seconds > limit.tv_sec)
-			limit.tv_sec = seconds;
 		log_info("restart asked for", "name", "%s", worker_infos[i].name, "by",
 			"%s", c->of_gateway ? "a window" : "paigectl", NULL);
 		process_step(p, POLICY_RESTART);
 	}
-	evtimer_add(c->deadline, &limit);
+	wait_for_workers(c);
 }
 
 /* The gateway is started anew, which also ends what was let in with the old token. */
@@ -209,6 +253,38 @@ static void rotate_token(struct ctl_client *c)
 			strerror(-error));
 	else
 		restart(c, str_of(worker_infos[WORKER_GATEWAY].name));
+}
+
+/* ---- reload ---- */
+
+/* Answers when what the reload has started anew is ready. */
+static void reload(struct ctl_client *c)
+{
+	struct process_table *ps = &c->ctl->daemon->processes;
+	struct buf problems = {0};
+	int error = reload_settings(c->ctl->daemon, c->changes, &problems);
+
+	if (error == -ESHUTDOWN)
+		answer_error(c, "the daemon is stopping");
+	else if (error)
+		answer_error(c, "the settings are wrong, so the old ones stay:\n%.*s",
+			STR_ARG(buf_str(&problems)));
+	buf_free(&problems);
+	if (error)
+		return;
+	log_info("reload asked for", "by", "%s", "paigectl", NULL);
+	c->reloading = true;
+	for (int i = 0; i < WORKER_COUNT; i++) {
+		const struct policy *p = &ps->workers[i].policy;
+
+		if (!process_wanted(&ps->workers[i]) || p->state == POLICY_READY)
+			continue;
+		c->waiting[i] = true;
+		/* The start that is under way is the one to wait for. */
+		c->starts[i] = p->starts - (p->state == POLICY_STARTING);
+	}
+	wait_for_workers(c);
+	check_restart(c);
 }
 
 /* ---- tap ---- */
@@ -336,6 +412,7 @@ static bool may_serve(const struct ctl_client *c, const struct ctl_request *requ
 	case CTL_STOP:
 	case CTL_TAP:
 	case CTL_ROTATE_TOKEN:
+	case CTL_RELOAD:
 		return !c->of_gateway;
 	}
 	return false;
@@ -373,6 +450,9 @@ static void serve(struct ctl_client *c, const struct ctl_request *request)
 		return;
 	case CTL_DOCTOR:
 		examine(c);
+		return;
+	case CTL_RELOAD:
+		reload(c);
 		return;
 	}
 }

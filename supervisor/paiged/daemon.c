@@ -121,6 +121,14 @@ static void on_ask(void *arg, int fd)
 
 /* ---- events ---- */
 
+static void reload(struct daemon *d)
+{
+	struct buf problems = {0};
+
+	(void)reload_settings(d, NULL, &problems); /* it has logged why it failed */
+	buf_free(&problems);
+}
+
 static void on_signal(evutil_socket_t fd, short what, void *arg)
 {
 	struct daemon *d = arg;
@@ -131,7 +139,7 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 		char why[64];
 
 		if (info.ssi_signo == SIGHUP) {
-			reload_settings(d);
+			reload(d);
 			continue;
 		}
 		snprintf(why, sizeof(why), "signal %s from process %u",

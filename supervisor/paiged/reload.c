@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "supervisor/paiged/notify.h"
 #include "supervisor/shared/settings_report.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,22 +26,24 @@ static void log_problems(const struct buf *problems)
 }
 
 /* Logs each change. True when one cannot be applied at all. */
-static bool log_changes(const struct settings *old, const struct settings *now)
+static bool log_changes(const struct settings *old, const struct settings *now,
+	enum reload_change changes[SETTING_COUNT])
 {
 	bool fixed = false;
 
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		enum setting_id id = (enum setting_id)i;
 
-		if (!settings_differ(old, now, id))
-			continue;
-		if (is_fixed(id))
+		changes[i] = !settings_differ(old, now, id) ? RELOAD_SAME
+			     : is_fixed(id)		    ? RELOAD_LATER
+							    : RELOAD_CHANGED;
+		if (changes[i] == RELOAD_LATER)
 			log_warn("setting changes with the next start of the daemon",
 				"name", "%s", setting_info(id)->name, NULL);
-		else
+		else if (changes[i] == RELOAD_CHANGED)
 			log_info("setting changed", "name", "%s", setting_info(id)->name,
 				NULL);
-		fixed = fixed || is_fixed(id);
+		fixed = fixed || changes[i] == RELOAD_LATER;
 	}
 	return fixed;
 }
@@ -83,11 +86,12 @@ static void keep_fixed(const struct settings *old, struct settings *now)
 		old->project_spelling ? strdup(old->project_spelling) : NULL;
 }
 
-static void apply(struct daemon *d, struct settings *now)
+static void apply(
+	struct daemon *d, struct settings *now, enum reload_change changes[SETTING_COUNT])
 {
 	bool restart[WORKER_COUNT], any = false;
 
-	if (log_changes(&d->settings, now))
+	if (log_changes(&d->settings, now, changes))
 		keep_fixed(&d->settings, now);
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		restart[i] = wants_restart((enum worker_id)i, &d->settings, now);
@@ -112,21 +116,24 @@ static void apply(struct daemon *d, struct settings *now)
 		NULL);
 }
 
-void reload_settings(struct daemon *d)
+int reload_settings(
+	struct daemon *d, enum reload_change changes[SETTING_COUNT], struct buf *problems)
 {
+	enum reload_change unasked[SETTING_COUNT];
 	struct settings now;
-	struct buf problems = {0};
+	int error;
 
 	if (d->processes.shared.stopping)
-		return;
+		return -ESHUTDOWN;
 	notify_reloading();
-	if (settings_load(&now, d->config_file, &problems) == 0) {
-		apply(d, &now);
+	error = settings_load(&now, d->config_file, problems);
+	if (error == 0) {
+		apply(d, &now, changes ? changes : unasked);
 	} else {
-		log_problems(&problems);
+		log_problems(problems);
 		settings_fini(&now);
 	}
-	buf_free(&problems);
 	if (d->announced)
 		notify_ready();
+	return error ? -EINVAL : 0;
 }

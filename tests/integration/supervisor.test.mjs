@@ -794,6 +794,87 @@ test('SIGHUP: what may change is sent, other changes restart the workers, wrong 
   await d.stop();
 });
 
+test('paigectl reload tells what has changed, restarts what must be, and shows every problem', async (t) => {
+  const d = await new Daemon(t).start();
+  const dotenv = (text) => fs.writeFileSync(path.join(d.root, 'cwd', '.env'), text);
+  const lines = (answer) => {
+    assert.deepEqual([answer.code, answer.stderr], [0, '']);
+    return answer.stdout.replace(/after \d+ ms/, 'after N ms').trimEnd().split('\n');
+  };
+  const family = childrenOf(d.pid);
+  assert.deepEqual(lines(await d.ctl('reload')), ['settings read again, none has changed; ready after N ms']);
+  dotenv('MODEL_SONNET=some-model\n');
+  assert.deepEqual(lines(await d.ctl('reload')), ['settings read again, some have changed; ready after N ms', '  changed: MODEL_SONNET']);
+  assert.ok(family.every(alive), 'informed, not restarted');
+  dotenv('IDLE_TIMEOUT_MS=soon\nLOG_LEVEL=loud\n');
+  const wrong = await d.ctl('reload');
+  assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
+  assert.match(wrong.stderr, /^paigectl: the settings are wrong, so the old ones stay:\n/);
+  for (const name of ['IDLE_TIMEOUT_MS', 'LOG_LEVEL']) assert.ok(wrong.stderr.includes(name), wrong.stderr);
+  assert.ok(family.every(alive));
+  dotenv('IDLE_TIMEOUT_MS=5\n');
+  const [, changed, restarted] = lines(await d.ctl('reload'));
+  assert.match(changed, /^ {2}changed: .*IDLE_TIMEOUT_MS/);
+  assert.deepEqual(restarted.replace('  restarted: ', '').split(', ').sort(), [...WORKERS].sort());
+  assert.equal(family.some(alive), false);
+  assert.equal((await d.ctl('status')).code, 0, 'it has waited until all are ready');
+
+  // A worker that is parked afterwards is a failure; one that is parked now is started again.
+  d.mode('observer', 'exit 78');
+  process.kill(d.worker('observer').pid, 'SIGKILL');
+  await until(async () => (await d.status('observer')).state === 'parked', 'parked');
+  const parked = await d.ctl('reload');
+  assert.equal(parked.code, 1);
+  assert.match(parked.stderr, /^paigectl: observer is parked: exit code 78/);
+  d.mode('observer', 'ok');
+  assert.deepEqual(lines(await d.ctl('reload')), ['settings read again, none has changed; ready after N ms', '  restarted: observer']);
+  await d.stop();
+  assert.equal((await d.ctl('reload')).code, 3);
+});
+
+test('paigectl wait: its exit code says what became of the daemon', async (t) => {
+  const d = new Daemon(t);
+  const timed = async (...args) => {
+    const began = Date.now();
+    return { ...(await d.ctl('wait', ...args)), ms: Date.now() - began };
+  };
+  const absent = await timed('--timeout', '1');
+  assert.equal(absent.code, 3);
+  assert.match(absent.stderr, /^paigectl: not ready within 1 s: no daemon is running on /);
+  assert.ok(absent.ms >= 1000, `${absent.ms} ms`);
+  assert.equal((await timed('--timeout=0')).code, 3);
+  for (const wrong of ['x', '-1', '86401', '', '1.5']) {
+    const { code, stderr } = await d.ctl('wait', `--timeout=${wrong}`);
+    assert.deepEqual([code, stderr], [2, `paigectl: --timeout=${wrong}: a whole number from 0 to 86400\n`]);
+  }
+
+  // It is there before the daemon.
+  const early = d.ctl('wait', '--ready');
+  await d.start();
+  assert.deepEqual(await early, { code: 0, stdout: `ready: ${(await d.status()).url}\n`, stderr: '' });
+  assert.equal((await d.ctl('wait', '--timeout', '0')).code, 0);
+
+  process.kill(d.worker('llm').pid, 'SIGSTOP');
+  assert.equal((await d.ctl('wait', '--timeout', '0')).code, 0, 'silent for a moment is ready');
+  process.kill(d.worker('llm').pid, 'SIGCONT');
+  d.mode('observer', 'exit 1');
+  process.kill(d.worker('observer').pid, 'SIGKILL');
+  await until(async () => (await d.status('observer')).state !== 'ready', 'it is away');
+  const late = await timed('--timeout', '1');
+  assert.equal(late.code, 4);
+  assert.match(late.stderr, /^paigectl: not ready within 1 s: the daemon is running, observer is (backoff|starting)$/m);
+  d.mode('observer', 'ok');
+  assert.equal((await d.ctl('wait', '--timeout', '60')).code, 0, 'it came back');
+  d.mode('observer', 'exit 78');
+  process.kill(d.worker('observer').pid, 'SIGKILL');
+  await until(async () => (await d.status('observer')).state !== 'ready', 'its end is noticed');
+  const parked = await timed('--timeout', '30');
+  assert.equal(parked.code, 1);
+  assert.match(parked.stderr, /^paigectl: observer is parked: exit code 78.*run `paigectl restart observer`$/m);
+  assert.ok(parked.ms < 20000, 'at once');
+  await d.stop();
+});
+
 test('systemd: READY, STATUS, WATCHDOG and STOPPING are told', async (t) => {
   const d = new Daemon(t);
   const socket = path.join(d.root, 'notify');
