@@ -51,7 +51,8 @@ class Log {
     this.done = false;
     this.busy = false;
     this.newest = 0;
-    this.type = '';
+    /** @type {string[]} none: all of them */
+    this.types = [];
     this.text = '';
     this.problem = '';
     this.run = 0;
@@ -72,10 +73,12 @@ class Log {
     this.changed();
     try {
       for (let i = 0, found = 0; i < EMPTY_PAGES_MAX && found === 0 && !this.done; i += 1) {
-        const { payload } = await this.connection.ask('log:page', { limit: PAGE, ...(this.next !== undefined && { before: this.next }), ...(this.type && { types: [this.type] }), ...(this.text && { text: this.text }) }, ['log:rows']);
+        const { payload } = await this.connection.ask('log:page', { limit: PAGE, ...(this.next !== undefined && { before: this.next }), ...(this.types.length > 0 && { types: this.types }), ...(this.text && { text: this.text }) }, ['log:rows']);
         if (run !== this.run) return;
         found = payload.rows.length;
-        this.rows.push(...payload.rows);
+        // Rows that came live while the page was read may be in it, too.
+        const last = this.rows.at(-1)?.n ?? Infinity;
+        this.rows.push(...payload.rows.filter(({ n }) => n < last));
         this.next = payload.next;
         this.done = payload.next === undefined || this.rows.length >= ROWS_MAX;
         this.newest = Math.max(this.newest, this.rows[0]?.n ?? 0);
@@ -94,10 +97,12 @@ class Log {
     const gap = this.newest !== 0 && row.n > this.newest + 1;
     this.newest = Math.max(this.newest, row.n);
     if (gap) return void this.reset();
-    if (this.type && row.type !== this.type) return;
+    if (this.types.length > 0 && !this.types.includes(row.type)) return;
     if (this.text && !`${row.type} ${JSON.stringify(row.data)}`.toLowerCase().includes(this.text.toLowerCase())) return;
-    if (this.rows.some((other, i) => i < PAGE && other.n === row.n)) return;
+    // The newest is the first, so what is not newer is there already or was not asked for.
+    if (row.n <= (this.rows[0]?.n ?? 0)) return;
     this.rows.unshift(row);
+    if (this.rows.length > ROWS_MAX) this.rows.pop();
     this.changed();
   }
 }
@@ -202,17 +207,49 @@ function decisions(connection) {
   return { root: region('Observer', { class: 'card decisions' }, empty, el('div', { class: 'scrolls', tabindex: '0', role: 'group', 'aria-label': 'Decisions of the Observer' }, table), older), read };
 }
 
+/**
+ * Which types of rows are shown: none chosen means all.
+ * @param {() => void} changed
+ */
+function typeFilter(changed) {
+  const boxes = types.map((name) => el('input', { type: 'checkbox', value: name, onchange: () => choose() }));
+  const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
+  const summary = el('summary', {}, 'Everything');
+  const all = button('Everything', () => {
+    for (const box of boxes) box.checked = false;
+    choose();
+  }, { class: 'small' });
+  const choose = () => {
+    const now = chosen();
+    setText(summary, now.length === 0 ? 'Everything' : now.length <= 2 ? now.map(title).join(', ') : count(now.length, 'type'));
+    changed();
+  };
+  const list = el('fieldset', { class: 'types-list' }, el('legend', { class: 'unseen' }, 'Types'), all, boxes.map((box) => el('label', {}, box, ' ', title(box.value))));
+  const root = el('details', { class: 'types' }, summary, list);
+  root.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !root.open) return;
+    root.open = false;
+    summary.focus();
+  });
+  // It covers rows of the log, so it closes when somebody goes elsewhere.
+  for (const event of /** @type {const} */ (['pointerdown', 'focusin']))
+    document.addEventListener(event, ({ target }) => {
+      if (!root.contains(/** @type {Node} */ (target))) root.open = false;
+    });
+  return { root, chosen };
+}
+
 /** @param {import('./main.js').App} app @returns {import('./main.js').View} */
 export function activityView({ connection }) {
   const detail = new RowDetail();
   const { list, said, older, log } = actions(connection, (row) => detail.show(row));
   const observer = decisions(connection);
-  const type = el('select', { id: freshId('type'), onchange: () => search() }, el('option', { value: '' }, 'Everything'), types.map((name) => el('option', { value: name }, title(name))));
+  const filtered = typeFilter(() => search());
   const text = el('input', { id: freshId('text'), type: 'search', maxlength: '200', oninput: () => later() });
   let timer = 0;
   let seen = false;
   const search = () => {
-    Object.assign(log, { type: type.value, text: text.value.trim() });
+    Object.assign(log, { types: filtered.chosen(), text: text.value.trim() });
     list.scrollTop = 0;
     log.reset();
   };
@@ -227,7 +264,7 @@ export function activityView({ connection }) {
     observer.read();
   };
   connection.on('connection:init', begin);
-  const filter = el('form', { class: 'row filter', role: 'search', onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, el('label', { for: type.id }, 'Show'), type, el('label', { for: text.id }, 'with'), text, said);
+  const filter = el('form', { class: 'row filter', role: 'search', onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, el('span', {}, 'Show'), filtered.root, el('label', { for: text.id }, 'with'), text, said);
   const root = el('div', { class: 'page activity' }, el('h1', {}, 'Activity'), filter, el('section', { class: 'card log-card', 'aria-label': 'Action log' }, list, older, detail.root), observer.root);
   return {
     root,
