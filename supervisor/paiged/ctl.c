@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "common/base/pass_fd.h"
 #include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
 #include "supervisor/paiged/doctor.h"
 #include "supervisor/paiged/reload.h"
 #include "supervisor/paiged/status.h"
@@ -38,7 +39,7 @@ struct ctl_client {
 	struct ctl *ctl;
 	struct ctl_client *next;
 	struct bufferevent *io;
-	struct event *deadline; /* of a restart */
+	struct event *deadline; /* of a restart or an examination */
 	struct mono asked_at;
 	bool waiting[WORKER_COUNT];    /* for these to be READY */
 	unsigned starts[WORKER_COUNT]; /* with more starts than this */
@@ -87,8 +88,8 @@ static void answer(struct ctl_client *c, struct buf *json)
 	c->closing = true;
 }
 
-__attribute__((format(printf, 2, 3))) static void answer_error(
-	struct ctl_client *c, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void answer_error(
+	struct ctl_client *c, enum error_code code, const char *format, ...)
 {
 	struct buf json = {0};
 	char text[ERROR_MAX_BYTES];
@@ -97,7 +98,10 @@ __attribute__((format(printf, 2, 3))) static void answer_error(
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	proto_encode(ctl_error_type(), &(struct ctl_error){.error = str_of(text)}, &json);
+	proto_encode(ctl_error_type(),
+		&(struct ctl_error){.error = str_of(text),
+			.code = str_of(error_code_infos[code].name)},
+		&json);
 	answer(c, &json);
 }
 
@@ -156,8 +160,8 @@ static void check_restart(struct ctl_client *c)
 			continue;
 		if (p->policy.state == POLICY_PARKED) {
 			exit_reason_print(&p->last, &how);
-			answer_error(c, "%s is parked: %.*s", worker_infos[i].name,
-				STR_ARG(buf_str(&how)));
+			answer_error(c, ERROR_UNAVAILABLE, "%s is parked: %.*s",
+				worker_infos[i].name, STR_ARG(buf_str(&how)));
 			buf_free(&how);
 			return;
 		}
@@ -165,14 +169,14 @@ static void check_restart(struct ctl_client *c)
 			   p->policy.starts <= c->starts[i];
 	}
 	if (ps->shared.stopping)
-		answer_error(c, "the daemon is stopping");
+		answer_error(c, ERROR_UNAVAILABLE, "the daemon is stopping");
 	else if (!waiting && c->reloading)
 		answer_reloaded(c);
 	else if (!waiting)
 		answer_done(c);
 }
 
-static void on_restart_deadline(evutil_socket_t fd, short what, void *arg)
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct ctl_client *c = arg;
 	const struct process_table *ps = &c->ctl->daemon->processes;
@@ -181,7 +185,7 @@ static void on_restart_deadline(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		if (c->waiting[i] && ps->workers[i].policy.state != POLICY_READY) {
-			answer_error(c,
+			answer_error(c, ERROR_TIMEOUT,
 				"%s did not become ready in time; it is %s. See "
 				"`paigectl logs %s`.",
 				worker_infos[i].name,
@@ -190,7 +194,8 @@ static void on_restart_deadline(evutil_socket_t fd, short what, void *arg)
 			return;
 		}
 	}
-	answer_error(c, "the restart took too long");
+	answer_error(c, ERROR_TIMEOUT, "%s took too long",
+		c->doctoring ? "`paigectl doctor`" : "the restart");
 }
 
 /* As long as the slowest of them may take to stop and start. */
@@ -216,15 +221,16 @@ static void restart(struct ctl_client *c, struct str worker)
 	int only = worker.ptr ? worker_by_name(worker) : -1;
 
 	if (ps->shared.stopping) {
-		answer_error(c, "the daemon is stopping");
+		answer_error(c, ERROR_UNAVAILABLE, "the daemon is stopping");
 		return;
 	}
 	if (worker.ptr && only < 0) {
-		answer_error(c, "there is no worker \"%.*s\"", STR_ARG(worker));
+		answer_error(c, ERROR_NOT_FOUND, "there is no worker \"%.*s\"",
+			STR_ARG(worker));
 		return;
 	}
 	if (only >= 0 && !process_wanted(&ps->workers[only])) {
-		answer_error(c, "%s is not running: %s is not set",
+		answer_error(c, ERROR_NOT_ALLOWED, "%s is not running: %s is not set",
 			worker_infos[only].name, worker_infos[only].needs_setting);
 		return;
 	}
@@ -249,8 +255,8 @@ static void rotate_token(struct ctl_client *c)
 	int error = d->processes.shared.stopping ? 0 : daemon_rotate_token(d);
 
 	if (error)
-		answer_error(c, "cannot write the token to %s: %s", d->settings.data_dir,
-			strerror(-error));
+		answer_error(c, ERROR_FILE_ERROR, "cannot write the token to %s: %s",
+			d->settings.data_dir, strerror(-error));
 	else
 		restart(c, str_of(worker_infos[WORKER_GATEWAY].name));
 }
@@ -265,9 +271,10 @@ static void reload(struct ctl_client *c)
 	int error = reload_settings(c->ctl->daemon, c->changes, &problems);
 
 	if (error == -ESHUTDOWN)
-		answer_error(c, "the daemon is stopping");
+		answer_error(c, ERROR_UNAVAILABLE, "the daemon is stopping");
 	else if (error)
-		answer_error(c, "the settings are wrong, so the old ones stay:\n%.*s",
+		answer_error(c, ERROR_NOT_ALLOWED,
+			"the settings are wrong, so the old ones stay:\n%.*s",
 			STR_ARG(buf_str(&problems)));
 	buf_free(&problems);
 	if (error)
@@ -310,12 +317,14 @@ static void start_tap(struct ctl_client *c)
 	bool sent;
 
 	if (ctl->tap.open) {
-		answer_error(c, "somebody else is looking; end that paigectl tap first");
+		answer_error(c, ERROR_BUSY,
+			"somebody else is looking; end that paigectl tap first");
 		return;
 	}
 	error = tap_open(&ctl->tap, &reader);
 	if (error) {
-		answer_error(c, "cannot make a pipe: %s", strerror(-error));
+		answer_error(c, ERROR_INTERNAL_ERROR, "cannot make a pipe: %s",
+			strerror(-error));
 		return;
 	}
 	c->tapping = true;
@@ -346,7 +355,8 @@ static void on_examined(void *arg, struct str report, const char *problem)
 			buf_add_str(&json, report);
 			answer(c, &json);
 		} else {
-			answer_error(c, "`paigectl doctor` failed: %s", problem);
+			answer_error(c, ERROR_INTERNAL_ERROR,
+				"`paigectl doctor` failed: %s", problem);
 		}
 	}
 }
@@ -357,7 +367,8 @@ static void examine(struct ctl_client *c)
 	int error = doctor_start(&c->ctl->doctor, c->ctl->daemon, on_examined, c->ctl);
 
 	if (error) {
-		answer_error(c, "cannot run paigectl: %s", strerror(-error));
+		answer_error(c, ERROR_INTERNAL_ERROR, "cannot run paigectl: %s",
+			strerror(-error));
 		return;
 	}
 	c->doctoring = true;
@@ -375,7 +386,8 @@ static void answer_logs(struct ctl_client *c, const struct ctl_request *request)
 	struct buf json = {0};
 
 	if (worker < 0) {
-		answer_error(c, "there is no worker \"%.*s\"", STR_ARG(request->worker));
+		answer_error(c, ERROR_NOT_FOUND, "there is no worker \"%.*s\"",
+			STR_ARG(request->worker));
 		return;
 	}
 	logs_recent(c->ctl->daemon->logs, (enum worker_id)worker,
@@ -467,9 +479,9 @@ static void on_line(struct ctl_client *c, const char *line, size_t len)
 	c->asked_at = clock_mono();
 	if (!doc || proto_decode(ctl_request_type(), yyjson_doc_get_root(doc), "request",
 			    DECODE_LENIENT, &arena, &request, &error) != 0)
-		answer_error(c, "%s", error.text);
+		answer_error(c, ERROR_INVALID_MESSAGE, "%s", error.text);
 	else if (!may_serve(c, &request))
-		answer_error(c, "windows may not ask for this");
+		answer_error(c, ERROR_NOT_ALLOWED, "windows may not ask for this");
 	else
 		serve(c, &request);
 	arena_free(&arena);
@@ -580,7 +592,7 @@ static struct ctl_client *client_new(struct ctl *ctl, int fd)
 		return NULL;
 	c->ctl = ctl;
 	c->io = bufferevent_socket_new(ctl->daemon->base, fd, BEV_OPT_CLOSE_ON_FREE);
-	c->deadline = evtimer_new(ctl->daemon->base, on_restart_deadline, c);
+	c->deadline = evtimer_new(ctl->daemon->base, on_deadline, c);
 	if (!c->io || !c->deadline) {
 		if (c->io)
 			bufferevent_free(c->io);

@@ -375,3 +375,15 @@ scenario('what the learner did comes by day', async (t) => {
   assert.equal((await ask(editor, 'progress:request', { days: 366 }, 'progress:days')).days.length, 4);
   await refused(editor, [['progress:request', { days: 0 }, 'payload.days: expected an integer from 1 to 366, got 0']]);
 });
+
+scenario('what the supervisor refuses keeps its code and its text', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  const file = path.join(daemon.dataDir, 'paige.db');
+  fs.renameSync(file, `${file}-away`);
+  fs.mkdirSync(file);
+  editor.send('worker:restart', { worker: 'store' });
+  const { payload } = await editor.next('connection:error');
+  assert.equal(payload.code, 'UNAVAILABLE');
+  assert.match(payload.message, /^store is parked: /);
+});

@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
+#include "proto/tables/errors.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/ws_message.h"
@@ -134,6 +135,15 @@ static void tell_log(const struct asking *a, struct str line, yyjson_val *root)
 	tell(a, "worker:log_lines", worker_log_lines_type(), &message);
 }
 
+/* Of an error of the supervisor. */
+static const char *code_of(yyjson_val *root)
+{
+	const int code =
+		error_code_by_name(str_of(yyjson_get_str(yyjson_obj_get(root, "code"))));
+
+	return error_code_infos[code < 0 ? ERROR_INTERNAL_ERROR : code].name;
+}
+
 static void take_answer(const struct asking *a, struct str line)
 {
 	struct proto_error error;
@@ -144,7 +154,7 @@ static void take_answer(const struct asking *a, struct str line)
 	if (!doc)
 		fail(a, "INTERNAL_ERROR", str_of(error.text));
 	else if (yyjson_is_str(problem))
-		fail(a, a->command == CTL_DOCTOR ? "INTERNAL_ERROR" : "NOT_ALLOWED",
+		fail(a, code_of(root),
 			(struct str){yyjson_get_str(problem), yyjson_get_len(problem)});
 	else if (a->command == CTL_STATUS)
 		tell_status(a, line);
