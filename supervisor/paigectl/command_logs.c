@@ -8,6 +8,7 @@
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/tables/workers.h"
+#include "supervisor/paigectl/log_filter.h"
 #include "supervisor/paigectl/paigectl.h"
 #include "supervisor/shared/places.h"
 #include <errno.h>
@@ -38,22 +39,19 @@ struct source {
 	off_t at;	 /* what was shown */
 	struct buf text; /* what was read: the lines point into it */
 	struct buf part; /* following: the beginning of a line */
+	char time[24];	 /* following: of the last line that had one */
+	bool has_time;
 };
 
 struct logs_view {
 	struct source sources[SOURCES_MAX];
 	size_t count;
-	enum log_level level;
+	struct log_filter filter;
 	struct line *lines;
 	size_t line_count, line_room;
 };
 
 /* ---- lines ---- */
-
-static bool wanted(const struct logs_view *v, struct str line)
-{
-	return line.len > 0 && log_level_of_line(line.ptr, line.len) >= v->level;
-}
 
 /* "2026-11-27T12:00:00.000Z", or absent. */
 static struct str time_of(struct str line)
@@ -109,11 +107,14 @@ static void read_rest(int fd, struct buf *out)
 /* How many lines of the text are wanted. */
 static size_t count_wanted(const struct logs_view *v, struct str text)
 {
-	struct str line;
+	struct str line, time = {0};
 	size_t n = 0;
 
-	while (str_take_line(&text, &line))
-		n += wanted(v, line);
+	while (str_take_line(&text, &line)) {
+		if (time_of(line).ptr)
+			time = time_of(line);
+		n += log_filter_wants(&v->filter, line, time);
+	}
 	return n;
 }
 
@@ -160,7 +161,7 @@ static void read_source(struct logs_view *v, struct source *s, size_t enough)
 	while (str_take_line(&text, &line)) {
 		if (time_of(line).ptr)
 			time = time_of(line);
-		if (!wanted(v, line))
+		if (!log_filter_wants(&v->filter, line, time))
 			continue;
 		if (skip > 0)
 			skip--;
@@ -184,9 +185,16 @@ static void show_new(const struct logs_view *v, struct source *s)
 	for (end = s->part.len; end > 0 && s->part.data[end - 1] != '\n'; end--)
 		;
 	whole = (struct str){s->part.data, end};
-	while (str_take_line(&whole, &line))
-		if (wanted(v, line))
+	while (str_take_line(&whole, &line)) {
+		if (time_of(line).ptr) {
+			memcpy(s->time, time_of(line).ptr, sizeof(s->time));
+			s->has_time = true;
+		}
+		if (log_filter_wants(&v->filter, line,
+			    s->has_time ? (struct str){s->time, sizeof(s->time)}
+					: (struct str){0}))
 			print_line(line);
+	}
 	s->part.len -= end;
 	if (s->part.len > 0 && end > 0)
 		memmove(s->part.data, s->part.data + end, s->part.len);
@@ -282,7 +290,8 @@ static int read_numbers(const struct options *o, struct logs_view *v, size_t *li
 	char *end;
 	long value;
 
-	*lines = DEFAULT_LINES;
+	/* Who says from when on wants all from then on. */
+	*lines = options_get(o, "since") ? LINES_LIMIT : DEFAULT_LINES;
 	if (n) {
 		errno = 0;
 		value = strtol(n, &end, 10);
@@ -298,8 +307,45 @@ static int read_numbers(const struct options *o, struct logs_view *v, size_t *li
 		if (found < 0)
 			return paigectl_fail(PAIGECTL_USAGE,
 				"--level=%s: one of debug, info, warn, error", level);
-		v->level = (enum log_level)found;
+		v->filter.level = (enum log_level)found;
 	}
+	return 0;
+}
+
+/* 0, or an exit code after having said why. */
+static int read_time(const struct options *o, const char *name, char out[WALL_ISO_SIZE])
+{
+	const char *text = options_get(o, name);
+
+	if (!text || log_filter_time(text, clock_wall(), out) == 0)
+		return 0;
+	return paigectl_fail(PAIGECTL_USAGE,
+		"--%s=%s: a time of UTC such as 2026-11-29 or 2026-11-29T12:30:00, or "
+		"how long ago: 90s, 10m, 2h, 3d",
+		name, text);
+}
+
+/* 0, or an exit code after having said why. */
+static int read_filter(const struct options *o, struct log_filter *f)
+{
+	const char *pattern = options_get(o, "grep");
+	char why[200];
+	int error, code = read_time(o, "since", f->since);
+
+	if (code == 0)
+		code = read_time(o, "until", f->until);
+	if (code == 0 && *f->until && options_get(o, "follow"))
+		code = paigectl_fail(
+			PAIGECTL_USAGE, "--until and --follow exclude each other");
+	if (code != 0 || !pattern)
+		return code;
+	error = regcomp(&f->pattern, pattern, REG_EXTENDED);
+	if (error) {
+		regerror(error, &f->pattern, why, sizeof(why));
+		return paigectl_fail(PAIGECTL_USAGE,
+			"--grep=%s: not a regular expression: %s", pattern, why);
+	}
+	f->has_pattern = true;
 	return 0;
 }
 
@@ -326,11 +372,13 @@ static void forget(struct logs_view *v)
 		buf_free(&v->sources[i].part);
 	}
 	free(v->lines);
+	if (v->filter.has_pattern)
+		regfree(&v->filter.pattern);
 }
 
 int paigectl_logs(const struct options *o)
 {
-	struct logs_view view = {.level = LOG_LEVEL_DEBUG};
+	struct logs_view view = {.filter = {.level = LOG_LEVEL_DEBUG}};
 	struct daemon_place place;
 	struct buf dir = {0};
 	size_t lines;
@@ -345,6 +393,8 @@ int paigectl_logs(const struct options *o)
 	}
 	if (code == 0)
 		code = read_numbers(o, &view, &lines);
+	if (code == 0)
+		code = read_filter(o, &view.filter);
 	if (code == 0)
 		code = choose_sources(&view, o, dir.data);
 	if (code == 0) {

@@ -641,6 +641,30 @@ test('paigectl logs: merged by time, filtered, limited, and followed over a rota
   assert.equal((await d.ctl('logs', 'paiged', '--level', 'error')).stdout, '');
   assert.equal((await d.ctl('logs', 'nobody')).code, 2);
   assert.equal((await d.ctl('logs', '-n', 'x')).code, 2);
+  await d.stop();
+  const at = (time, level, text) => `ts=2026-01-01T${time}.000Z level=${level} worker=llm msg=${text}`;
+  fs.writeFileSync(path.join(d.dataDir, 'logs', 'llm.log.1'), `lost\n${at('09:59:59', 'info', 'a')}\n  more of a\n`);
+  fs.writeFileSync(path.join(d.dataDir, 'logs', 'llm.log'), `${[at('10:00:00', 'info', 'b'), '  more of b', at('10:30:00', 'warn', 'b2'), at('11:00:00', 'info', 'c')].join('\n')}\n`);
+  for (const [args, shown] of [
+    [['--since', '2026-01-01T10:00'], [at('10:00:00', 'info', 'b'), '  more of b', at('10:30:00', 'warn', 'b2'), at('11:00:00', 'info', 'c')]],
+    [['--until', '2026-01-01 10:00:00'], [at('09:59:59', 'info', 'a'), '  more of a']],
+    [['--since=2026-01-01T09:59:59Z', '--until=2026-01-01T10:30', '--grep', 'msg=[ab]$'], [at('09:59:59', 'info', 'a'), at('10:00:00', 'info', 'b')]],
+    [['--grep', 'more of (a|c)'], ['  more of a']],
+    [['--grep', '^ts=.*b', '-n', '1'], [at('10:30:00', 'warn', 'b2')]],
+    [['--since', '1m'], []],
+  ])
+    assert.deepEqual(await d.ctl('logs', 'llm', ...args), { code: 0, stdout: shown.map((line) => `${line}\n`).join(''), stderr: '' }, args.join(' '));
+  for (const [args, text] of [
+    [['--since=noon'], /^paigectl: --since=noon: a time of UTC such as /],
+    [['--until=2026-02-30'], /^paigectl: --until=2026-02-30: a time of UTC such as /],
+    [['--grep=('], /^paigectl: --grep=\(: not a regular expression: /],
+    [['--until=1h', '-f'], /^paigectl: --until and --follow exclude each other$/m],
+  ]) {
+    const { code, stderr } = await d.ctl('logs', ...args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, text);
+  }
+  await d.start();
   const follower = spawn(PAIGECTL, ['logs', '-f', '-n', '0', 'store'], { env: d.env });
   t.after(() => follower.kill());
   let seen = '';

@@ -1,5 +1,6 @@
 /* The small pure parts of the supervisor: packets, exit reasons, usage, environment, command
  * lines. */
+#include "supervisor/paigectl/log_filter.h"
 #include "supervisor/paiged/process/channel.h"
 #include "supervisor/paiged/process/environment.h"
 #include "supervisor/paiged/process/exit_reason.h"
@@ -271,6 +272,53 @@ START_TEST(reads_command_lines)
 }
 END_TEST
 
+/* ---- logs ---- */
+
+#define NOW 1764417600000000 /* microseconds: 2025-11-29T12:00:00.000Z */
+
+static const struct {
+	const char *text, *iso; /* NULL: refused */
+} times[] = {
+	{"2026-11-29", "2026-11-29T00:00:00.000Z"},
+	{"2026-11-29T12:30", "2026-11-29T12:30:00.000Z"},
+	{"2026-11-29 12:30:05", "2026-11-29T12:30:05.000Z"},
+	{"2026-11-29T12:30:05Z", "2026-11-29T12:30:05.000Z"},
+	{"2026-11-29T12:30:05.250", "2026-11-29T12:30:05.250Z"},
+	{"2026-11-29T12:30:05.250Z", "2026-11-29T12:30:05.250Z"},
+	{"2024-02-29", "2024-02-29T00:00:00.000Z"},
+	{"0s", "2025-11-29T12:00:00.000Z"},
+	{"90s", "2025-11-29T11:58:30.000Z"},
+	{"10m", "2025-11-29T11:50:00.000Z"},
+	{"2h", "2025-11-29T10:00:00.000Z"},
+	{"3d", "2025-11-26T12:00:00.000Z"},
+	{"36500d", "1970-01-01T00:00:00.000Z"},
+	{"36501d", NULL},
+	{"99999999999999999999s", NULL},
+	{"2026-02-29", NULL},
+	{"2026-13-01", NULL},
+	{"2026-11-29T24:01", NULL},
+	{"2026-11-29T12:30:61", NULL},
+	{"2026/11/29", NULL},
+	{"2026-11-29T12", NULL},
+	{"-5m", NULL},
+	{"5", NULL},
+	{"5 m", NULL},
+	{"m", NULL},
+	{"", NULL},
+	{"yesterday", NULL},
+};
+
+START_TEST(reads_times)
+{
+	char iso[WALL_ISO_SIZE];
+	int error = log_filter_time(times[_i].text, (struct wall){NOW}, iso);
+
+	ck_assert_msg(error == (times[_i].iso ? 0 : -EINVAL), "%s", times[_i].text);
+	if (times[_i].iso)
+		ck_assert_str_eq(iso, times[_i].iso);
+}
+END_TEST
+
 /* A terminal of 80 columns shows the help of each command without breaking its lines. */
 START_TEST(help_fits_a_terminal)
 {
@@ -398,6 +446,7 @@ int main(void)
 	tcase_add_test(tests, percents_are_of_the_time_between);
 	tcase_add_loop_test(tests, environments_hold_no_foreign_secret, 0, WORKER_COUNT);
 	tcase_add_loop_test(tests, reads_command_lines, 0, COUNT(command_lines));
+	tcase_add_loop_test(tests, reads_times, 0, COUNT(times));
 	tcase_add_loop_test(tests, help_fits_a_terminal, 0, COMMAND_COUNT);
 	tcase_add_test(tests, options_are_unambiguous);
 	tcase_add_loop_test(tests, listens_on_all_addresses_of_a_host, 0, COUNT(hosts));
