@@ -83,16 +83,22 @@ scenario('what is no message is answered with connection:error, and the connecti
     ['[]', /./],
     ['{"payload":{}}', /type/],
     ['{"type":"file:open"}', /payload/],
-    ['{"type":"file:open","payload":{"path":7},"id":"seven"}', /payload\.path.*string/],
+    ['{"type":"file:open","payload":{"path":7},"id":"seven"}', /payload\.path.*string/, 'seven'],
+    ['{"type":"file:save","payload":{"path":"README.md"},"id":"eight"}', /payload\.content/, 'eight'],
+    ['{"type":"user:explain","payload":{"path":[]},"id":9}', /payload/, 9],
   ];
-  for (const [text, words] of refused) {
+  const other = await t.editor(daemon);
+  const was = fs.readFileSync(path.join(daemon.projectDir, 'README.md'), 'utf8');
+  for (const [text, words, id] of refused) {
     const before = raw.messages().length;
     raw.write(frame(TEXT, text));
     await until(`an answer to ${text}`, () => raw.messages().length > before);
-    const { type, payload } = raw.messages().at(-1);
-    assert.deepEqual([type, payload.code], ['connection:error', 'INVALID_MESSAGE'], text);
-    assert.match(payload.message, words);
+    const answer = raw.messages().at(-1);
+    assert.deepEqual([answer.type, answer.payload.code, answer.id], ['connection:error', 'INVALID_MESSAGE', id], text);
+    assert.match(answer.payload.message, words);
   }
+  assert.deepEqual(other.of('connection:error'), [], 'nobody else hears of it');
+  assert.equal(fs.readFileSync(path.join(daemon.projectDir, 'README.md'), 'utf8'), was);
   const before = raw.messages().length;
   raw.message('galaxy:explode', {});
   raw.message('file:open', { path: 'README.md' });

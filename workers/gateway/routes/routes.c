@@ -169,6 +169,11 @@ static void deliver_error(struct call *call, const struct bus_reply *reply)
 	struct buf out = {0};
 	struct payload *payload;
 
+	if (str_is(reply->code, "INVALID_MESSAGE") && !reply->context.ptr) {
+		ws_message_refuse(
+			call->client, str_of(route->type), call->id, reply->message);
+		return;
+	}
 	if (is_connection_error(route) && concerns_sender_only(reply->code))
 		audience = WS_TO_SENDER;
 	log_info("request failed", "connection", "%s", call->client->id, "type", "%s",

@@ -1,7 +1,7 @@
 /*
  * routes.h - the messages of windows in proto/catalogue/ws.def as a table, and what becomes of a message by its row.
  *
- * Called by ws_message.c with messages whose payload has the right shape.
+ * Called by ws_message.c with messages whose envelope is right.
  */
 #ifndef PAIGE_GATEWAY_ROUTES_ROUTES_H
 #define PAIGE_GATEWAY_ROUTES_ROUTES_H

@@ -43,16 +43,16 @@ void ws_message_error(struct ws_client *client, const char *code, struct str tex
 	buf_free(&out);
 }
 
-static void refuse(const struct ws_message *m, const char *text)
+void ws_message_refuse(
+	struct ws_client *client, struct str type, struct str id, struct str text)
 {
 	struct buf context = {0};
 
-	m->client->server->metrics->ws_invalid++;
-	log_info("invalid message", "connection", "%s", m->client->id, "type", "%.*s",
-		STR_ARG(m->type), "reason", "%s", text, NULL);
-	ws_message_context(m->type, m->id, &context);
-	ws_message_error(
-		m->client, "INVALID_MESSAGE", str_of(text), buf_str(&context), m->id);
+	client->server->metrics->ws_invalid++;
+	log_info("invalid message", "connection", "%s", client->id, "type", "%.*s",
+		STR_ARG(type), "reason", "%.*s", STR_ARG(text), NULL);
+	ws_message_context(type, id, &context);
+	ws_message_error(client, "INVALID_MESSAGE", text, buf_str(&context), id);
 	buf_free(&context);
 }
 
@@ -152,6 +152,19 @@ static void ignore_unknown(const struct ws_message *m)
 		"type", "%.*s", STR_ARG(type), NULL);
 }
 
+/* A payload that the gateway itself reads; the owner of a method decodes that of a call. */
+static const char *decode_payload(struct ws_message *m, struct proto_error *error)
+{
+	const struct type *type = ws_client_infos[ws_client_by_name(m->type)].payload();
+	void *decoded = arena_alloc(m->arena, type->size);
+
+	if (proto_decode(type, m->json, "payload", DECODE_LENIENT, m->arena, decoded,
+		    error) < 0)
+		return error->text;
+	m->decoded = decoded;
+	return NULL;
+}
+
 /* Checks everything that the gateway checks, and nothing else: for any thread. NULL with
  * the route of the message, or NULL for an unknown type; else what is wrong. The document
  * is the message's. */
@@ -159,9 +172,7 @@ static const char *understand(struct ws_message *m, struct str text,
 	const struct route **route, struct proto_error *error)
 {
 	yyjson_val *root;
-	const struct type *type;
 	const char *wrong;
-	void *decoded;
 
 	*route = NULL;
 	m->document = proto_parse(text, error);
@@ -178,20 +189,14 @@ static const char *understand(struct ws_message *m, struct str text,
 		return "payload: expected an object";
 	if (!m->payload.ptr)
 		rewrite_payload(m);
-	type = ws_client_infos[ws_client_by_name(m->type)].payload();
-	decoded = arena_alloc(m->arena, type->size);
-	if (proto_decode(type, m->json, "payload", DECODE_LENIENT, m->arena, decoded,
-		    error) < 0)
-		return error->text;
-	m->decoded = decoded;
-	return NULL;
+	return (*route)->kind == ROUTE_CALL ? NULL : decode_payload(m, error);
 }
 
 static void act(const struct ws_message *m, const struct route *route, const char *wrong)
 {
 	m->client->server->metrics->ws_received++;
 	if (wrong)
-		refuse(m, wrong);
+		ws_message_refuse(m->client, m->type, m->id, str_of(wrong));
 	else if (!route)
 		ignore_unknown(m);
 	else

@@ -1,10 +1,10 @@
 /*
- * ws_message.h - from the text that a window sent to a message with a payload of the
- * right shape.
+ * ws_message.h - reads the text that a window sent.
  *
- * Called by ws_client.c. Checks the envelope (FR-049) and the payload against
- * proto/catalogue/ws.def; what is wrong is told to the sender alone (EC-22, EC-23), an unknown
- * type is logged and ignored (FR-060).
+ * Called by ws_client.c. Checks the envelope (FR-049), and the payload of a message that the
+ * gateway itself answers against proto/catalogue/ws.def. The payload of a message for another
+ * worker is passed on as it is: the bus decodes it there, once. Only the sender hears what is
+ * wrong (EC-22, EC-23); an unknown type is logged and ignored (FR-060).
  */
 #ifndef PAIGE_GATEWAY_ROUTES_WS_MESSAGE_H
 #define PAIGE_GATEWAY_ROUTES_WS_MESSAGE_H
@@ -24,7 +24,7 @@ struct ws_message {
 	struct str payload; /* JSON text as received */
 	struct buf *text; /* that id and payload lie in, when it may be taken; or NULL */
 	yyjson_val *json; /* the payload */
-	const void *decoded;
+	const void *decoded; /* the payload; NULL in a call of a worker */
 	struct arena *arena;
 	yyjson_doc *document;
 	bool rewritten; /* the payload, which lies in the arena */
@@ -47,6 +47,9 @@ struct str ws_message_id_of(const struct ws_message_id *kept);
 /* Answers connection:error to one window; `context` is JSON or absent. */
 void ws_message_error(struct ws_client *client, const char *code, struct str text,
 	struct str context, struct str id);
+/* Answers INVALID_MESSAGE to one window, logs and counts it. `text` says what is wrong. */
+void ws_message_refuse(
+	struct ws_client *client, struct str type, struct str id, struct str text);
 /* {"type":...,"id":...} for the context of such an error. */
 void ws_message_context(struct str type, struct str id, struct buf *out);
 
