@@ -13,6 +13,8 @@ import { sleep, until } from './lib/wait.mjs';
 
 const KILLS = process.env.PAIGE_QUICK ? 3 : 50; // of each worker
 const KILLS_PER_LIFE = 3;
+/** Of each worker in one life, more than the connections that one worker may have to a socket of another (broker_connections.h). */
+const KILLS_IN_A_ROW = process.env.PAIGE_QUICK ? 2 : 30;
 const PAUSE_MS = [80, 240]; // between two kills
 const SEED = Number(process.env.SEED ?? Date.now() % 1e9);
 
@@ -270,4 +272,20 @@ scenario(`${KILLS} kills of each worker under load (SEED=${SEED})`, (t) => storm
 scenario(`kills of all but the gateway: not even what is never acknowledged is lost (SEED=${SEED})`, async (t) => {
   const ledger = await storm(t, WORKERS.filter((name) => name !== 'gateway'), KILLS_PER_LIFE);
   assert.equal(count(ledger.selections, Boolean), ledger.selections.size, 'the connection outlived every selection');
+});
+
+scenario(`${KILLS_IN_A_ROW} kills of each worker in one life: calls are answered behind each, and no connection is refused`, async (t) => {
+  const daemon = await t.daemon();
+  for (const name of WORKERS) {
+    for (let kill = 0; kill < KILLS_IN_A_ROW; kill += 1) {
+      await daemon.kill9(name);
+      const { code, stderr } = await daemon.ctl('restart', name); // without the pause, which doubles
+      assert.equal(code, 0, stderr);
+      await daemon.healthy();
+      for (const target of ['/cost', '/guards/interview']) await until(`${target} after ${kill} kills of ${name}`, async () => (await daemon.get(target)).status === 200);
+      const mcp = kill === KILLS_IN_A_ROW - 1 && (await t.mcp(daemon));
+      if (mcp) assert.equal((await mcp.once('paige_get_buffer', { path: 'README.md' })).isError, false, name);
+    }
+  }
+  assert.doesNotMatch(daemon.log('paiged'), /tried to connect to what it may not, or too often/);
 });
