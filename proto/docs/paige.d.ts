@@ -2163,9 +2163,9 @@ export interface WorkerRestarted {
 	tookMs: number;
 }
 
-/** Lines of a worker's log, the last ones unless it says which. */
+/** Lines of the log of a worker or of the supervisor, the last ones unless it says which. */
 export interface WorkerLogQuery {
-	/** Its name, one of workers.def. */
+	/** A name of workers.def, or `paiged` for the supervisor. */
 	worker: string;
 	/** How many at most; 100 without it. */
 	lines?: number;
@@ -2177,7 +2177,7 @@ export interface WorkerLogQuery {
 	before?: number;
 }
 
-/** Lines of a worker's log, of at most 256 KiB of it. A position counts bytes through the older files into the newest one, and is valid in one epoch. */
+/** Lines of a log, of at most 256 KiB of it. A position counts bytes through the older files into the newest one, and is valid in one epoch. */
 export interface WorkerLogLines {
 	/** Its name. */
 	worker: string;

@@ -7,6 +7,7 @@
  */
 #include "common/base/alloc.h"
 #include "common/base/log.h"
+#include "proto/tables/supervisor.h"
 #include "proto/tables/workers.h"
 #include "supervisor/paigectl/log_filter.h"
 #include "supervisor/paigectl/paigectl.h"
@@ -23,7 +24,6 @@
 #define SOURCES_MAX (WORKER_COUNT + 1)
 #define DEFAULT_LINES 50
 #define LINES_LIMIT 1000000
-#define SUPERVISOR_NAME "paiged"
 /* The kernel tells of changes; this is for a file system that does not. */
 #define FOLLOW_MS 1000
 

@@ -379,26 +379,24 @@ static void examine(struct ctl_client *c)
 
 static void answer_logs(struct ctl_client *c, const struct ctl_request *request)
 {
-	const int worker = request->worker.ptr ? worker_by_name(request->worker) : -1;
 	struct arena arena = {0};
 	struct recent_page page;
 	struct ctl_logs logs;
 	struct buf json = {0};
 
-	if (worker < 0) {
-		answer_error(c, ERROR_NOT_FOUND, "there is no worker \"%.*s\"",
+	if (!logs_recent(c->ctl->daemon->logs, request->worker,
+		    &(struct recent_query){
+			    .level = request->has_level ? (enum log_level)request->level
+							: LOG_LEVEL_DEBUG,
+			    .lines = request->has_lines ? (size_t)request->lines
+							: LOG_LINES_DEFAULT,
+			    .after = request->has_after ? request->after : -1,
+			    .before = request->has_before ? request->before : -1},
+		    &page, &arena)) {
+		answer_error(c, ERROR_NOT_FOUND, "there is no log of \"%.*s\"",
 			STR_ARG(request->worker));
 		return;
 	}
-	logs_recent(c->ctl->daemon->logs, (enum worker_id)worker,
-		&(struct recent_query){.level = request->has_level
-							? (enum log_level)request->level
-							: LOG_LEVEL_DEBUG,
-			.lines = request->has_lines ? (size_t)request->lines
-						    : LOG_LINES_DEFAULT,
-			.after = request->has_after ? request->after : -1,
-			.before = request->has_before ? request->before : -1},
-		&page, &arena);
 	logs = (struct ctl_logs){.lines = page.lines,
 		.first = page.first,
 		.has_first = page.first >= 0,

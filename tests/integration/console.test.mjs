@@ -10,6 +10,7 @@ import { ALL_WORKERS } from './lib/workers.mjs';
 
 const SECOND = 1000;
 const EXPECTED_WORKER = `payload.worker: expected ${ALL_WORKERS.slice(0, -1).join(', ')} or ${ALL_WORKERS.at(-1)}`;
+const EXPECTED_LOG = `payload.worker: expected ${ALL_WORKERS.join(', ')} or paiged`;
 
 /** The answer to a request; fails on connection:error. */
 async function ask(editor, type, payload, answer) {
@@ -239,6 +240,7 @@ scenario('whoever runs the daemon sees its status and settings from a window and
   await refused(editor, [
     ['worker:restart', {}, 'payload.worker: expected a string'],
     ['worker:restart', { worker: 'galaxy' }, `${EXPECTED_WORKER}, not "galaxy"`],
+    ['worker:restart', { worker: 'paiged' }, `${EXPECTED_WORKER}, not "paiged"`],
   ]);
   editor.send('worker:restart', { worker: 'agent' });
   const { payload: absent } = await editor.next('connection:error');
@@ -295,11 +297,15 @@ scenario('the last lines of a log come by level, and nothing in them can disturb
   fs.appendFileSync(file, `${line('warn', 'y')}\u202eevil\u2028\n`);
   assert.deepEqual((await ask(editor, 'worker:log', { worker: 'store', lines: 1 }, 'worker:log_lines')).lines, [`${line('warn', 'y')}?evil?`]);
   assert.equal((await ask(editor, 'worker:log', { worker: 'gateway' }, 'worker:log_lines')).worker, 'gateway');
+  const own = await ask(editor, 'worker:log', { worker: 'paiged', lines: 500 }, 'worker:log_lines');
+  assert.equal(own.worker, 'paiged');
+  assert.match(own.lines.at(-1), / worker=paiged msg=/);
+  assert.ok(own.lines.some((text) => text.includes('msg=ready') || text.includes('msg="ready"')), own.lines.join('\n'));
   await refused(editor, [
     ['worker:log', { worker: 'store', after: -1 }, 'payload.after: expected an integer not below 0, got -1'],
     ['worker:log', { worker: 'store', lines: 501 }, 'payload.lines: expected an integer from 1 to 500, got 501'],
     ['worker:log', { worker: 'store', level: 'loud' }, 'payload.level: expected debug, info, warn or error, got "loud"'],
-    ['worker:log', { worker: '../../etc/passwd' }, `${EXPECTED_WORKER}, not "../../etc/passwd"`],
+    ['worker:log', { worker: '../../etc/passwd' }, `${EXPECTED_LOG}, not "../../etc/passwd"`],
   ]);
 });
 

@@ -81,6 +81,13 @@ scenario('system: one worker, its log live and by level, and older lines', async
   await lines.getByText('line just now').waitFor();
   await person.fact('Process').filter({ hasText: String(daemon.worker('store').pid) }).waitFor();
   await person.looks('system-worker');
+  await page.goto(`${daemon.url}/#/system`);
+  await page.getByRole('region', { name: 'Workers' }).getByRole('link', { name: 'log of paiged' }).click();
+  await page.getByRole('heading', { name: 'paiged' }).waitFor();
+  await lines.getByText(/^ready/).waitFor();
+  await person.fact('Process').filter({ hasText: String(daemon.pid) }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Restart' }).isVisible(), false);
+  await person.accessible('the supervisor');
   await page.goto(`${daemon.url}/#/system/nobody`);
   await page.getByText('There is no worker nobody.').waitFor();
   await person.close();

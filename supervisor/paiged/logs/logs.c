@@ -3,6 +3,7 @@
 #include "supervisor/paiged/logs/logs.h"
 
 #include "common/base/log.h"
+#include "proto/tables/supervisor.h"
 #include "supervisor/paiged/logs/journal.h"
 #include "supervisor/paiged/logs/lines.h"
 #include "supervisor/paiged/logs/log_file.h"
@@ -50,7 +51,7 @@ static bool say_unheard(struct logs *logs)
 	snprintf(text, sizeof(text),
 		"%" PRIu64 " lines are missing here: the journal was behind",
 		logs->unheard);
-	if (!journal_write(line, log_wrap(line, "paiged", LOG_LEVEL_WARN, text)))
+	if (!journal_write(line, log_wrap(line, SUPERVISOR_NAME, LOG_LEVEL_WARN, text)))
 		return false;
 	logs->unheard = 0;
 	return true;
@@ -166,7 +167,7 @@ struct logs *logs_new(struct event_base *base, const char *dir)
 		logs->streams[i].read_fd = logs->streams[i].write_fd = -1;
 	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
 		error = -errno;
-	log_file_open(&logs->own, dir, "paiged", clock_mono());
+	log_file_open(&logs->own, dir, SUPERVISOR_NAME, clock_mono());
 	for (int i = 0; i < WORKER_COUNT && !error; i++)
 		error = open_stream(logs, (enum worker_id)i, base, dir);
 	if (error) {
@@ -200,12 +201,18 @@ void logs_tail(const struct logs *logs, enum worker_id id, size_t lines, struct 
 	tail_read(&logs->streams[id].tail, lines, out);
 }
 
-void logs_recent(const struct logs *logs, enum worker_id id,
+bool logs_recent(const struct logs *logs, struct str name,
 	const struct recent_query *query, struct recent_page *page, struct arena *arena)
 {
-	const struct log_file *file = &logs->streams[id].log_file;
+	const int worker = worker_by_name(name);
+	const struct log_file *file = worker >= 0 ? &logs->streams[worker].log_file
+				      : str_is(name, SUPERVISOR_NAME) ? &logs->own
+								      : NULL;
 
+	if (!file)
+		return false;
 	recent_read(file->path, file->base, query, page, arena);
+	return true;
 }
 
 uint64_t logs_dropped(const struct logs *logs)

@@ -14,9 +14,11 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/str.h"
 #include "proto/tables/workers.h"
 #include "supervisor/paiged/logs/recent.h"
 #include <event2/event.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct logs;
@@ -29,8 +31,9 @@ int logs_write_fd(const struct logs *logs, enum worker_id id);
 void logs_ended(struct logs *logs, enum worker_id id);
 /* The last lines of a worker, each with its newline. */
 void logs_tail(const struct logs *logs, enum worker_id id, size_t lines, struct buf *out);
-/* A page of what is in a worker's files (recent.h); the page is of the arena. */
-void logs_recent(const struct logs *logs, enum worker_id id,
+/* A page of what is in the files (recent.h) of a worker or, by SUPERVISOR_NAME, of our own; the
+ * page is of the arena. False: there is no such log. */
+bool logs_recent(const struct logs *logs, struct str name,
 	const struct recent_query *query, struct recent_page *page, struct arena *arena);
 /* Lines that could not be written, of all workers. */
 uint64_t logs_dropped(const struct logs *logs);

@@ -5,6 +5,7 @@
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
+#include "proto/tables/supervisor.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/ws_message.h"
@@ -248,8 +249,11 @@ static void ask(struct gateway *g, const struct ws_message *message,
 	} else {
 		following_asks = true;
 	}
-	if (request->worker.ptr)
-		a->worker = worker_infos[worker_by_name(request->worker)].name;
+	if (request->worker.ptr) {
+		const int worker = worker_by_name(request->worker);
+
+		a->worker = worker >= 0 ? worker_infos[worker].name : SUPERVISOR_NAME;
+	}
 	if (asking_count++ >= ASKINGS_MAX || !connect_asking(a)) {
 		fail(a, "BUSY",
 			STR_LIT("The supervisor has too much to answer; try again in a "
@@ -278,19 +282,21 @@ static bool may_ask(const struct ws_message *m)
 	return false;
 }
 
-/* False after having answered. */
-static bool knows_worker(const struct ws_message *m, struct str worker)
+/* `supervisor`: its name will do, too. False after having answered. */
+static bool knows_worker(const struct ws_message *m, struct str worker, bool supervisor)
 {
+	const int count = WORKER_COUNT + supervisor;
 	struct buf names = {0}, text = {0};
 
-	if (worker_by_name(worker) >= 0)
+	if (worker_by_name(worker) >= 0 ||
+		(supervisor && str_is(worker, SUPERVISOR_NAME)))
 		return true;
-	for (int i = 0; i < WORKER_COUNT; i++)
+	for (int i = 0; i < count; i++)
 		buf_printf(&names, "%s%s",
-			i == 0			? ""
-			: i == WORKER_COUNT - 1 ? " or "
-						: ", ",
-			worker_infos[i].name);
+			i == 0		 ? ""
+			: i == count - 1 ? " or "
+					 : ", ",
+			i < WORKER_COUNT ? worker_infos[i].name : SUPERVISOR_NAME);
 	buf_printf(&text, "payload.worker: expected %.*s, not \"%.*s\"",
 		STR_ARG(buf_str(&names)), STR_ARG(worker));
 	ws_message_error(m->client, "INVALID_MESSAGE", buf_str(&text),
@@ -304,7 +310,7 @@ static void restart(struct gateway *g, const struct ws_message *m)
 {
 	const struct worker_ref *ref = m->decoded;
 
-	if (!knows_worker(m, ref->worker))
+	if (!knows_worker(m, ref->worker, false))
 		return;
 	log_info("a window wants a worker restarted", "connection", "%s", m->client->id,
 		"worker", "%.*s", STR_ARG(ref->worker), NULL);
@@ -318,7 +324,7 @@ static void show_log(struct gateway *g, const struct ws_message *m)
 {
 	const struct worker_log_query *query = m->decoded;
 
-	if (knows_worker(m, query->worker))
+	if (knows_worker(m, query->worker, true))
 		ask(g, m,
 			&(struct ctl_request){.command = CTL_LOGS,
 				.has_command = true,

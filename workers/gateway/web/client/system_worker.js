@@ -1,4 +1,4 @@
-// system_worker.js - one worker: how it is, its figures, how it ended last, and its log, followed live.
+// system_worker.js - one worker, or the supervisor: how it is, its figures, how it ended last, and its log, followed live.
 import { button, el, fill, freshId, region, setText } from './dom.js';
 import { count, duration, instant, title } from './format.js';
 import { badge, facts, reason, spark } from './parts.js';
@@ -7,10 +7,13 @@ import { Refused } from './connection.js';
 /**
  * @typedef {import('../../../../proto/docs/paige').CtlWorker} Worker
  * @typedef {import('../../../../proto/docs/paige').LogLineLevel} Level
+ * @typedef {import('../../../../proto/docs/paige').StatusState['daemon']} Daemon
  * @typedef {import('./connection.js').Connection} Connection
  * @typedef {{memory: number[], cpu: number[]}} Samples
  */
 
+/** As the daemon calls its supervisor, which has a log but is no worker. */
+export const SUPERVISOR = 'paiged';
 const EVERY_MS = 1000;
 const PAGE = 200;
 const LINES_MAX = 3000;
@@ -34,19 +37,20 @@ export function stateOf(worker) {
  * @param {string} text
  */
 function lineOf(text) {
-  const parts = /^ts=(\S+) level=(\S+) worker=\S+ msg=("(?:[^"\\]|\\.)*")(.*)$/.exec(text);
+  const parts = /^ts=(\S+) level=(\S+) worker=\S+ msg=("(?:[^"\\]|\\.)*"|[^" ]+)(.*)$/.exec(text);
   if (!parts) return el('li', { class: 'line' }, el('span', { class: 'line-text' }, text));
   const [, at, level, quoted, rest] = parts;
   let message = quoted;
   try {
-    message = JSON.parse(quoted);
+    // One word stands there without quotes.
+    if (quoted.startsWith('"')) message = JSON.parse(quoted);
   } catch {
     // Shown as it was written.
   }
   return el('li', { class: `line ${level}` }, el('time', { datetime: at, title: at }, instant(at)), badge(kinds[level] ?? 'plain', title(level)), el('span', { class: 'line-text' }, message, rest && el('span', { class: 'line-rest' }, rest)));
 }
 
-/** The log of one worker: the last lines, what comes, and older pages on demand. */
+/** One log: the last lines, what comes, and older pages on demand. */
 class Log {
   /** @param {Connection} connection */
   constructor(connection) {
@@ -175,8 +179,13 @@ function details(detail) {
   return list.map(([name, value]) => /** @type {[string, string]} */ ([title(name.replace(/([a-z])([A-Z])/g, '$1 $2')), value === null ? 'none' : typeof value === 'object' ? JSON.stringify(value) : String(value)]));
 }
 
+/** @param {Daemon} daemon */
+function supervisorFacts(daemon) {
+  return facts([['State', title(daemon.state)], ['Process', String(daemon.pid)], ['Up for', duration(daemon.uptime_ms)], ['Memory', mib(daemon.rss_bytes)]]);
+}
+
 /**
- * The page of one worker.
+ * The page of one worker or of the supervisor, which can only be restarted from outside.
  * @param {Connection} connection
  * @param {(worker: string) => void} restart
  */
@@ -197,6 +206,7 @@ export function workerPage(connection, restart) {
       if (shown !== worker) fill(state, el('p', { class: 'empty' }, 'The state is being read.'));
       if (shown !== worker) for (const part of [self, ended]) part.replaceChildren();
       shown = worker;
+      foot.hidden = worker === SUPERVISOR;
       setText(name, worker);
       log.open(worker);
     },
@@ -207,10 +217,11 @@ export function workerPage(connection, restart) {
     /** @param {Node} said what became of a restart */
     place: (said) => foot.prepend(said),
     begin: () => shown && !root.hidden && log.begin(),
-    /** @param {Worker[]} workers @param {(name: string) => Samples} samples */
-    draw(workers, samples) {
+    /** @param {Daemon} daemon @param {(name: string) => Samples} samples */
+    draw(daemon, samples) {
       if (root.hidden) return;
-      const worker = workers.find((one) => one.name === shown);
+      if (shown === SUPERVISOR) return fill(state, supervisorFacts(daemon));
+      const worker = daemon.workers.find((one) => one.name === shown);
       if (!worker) return fill(state, el('p', { class: 'problem' }, `There is no worker ${shown}.`));
       const { memory, cpu } = samples(shown);
       fill(state, facts([

@@ -4,7 +4,7 @@ import { button, el, fill, freshId, region, setText } from './dom.js';
 import { clock, count, duration, title } from './format.js';
 import { badge, facts, reason, SAMPLES, spark, table } from './parts.js';
 import { costCard } from './system_cost.js';
-import { mib, stateOf, workerPage } from './system_worker.js';
+import { mib, stateOf, SUPERVISOR, workerPage } from './system_worker.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').StatusState} State
@@ -134,7 +134,7 @@ export function systemView({ connection, fleet }) {
     }
   };
   const workers = new Workers(restart);
-  const card = region('Workers', { class: 'card' }, workers.root);
+  const card = region('Workers', { class: 'card' }, workers.root, el('p', { class: 'aside' }, 'The supervisor starts and watches them: ', el('a', { href: `#/system/${SUPERVISOR}` }, `log of ${SUPERVISOR}`), '.'));
   const all = el('div', {}, el('h1', {}, 'System'), summary, problem, card, doctorCard(connection), cost.root, region('Bus', { class: 'card' }, bus), settings.root, el('p', { class: 'aside' }, 'Counters for a monitoring system: ', el('a', { href: '/metrics' }, '/metrics'), '.'));
   const page = workerPage(connection, restart);
   const root = el('div', { class: 'page system' }, all, page.root);
@@ -143,7 +143,7 @@ export function systemView({ connection, fleet }) {
     if (!shown) return;
     setText(summary, `Paige ${daemon.version} is ${daemon.state}, for ${duration(daemon.uptime_ms)}, with ${mib(daemon.rss_bytes)} for the supervisor. The project is ${daemon.project_dir}, data are in ${daemon.data_dir}.`);
     for (const one of daemon.workers) workers.draw(one);
-    page.draw(daemon.workers, workers.samples);
+    page.draw(daemon, workers.samples);
     fill(bus, busFacts(figures));
   });
   // Who may not see more sees what /health tells everybody.
