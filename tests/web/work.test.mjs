@@ -20,6 +20,8 @@ scenario('the first visit: what to do is said, and the first step works without 
       await person.page.getByText('Open a file and type.').waitFor();
       await person.openFile('src');
       await person.accessible(`first visit, ${scheme}, ${width}`);
+      const beside = await person.page.getByRole('complementary', { name: 'Coach' }).evaluate((node) => node.scrollWidth - node.clientWidth);
+      assert.equal(beside, 0, `no card of the coach is cut off at ${width}`);
       await person.picture(`work-first-${scheme}-${width}`);
       await person.close();
     }
