@@ -21,6 +21,19 @@ static struct {
 static size_t stub_count;
 
 /* Answers every call that waits; calls made meanwhile too. */
+static inline void stub_answer_with(const struct bus_reply *reply)
+{
+	for (int rounds = 0; stub_count > 0 && rounds < 8; rounds++) {
+		size_t n = stub_count;
+
+		for (size_t i = 0; i < n; i++)
+			stub_calls[i].fn(stub_calls[i].arg, reply);
+		stub_count -= n;
+		for (size_t i = 0; i < stub_count; i++)
+			stub_calls[i] = stub_calls[n + i];
+	}
+}
+
 static inline void stub_answer(bool ok)
 {
 	const struct bus_reply good = {.status = BUS_OK,
@@ -30,15 +43,7 @@ static inline void stub_answer(bool ok)
 		.message = STR_LIT("no"),
 		.context = STR_LIT("{\"path\":\"x\",\"version\":\"v\"}")};
 
-	for (int rounds = 0; stub_count > 0 && rounds < 8; rounds++) {
-		size_t n = stub_count;
-
-		for (size_t i = 0; i < n; i++)
-			stub_calls[i].fn(stub_calls[i].arg, ok ? &good : &bad);
-		stub_count -= n;
-		for (size_t i = 0; i < stub_count; i++)
-			stub_calls[i] = stub_calls[n + i];
-	}
+	stub_answer_with(ok ? &good : &bad);
 }
 
 void bus_call(struct bus *bus, enum method method, struct str key, struct str body,

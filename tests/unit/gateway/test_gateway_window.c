@@ -190,8 +190,13 @@ START_TEST(tells_everybody_of_a_file_that_cannot_be_opened)
 	stub_answer(false);
 	expect(&a, "type", "\"connection:error\"");
 	expect(&b, "type", "\"connection:error\"");
-	/* What is wrong in a message is the sender's alone. */
-	say(&a, "{\"type\":\"file:open\",\"payload\":{}}");
+	/* What is wrong in a message is the sender's alone, also where its owner says so. */
+	say(&a, "{\"type\":\"file:open\",\"payload\":[]}");
+	expect(&a, "type", "\"connection:error\"");
+	say(&a, "{\"type\":\"file:save\",\"payload\":{\"path\":\"x\"},\"id\":\"i\"}");
+	stub_answer_with(&(struct bus_reply){.status = BUS_ERROR,
+		.code = STR_LIT("INVALID_MESSAGE"),
+		.message = STR_LIT("payload.content: missing")});
 	expect(&a, "type", "\"connection:error\"");
 	expect_nothing(&b);
 	close_window(&a);
@@ -417,8 +422,8 @@ START_TEST(refuses_large_messages_like_small_ones)
 	} cases[] = {
 		{"{\"type\":\"buffer:update\",\"payload\":{\"path\":\"a\",\"content\":\"",
 			"\"}", "not valid JSON: "},
-		{"{\"type\":\"buffer:update\",\"payload\":{\"path\":7,\"content\":\"",
-			"\"}}", "payload.path: expected a string"},
+		{"{\"type\":\"status:follow\",\"payload\":{\"follow\":7,\"more\":\"",
+			"\"}}", "payload.follow: expected a boolean"},
 		{"{\"type\":7,\"payload\":{\"content\":\"", "\"}}",
 			"type: expected a string"},
 		{"{\"type\":\"file:open\",\"payload\":[\"", "\"]}",
