@@ -1,9 +1,7 @@
 /* turns.c - see turns.h. */
 #include "common/worker/turns.h"
 #include "proto/codec/messages.h"
-#include "proto/tables/methods.h"
 #include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -97,12 +95,4 @@ void turns_get(struct turns *out)
 		.longest_cpu_us = turns.longest_cpu_us,
 		.has_longest_cpu_us = true,
 		.buckets = {buckets, TURN_LIMIT_COUNT}};
-}
-
-int turns_method(enum worker_id worker)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s.turns", worker_infos[worker].name);
-	return method_by_name(str_of(name));
 }

@@ -3,8 +3,7 @@
  *
  * A turn lasts from where the loop has waited for events to where it waits again. Whoever
  * sends something to the worker meanwhile waits for its end, so no turn should be longer
- * than TURN_AIM_US. The figures are asked for over the bus (type turns in bus.def) and
- * shown by GET /metrics.
+ * than TURN_AIM_US. GET /metrics shows the figures (metrics.h).
  *
  * libevent 2.1 has no hook around its wait, so turns.c stands in front of epoll_wait(2),
  * for the thread of the loop only.
@@ -12,7 +11,6 @@
 #ifndef PAIGE_COMMON_WORKER_TURNS_H
 #define PAIGE_COMMON_WORKER_TURNS_H
 
-#include "proto/tables/workers.h"
 #include <stdint.h>
 
 struct turns;
@@ -43,7 +41,4 @@ extern const int64_t turn_limits_us[TURN_LIMIT_COUNT];
 void turns_start(void);
 /* What was counted; the counts live in an array that is the next call's, too. */
 void turns_get(struct turns *out);
-/* The method that a worker is asked for its turns, or -1: the gateway asks for them. */
-int turns_method(enum worker_id worker);
-
 #endif

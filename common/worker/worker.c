@@ -5,6 +5,7 @@
  */
 #include "common/base/log.h"
 #include "common/bus/rules/bus_folder.h"
+#include "common/worker/metrics.h"
 #include "common/worker/turns.h"
 #include "common/worker/worker_private.h"
 #include "paige-config.h"
@@ -285,14 +286,18 @@ static void on_heard(void *arg)
 	worker_ready(arg);
 }
 
-static void serve_turns(void *arg, struct bus_request *request, const void *message)
+static void serve_metrics(void *arg, struct bus_request *request, const void *message)
 {
-	struct turns now;
+	const struct worker *w = arg;
+	struct worker_metrics metrics = {.has_turns = true};
+	struct buf text = {0};
 
-	(void)arg;
 	(void)message;
-	turns_get(&now);
-	bus_answer_message(request, &now);
+	turns_get(&metrics.turns);
+	metrics_print(w->spec->id, &text);
+	metrics.text = text.len ? buf_str(&text) : STR_LIT("");
+	bus_answer_message(request, &metrics);
+	buf_free(&text);
 }
 
 /* False for a method in the catalogue for which init registered no handler. */
@@ -315,13 +320,13 @@ static int start(struct worker *w)
 {
 	sigset_t all, before;
 	int code = w->spec->init ? w->spec->init(w) : 0;
-	int turns = turns_method(w->spec->id);
+	int metrics = metrics_method(w->spec->id);
 
 	if (code != 0)
 		return code;
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* as it was: the guard is next */
-	if (turns >= 0)
-		bus_serve(w->bus, (enum method)turns, serve_turns, w);
+	if (metrics >= 0)
+		bus_serve(w->bus, (enum method)metrics, serve_metrics, w);
 	if (!serves_all(w))
 		return WORKER_EXIT_INTERNAL;
 	code = confine(w);

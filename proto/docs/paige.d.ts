@@ -1947,6 +1947,12 @@ export interface CtlStatus {
 	session: string | null;
 	/** Resident memory of the supervisor. */
 	rss_bytes: number;
+	/** Time of the supervisor on a processor since its start. */
+	cpu_ms: number;
+	/** Size of the file system of data_dir. */
+	disk_bytes?: number;
+	/** What the daemon may still write on it. */
+	disk_free_bytes?: number;
 	/** Lines that could not be filed. */
 	log_lines_dropped: number;
 	/** Of the running kernel; 0 without Landlock. */

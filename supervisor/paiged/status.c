@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* Splits lines; the result is of the arena, the text is borrowed. */
@@ -124,6 +125,17 @@ static void add_gaps(const struct daemon *d, struct ctl_status *status, struct a
 		status->confinement_gaps.items[i] = str_of(confine_gap(abi, broker, i));
 }
 
+static void add_disk(struct ctl_status *status, const char *data_dir)
+{
+	struct statvfs disk;
+
+	if (statvfs(data_dir, &disk) != 0)
+		return;
+	status->disk_bytes = (int64_t)(disk.f_blocks * disk.f_frsize);
+	status->disk_free_bytes = (int64_t)(disk.f_bavail * disk.f_frsize);
+	status->has_disk_bytes = status->has_disk_free_bytes = true;
+}
+
 void status_describe(const struct daemon *d, struct buf *out)
 {
 	struct arena arena = {0};
@@ -156,9 +168,12 @@ void status_describe(const struct daemon *d, struct buf *out)
 			arena_str(&arena, str_of(path ? path : d->config_file));
 		free(path);
 	}
-	if (usage_read(getpid(), &usage) == 0)
+	if (usage_read(getpid(), &usage) == 0) {
 		status.rss_bytes = usage.rss_bytes;
-	status.has_rss_bytes = true;
+		status.cpu_ms = usage.cpu_ms;
+	}
+	status.has_rss_bytes = status.has_cpu_ms = true;
+	add_disk(&status, d->settings.data_dir);
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (!process_absent(&d->processes.workers[i]))
 			items[status.workers.count++] =

@@ -89,10 +89,10 @@ static int init(struct worker *w)
 		for (;;)
 			pause();
 	}
-	/* Every method of the observer, in whose name it speaks; the library serves the turns. */
+	/* Every method of the observer, in whose name it speaks; the library serves what it counts. */
 	for (int m = 0; m < METHOD_COUNT && (!probe || strcmp(probe, "deaf") != 0); m++)
 		if (method_infos[m].owner == WORKER_OBSERVER &&
-			m != METHOD_OBSERVER_TURNS)
+			m != METHOD_OBSERVER_METRICS)
 			bus_serve(w->bus, (enum method)m, serve, w);
 	snprintf(inside, sizeof(inside), "%s/probe", w->settings->data_dir);
 	return event_base_once(w->base, -1, EV_TIMEOUT, on_ready, w, &later) < 0

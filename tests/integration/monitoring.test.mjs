@@ -6,9 +6,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Guard } from './lib/guard.mjs';
 import { freePort } from './lib/ports.mjs';
+import { QUESTION } from './lib/project.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
+import { WORKERS } from './lib/workers.mjs';
 
 const folder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../config/monitoring');
 const missing = spawnSync('promtool', ['--version']).error || spawnSync('prometheus', ['--version']).error ? 'Prometheus is not installed' : false;
@@ -49,4 +52,51 @@ withPrometheus('Prometheus scrapes /metrics, and everything that alerts and dash
   await until('the target is up', async () => (await query('up{job="paige"}'))?.[0]?.value[1] === '1', { ms: 30_000, every: 200 });
   await until('each worker is seen', async () => (await query('paige_worker_up == 1'))?.length === 6, { ms: 20_000, every: 200 });
   for (const expression of asked) assert.ok(Array.isArray(await query(expression)), `${expression} is refused`);
+});
+
+const sample = (text, name) => Number(text.match(new RegExp(`^${name.replace(/[{}"]/g, '\\$&')} (\\S+)$`, 'm'))?.[1]);
+
+scenario('/metrics tells of each process, of the disk, and of calls to Claude as the log has them', async (context) => {
+  const claude = await context.claude();
+  const daemon = await context.daemon({ env: { ANTHROPIC_BASE_URL: claude.url } });
+  const editor = await context.editor(daemon);
+  assert.equal((await editor.ask('user:explain', QUESTION, ['explain:response', 'explain:error'])).type, 'explain:response');
+  const { pid } = daemon;
+  const text = (await daemon.get('/metrics')).text;
+  assert.match(text, /^paige_build_info\{version="[0-9.]+"\} 1$/m);
+  for (const name of [...WORKERS, 'paiged']) {
+    assert.ok(sample(text, `paige_process_resident_memory_bytes{worker="${name}"}`) > 1e6, name);
+    const age = Date.now() / 1000 - sample(text, `paige_process_start_time_seconds{worker="${name}"}`);
+    assert.ok(age >= 0 && age < 300, `${name} is ${age} s old`);
+    assert.ok(sample(text, `paige_process_cpu_seconds_total{worker="${name}"}`) >= 0, name);
+  }
+  assert.ok(sample(text, 'paige_disk_free_bytes') <= sample(text, 'paige_disk_size_bytes'));
+
+  const [row] = await daemon.sql("SELECT model, input_tokens, output_tokens, cost_estimate FROM api_call_log WHERE call_type = 'explain_this'");
+  const labels = `{kind="explain_this",model="${row.model}",outcome="ok"}`;
+  assert.equal(sample(text, `paige_claude_calls_total${labels}`), 1);
+  assert.equal(sample(text, `paige_claude_input_tokens_total${labels}`), row.input_tokens);
+  assert.equal(sample(text, `paige_claude_output_tokens_total${labels}`), row.output_tokens);
+  assert.ok(Math.abs(sample(text, `paige_claude_cost_dollars_total${labels}`) - row.cost_estimate) < 1e-9);
+  assert.equal(sample(text, `paige_claude_call_seconds_count${labels}`), 1);
+
+  await fetch(`${daemon.url}/nowhere`, { headers: { authorization: `Bearer ${daemon.discovery.token}` } });
+  await Guard.create(daemon, 'interview', 'one', {});
+  const later = (await daemon.get('/metrics')).text;
+  assert.equal(sample(later, 'paige_http_answers_total{code="404",path="other"}'), 1);
+  assert.equal(sample(later, 'paige_http_answers_total{code="101",path="/ws"}'), 1);
+  assert.ok(sample(later, 'paige_http_answers_total{code="200",path="/metrics"}') >= 1);
+  assert.equal(sample(later, 'paige_guard_machines{kind="interview"}'), 1);
+  assert.ok(sample(later, 'paige_guard_steps_total{kind="interview"}') >= 1);
+
+  process.kill(pid, 'SIGSTOP'); // metrics are for bad days
+  try {
+    const began = Date.now();
+    const rest = (await daemon.get('/metrics', { ms: 20_000 })).text;
+    assert.ok(Date.now() - began >= 900, 'it has waited for the supervisor');
+    assert.doesNotMatch(rest, /paige_build_info/);
+    assert.equal(sample(rest, `paige_claude_calls_total${labels}`), 1);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
 });

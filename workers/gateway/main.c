@@ -10,7 +10,7 @@
 #include "common/bus/jobs.h"
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
-#include "workers/gateway/http/fleet_view.h"
+#include "workers/gateway/daemon/fleet_view.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/sockdiag.h"
 #include "workers/gateway/mcp/mcp.h"

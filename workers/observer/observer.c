@@ -10,6 +10,7 @@
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
+#include "common/worker/metrics.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/actions.h"
 #include "workers/observer/snapshot.h"
@@ -114,7 +115,10 @@ static void decide(struct observer *o, enum observer_trigger trigger,
 		.has_threshold = true,
 		.reasoning = r ? r->reasoning : reasoning,
 	};
+	struct metric_labels labels = {.len = 0};
 
+	metric_label(&labels, "verdict", observer_verdict_enumeration()->names[verdict]);
+	metric_add(METRIC_OBSERVER_DECISIONS, &labels, 1);
 	if (r) {
 		decision.signal = r->signal;
 		decision.confidence = r->confidence;

@@ -1,5 +1,5 @@
-/* Tests of what /health and /ready say (workers/gateway/http/fleet_view.h). */
-#include "workers/gateway/http/fleet_view.h"
+/* Tests of what /health and /ready say (workers/gateway/daemon/fleet_view.h). */
+#include "workers/gateway/daemon/fleet_view.h"
 #include <check.h>
 #include <stdlib.h>
 

@@ -9,8 +9,8 @@
 #define PAIGE_GATEWAY_HTTP_GATEWAY_H
 
 #include "common/worker/worker.h"
+#include "workers/gateway/daemon/fleet_view.h"
 #include "workers/gateway/http/access.h"
-#include "workers/gateway/http/fleet_view.h"
 #include "workers/gateway/http/metrics.h"
 
 struct http_server;

@@ -1,6 +1,7 @@
 /* http.c - see http.h. */
 #include "workers/gateway/http/http.h"
 #include "common/base/log.h"
+#include "common/worker/metrics.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http_refusals.h"
 #include <errno.h>
@@ -103,6 +104,17 @@ static void keep_length_alone(struct evkeyvalq *headers, struct evbuffer *out)
 	evbuffer_drain(out, evbuffer_get_length(out));
 }
 
+void http_count_answer(const char *path, int status)
+{
+	struct metric_labels labels = {.len = 0};
+	char code[16];
+
+	snprintf(code, sizeof(code), "%d", status);
+	metric_label(&labels, "code", code);
+	metric_label(&labels, "path", path ? path : "other");
+	metric_add(METRIC_HTTP_ANSWERS, &labels, 1);
+}
+
 void http_reply_later(
 	struct evhttp_request *ev, int status, const char *content_type, struct str body)
 {
@@ -120,6 +132,7 @@ void http_reply_later(
 		evbuffer_add(out, body.ptr, body.len);
 	if (evhttp_request_get_command(ev) == EVHTTP_REQ_HEAD)
 		keep_length_alone(headers, out);
+	http_count_answer(conn ? conn->path : NULL, status);
 	evhttp_send_reply(ev, status, NULL, NULL);
 	if (conn)
 		http_conn_handed_over(conn);
@@ -291,6 +304,8 @@ static void on_request(struct evhttp_request *ev, void *arg)
 	if (r.conn)
 		http_conn_begin_serving(r.conn, ev);
 	route = g->http->site->route_of(r.path);
+	if (r.conn)
+		r.conn->path = route ? route->path : NULL;
 	verdict = judge(&r, rules_of(route));
 	if (r.conn && verdict == ACCESS_GRANTED && rules_of(route) == ACCESS_RULES_ALL)
 		http_conn_prove(g->http->conns, r.conn);

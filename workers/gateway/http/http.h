@@ -107,6 +107,9 @@ bool http_is_operator(const struct http_request *request);
 void http_request_of(
 	struct gateway *g, struct evhttp_request *ev, struct http_request *out);
 
+/* Counts an answer for /metrics; the plain ones below count themselves. `path`: of the route; NULL: of none. */
+void http_count_answer(const char *path, int status);
+
 /* The body of the request, in one piece; valid until it is answered. */
 struct str http_body(struct evhttp_request *ev);
 

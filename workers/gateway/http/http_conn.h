@@ -50,6 +50,7 @@ struct http_conn {
 	bool half_closed; /* the client has ended its side and waits for the answer */
 	bool gone;	  /* the client has gone while it was being sent a stream */
 	bool streaming;	  /* its answer is a stream */
+	const char *path; /* of the route that serves it, for metrics; NULL: none */
 	struct mono reading_since;
 	size_t held;   /* bytes of the request that is being received or answered */
 	size_t unread; /* bytes of a plain answer of which the kernel has not taken all */

@@ -1,31 +1,28 @@
 /* metrics.c - see metrics.h. */
 #include "workers/gateway/http/metrics.h"
 #include "common/base/alloc.h"
+#include "common/worker/metrics.h"
 #include "common/worker/turns.h"
 #include "proto/codec/messages.h"
+#include "workers/gateway/daemon/supervisor_ask.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http.h"
+#include "workers/gateway/http/metrics_text.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void put(struct buf *out, const char *name, const char *kind, const char *help,
-	uint64_t value)
-{
-	buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name,
-		kind, name, value);
-}
+/* For the supervisor; a call on the bus has as long (methods.def). */
+#define PATIENCE_MS 1000
 
 static void put_workers(struct buf *out, const struct fleet_view *fleet)
 {
-	buf_add_str(out, STR_LIT("# HELP paige_worker_up Whether a worker serves.\n"
-				 "# TYPE paige_worker_up gauge\n"));
+	metrics_put_head(out, "paige_worker_up", "gauge", "Whether a worker serves.");
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (fleet_view_counts(fleet, i))
 			buf_printf(out, "paige_worker_up{worker=\"%s\"} %d\n",
 				worker_infos[i].name, fleet->workers[i].up);
-	buf_add_str(out, STR_LIT("# HELP paige_worker_restarts_total How often a worker "
-				 "was started "
-				 "anew.\n# TYPE paige_worker_restarts_total counter\n"));
+	metrics_put_head(out, "paige_worker_restarts_total", "counter",
+		"How often a worker was started anew.");
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (fleet_view_counts(fleet, i))
 			buf_printf(out,
@@ -39,21 +36,25 @@ static void put_bus(struct buf *out, const struct bus *bus)
 	struct bus_stats s;
 
 	bus_get_stats(bus, &s);
-	put(out, "paige_bus_calls_total", "counter", "Calls made to other workers.",
-		s.calls);
-	put(out, "paige_bus_timeouts_total", "counter", "Calls not answered in time.",
-		s.timeouts);
-	put(out, "paige_bus_resets_total", "counter", "Calls lost with their worker.",
-		s.resets);
-	put(out, "paige_bus_repeats_total", "counter", "Calls made again.", s.repeats);
-	put(out, "paige_bus_events_total", "counter", "Events received.", s.received);
-	put(out, "paige_bus_gaps_total", "counter", "Gaps seen in events.", s.gaps);
-	put(out, "paige_bus_deaf_relistens_total", "counter",
+	metrics_put(out, "paige_bus_calls_total", "counter",
+		"Calls made to other workers.", s.calls);
+	metrics_put(out, "paige_bus_timeouts_total", "counter",
+		"Calls not answered in time.", s.timeouts);
+	metrics_put(out, "paige_bus_resets_total", "counter",
+		"Calls lost with their worker.", s.resets);
+	metrics_put(out, "paige_bus_repeats_total", "counter", "Calls made again.",
+		s.repeats);
+	metrics_put(
+		out, "paige_bus_events_total", "counter", "Events received.", s.received);
+	metrics_put(
+		out, "paige_bus_gaps_total", "counter", "Gaps seen in events.", s.gaps);
+	metrics_put(out, "paige_bus_deaf_relistens_total", "counter",
 		"Listeners that had gone deaf.", s.deaf_relistens);
-	put(out, "paige_bus_in_flight", "gauge", "Calls being waited for.", s.in_flight);
+	metrics_put(out, "paige_bus_in_flight", "gauge", "Calls being waited for.",
+		s.in_flight);
 }
 
-/* ---- turns of the loops ---- */
+/* ---- what workers count ---- */
 
 /* A request whose answer waits for the workers. */
 struct scrape {
@@ -61,6 +62,7 @@ struct scrape {
 	struct evhttp_request *ev;
 	unsigned waiting;
 	struct buf histograms, longest, longest_cpu;
+	struct buf status, counted; /* of the supervisor; of the workers */
 };
 
 /* What asks one of them. */
@@ -104,27 +106,25 @@ static void answer(struct scrape *s)
 	struct buf out = {0};
 	int64_t up_ms = fleet_view_uptime_ms(&g->fleet, clock_mono());
 
-	put(&out, "paige_uptime_seconds", "gauge", "Age of the daemon.",
+	metrics_put(&out, "paige_uptime_seconds", "gauge", "Age of the daemon.",
 		(uint64_t)up_ms / 1000);
-#define METRIC(member, kind, name, help) put(&out, name, kind, help, g->metrics.member);
+#define METRIC(member, kind, name, help)                                                 \
+	metrics_put(&out, name, kind, help, g->metrics.member);
 	METRICS(METRIC)
 #undef METRIC
 	put_workers(&out, &g->fleet);
 	put_bus(&out, g->bus);
-	buf_add_str(
-		&out, STR_LIT("# HELP paige_loop_turn_seconds How long the turns of a "
-			      "worker's loop took.\n"
-			      "# TYPE paige_loop_turn_seconds histogram\n"));
+	buf_add_str(&out, buf_str(&s->status));
+	metrics_print(WORKER_GATEWAY, &out);
+	buf_add_str(&out, buf_str(&s->counted));
+	metrics_put_head(&out, "paige_loop_turn_seconds", "histogram",
+		"How long the turns of a worker's loop took.");
 	buf_add_str(&out, buf_str(&s->histograms));
-	buf_add_str(
-		&out, STR_LIT("# HELP paige_loop_turn_longest_seconds The longest turn "
-			      "since the worker was started.\n"
-			      "# TYPE paige_loop_turn_longest_seconds gauge\n"));
+	metrics_put_head(&out, "paige_loop_turn_longest_seconds", "gauge",
+		"The longest turn since the worker was started.");
 	buf_add_str(&out, buf_str(&s->longest));
-	buf_add_str(
-		&out, STR_LIT("# HELP paige_loop_turn_longest_cpu_seconds The most "
-			      "processor time of a turn since the worker was started.\n"
-			      "# TYPE paige_loop_turn_longest_cpu_seconds gauge\n"));
+	metrics_put_head(&out, "paige_loop_turn_longest_cpu_seconds", "gauge",
+		"The most processor time of a turn since the worker was started.");
 	buf_add_str(&out, buf_str(&s->longest_cpu));
 	http_reply_later(
 		s->ev, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&out));
@@ -139,20 +139,24 @@ static void have_one(struct scrape *s)
 	buf_free(&s->histograms);
 	buf_free(&s->longest);
 	buf_free(&s->longest_cpu);
+	buf_free(&s->status);
+	buf_free(&s->counted);
 	free(s);
 }
 
-static void on_turns(void *arg, const struct bus_reply *reply)
+static void on_metrics(void *arg, const struct bus_reply *reply)
 {
 	struct question *q = arg;
 	struct arena arena = {0};
-	struct turns turns;
+	struct worker_metrics metrics;
 	struct proto_error error;
 
 	/* A worker that does not answer is left out. */
-	if (reply->status == BUS_OK && bus_reply_decode(turns_method(q->worker), reply,
-					       &arena, &turns, &error) == 0)
-		put_turns(q->scrape, q->worker, &turns);
+	if (reply->status == BUS_OK && bus_reply_decode(metrics_method(q->worker), reply,
+					       &arena, &metrics, &error) == 0) {
+		put_turns(q->scrape, q->worker, &metrics.turns);
+		buf_add_str(&q->scrape->counted, metrics.text);
+	}
 	arena_free(&arena);
 	have_one(q->scrape);
 	free(q);
@@ -164,8 +168,32 @@ static void ask(struct scrape *s, enum worker_id worker)
 
 	*q = (struct question){s, worker};
 	s->waiting++;
-	bus_call(s->gateway->bus, turns_method(worker), (struct str){NULL, 0},
-		STR_LIT("{}"), 0, on_turns, q);
+	bus_call(s->gateway->bus, metrics_method(worker), (struct str){NULL, 0},
+		STR_LIT("{}"), 0, on_metrics, q);
+}
+
+/* ---- what the supervisor knows ---- */
+
+static void on_status(void *arg, const struct supervisor_answer *reply)
+{
+	struct scrape *s = arg;
+	struct arena arena = {0};
+	struct ctl_status status;
+	struct proto_error error;
+
+	if (!reply->code && proto_decode(ctl_status_type(), reply->root, "status",
+				    DECODE_LENIENT, &arena, &status, &error) == 0)
+		metrics_put_status(&status, clock_wall(), &s->status);
+	arena_free(&arena);
+	have_one(s);
+}
+
+static void ask_supervisor(struct scrape *s)
+{
+	const struct ctl_request request = {.command = CTL_STATUS, .has_command = true};
+
+	s->waiting++;
+	supervisor_ask(s->gateway->worker, &request, PATIENCE_MS, on_status, s);
 }
 
 void metrics_answer(struct gateway *g, struct http_request *request)
@@ -177,7 +205,8 @@ void metrics_answer(struct gateway *g, struct http_request *request)
 	turns_get(&own);
 	put_turns(s, WORKER_GATEWAY, &own);
 	for (int i = 0; i < WORKER_COUNT; i++)
-		if (g->fleet.workers[i].up && turns_method(i) >= 0)
+		if (g->fleet.workers[i].up && metrics_method(i) >= 0)
 			ask(s, i);
+	ask_supervisor(s);
 	have_one(s);
 }

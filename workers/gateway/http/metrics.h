@@ -2,8 +2,8 @@
  * metrics.h - what the gateway counts, and GET /metrics in Prometheus text format.
  *
  * Counters are plain fields that the parts increase. The table METRICS is the one list of
- * them. The turns of the loops (common/worker/turns.h) are asked of each worker that is up; the
- * answer waits for them for a second at most.
+ * them. Others are asked for what they count: each worker that is up (common/worker/metrics.h), and the supervisor, which
+ * knows memory and disk. The answer waits for them for a second at most, and goes out without those that did not come.
  */
 #ifndef PAIGE_GATEWAY_HTTP_METRICS_H
 #define PAIGE_GATEWAY_HTTP_METRICS_H

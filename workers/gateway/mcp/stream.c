@@ -164,6 +164,7 @@ static void start_reply(
 	evhttp_add_header(headers, "Content-Type", "text/event-stream");
 	evhttp_add_header(headers, "Cache-Control", "no-cache");
 	evhttp_add_header(headers, "X-Accel-Buffering", "no");
+	http_count_answer(conn ? conn->path : NULL, 200);
 	evhttp_send_reply_start(ev, 200, "OK");
 }
 

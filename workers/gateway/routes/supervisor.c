@@ -4,52 +4,34 @@
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
-#include "proto/tables/errors.h"
 #include "proto/tables/supervisor.h"
+#include "workers/gateway/daemon/supervisor_ask.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/ws_message.h"
 #include "workers/gateway/ws/ws_server.h"
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-/* Questions under way; the supervisor takes as many. */
-#define ASKINGS_MAX 8
-/* Of an answer. */
-#define ANSWER_MAX_BYTES (1024 * 1024)
-/* For an answer; a restart waits for the worker, and the supervisor knows for how long. */
-#define ANSWER_SECONDS 10
-#define RESTART_SECONDS 300
-#define DOCTOR_SECONDS 60
 #define FOLLOW_MS 1000
 
-/* A question to the supervisor. */
+/* A question of a window to the supervisor. */
 struct asking {
 	struct gateway *gateway;
 	struct ws_client *client; /* NULL: for those who follow the status */
 	enum ctl_command command;
 	struct ws_message_id id;
 	const char *worker; /* of a restart, or whose log it is */
-	struct bufferevent *io;
 };
 
-static int asking_count;
 static bool following_asks;
 static struct event *follow_timer;
 
 static void asking_free(struct asking *a)
 {
-	asking_count--;
 	if (a->client)
 		ws_client_unref(a->client);
 	else
 		following_asks = false;
-	if (a->io)
-		bufferevent_free(a->io);
 	free(a);
 }
 
@@ -136,102 +118,25 @@ static void tell_log(const struct asking *a, struct str line, yyjson_val *root)
 	tell(a, "worker:log_lines", worker_log_lines_type(), &message);
 }
 
-/* Of an error of the supervisor. */
-static const char *code_of(yyjson_val *root)
+static void on_answer(void *arg, const struct supervisor_answer *answer)
 {
-	const int code =
-		error_code_by_name(str_of(yyjson_get_str(yyjson_obj_get(root, "code"))));
+	struct asking *a = arg;
 
-	return error_code_infos[code < 0 ? ERROR_INTERNAL_ERROR : code].name;
-}
-
-static void take_answer(const struct asking *a, struct str line)
-{
-	struct proto_error error;
-	yyjson_doc *doc = proto_parse(line, &error);
-	yyjson_val *root = yyjson_doc_get_root(doc),
-		   *problem = yyjson_obj_get(root, "error");
-
-	if (!doc)
-		fail(a, "INTERNAL_ERROR", str_of(error.text));
-	else if (yyjson_is_str(problem))
-		fail(a, code_of(root),
-			(struct str){yyjson_get_str(problem), yyjson_get_len(problem)});
+	if (answer->code)
+		fail(a, answer->code, answer->text);
 	else if (a->command == CTL_STATUS)
-		tell_status(a, line);
+		tell_status(a, answer->line);
 	else if (a->command == CTL_CONFIG)
-		ws_answer_text(a->client, STR_LIT("settings:state"), line,
+		ws_answer_text(a->client, STR_LIT("settings:state"), answer->line,
 			ws_message_id_of(&a->id));
 	else if (a->command == CTL_DOCTOR)
-		ws_answer_text(a->client, STR_LIT("doctor:report"), line,
+		ws_answer_text(a->client, STR_LIT("doctor:report"), answer->line,
 			ws_message_id_of(&a->id));
 	else if (a->command == CTL_LOGS)
-		tell_log(a, line, root);
+		tell_log(a, answer->line, answer->root);
 	else
-		tell_restarted(a, root);
-	yyjson_doc_free(doc);
-}
-
-static void on_read(struct bufferevent *io, void *arg)
-{
-	struct asking *a = arg;
-	struct evbuffer *in = bufferevent_get_input(io);
-	size_t len;
-	char *line = evbuffer_readln(in, &len, EVBUFFER_EOL_LF);
-
-	if (line) {
-		take_answer(a, (struct str){line, len});
-		free(line);
-	} else if (evbuffer_get_length(in) <= ANSWER_MAX_BYTES) {
-		return;
-	} else {
-		fail(a, "INTERNAL_ERROR", STR_LIT("The supervisor's answer is too long"));
-	}
+		tell_restarted(a, answer->root);
 	asking_free(a);
-}
-
-static void on_event(struct bufferevent *io, short what, void *arg)
-{
-	struct asking *a = arg;
-
-	(void)io;
-	if (what & BEV_EVENT_TIMEOUT)
-		fail(a, "TIMEOUT", STR_LIT("The supervisor did not answer in time"));
-	else
-		fail(a, "UNAVAILABLE",
-			STR_LIT("The supervisor has too much to answer; try again in a "
-				"moment"));
-	asking_free(a);
-}
-
-/* ---- questions ---- */
-
-/* False when the connection cannot be made. */
-static bool connect_asking(struct asking *a)
-{
-	const struct timeval limit = {
-		.tv_sec = a->command == CTL_RESTART  ? RESTART_SECONDS
-			  : a->command == CTL_DOCTOR ? DOCTOR_SECONDS
-						     : ANSWER_SECONDS};
-	int ends[2];
-	bool sent;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
-		return false;
-	sent = worker_ask_supervisor(a->gateway->worker, ends[1]);
-	close(ends[1]);
-	if (sent)
-		a->io = bufferevent_socket_new(
-			a->gateway->base, ends[0], BEV_OPT_CLOSE_ON_FREE);
-	if (!a->io) {
-		close(ends[0]);
-		return false;
-	}
-	bufferevent_setcb(a->io, on_read, NULL, on_event, a);
-	bufferevent_set_timeouts(a->io, &limit, &limit);
-	bufferevent_setwatermark(a->io, EV_READ, 0, ANSWER_MAX_BYTES + 1);
-	bufferevent_enable(a->io, EV_READ | EV_WRITE);
-	return true;
 }
 
 /* `message` NULL: for those who follow the status. */
@@ -239,7 +144,6 @@ static void ask(struct gateway *g, const struct ws_message *message,
 	const struct ctl_request *request)
 {
 	struct asking *a = xcalloc(1, sizeof(*a));
-	struct buf line = {0};
 
 	*a = (struct asking){.gateway = g, .command = (enum ctl_command)request->command};
 	if (message) {
@@ -254,17 +158,7 @@ static void ask(struct gateway *g, const struct ws_message *message,
 
 		a->worker = worker >= 0 ? worker_infos[worker].name : SUPERVISOR_NAME;
 	}
-	if (asking_count++ >= ASKINGS_MAX || !connect_asking(a)) {
-		fail(a, "BUSY",
-			STR_LIT("The supervisor has too much to answer; try again in a "
-				"moment"));
-		asking_free(a);
-		return;
-	}
-	proto_encode(ctl_request_type(), request, &line);
-	buf_add_char(&line, '\n');
-	bufferevent_write(a->io, line.data, line.len);
-	buf_free(&line);
+	supervisor_ask(g->worker, request, 0, on_answer, a);
 }
 
 /* ---- windows ---- */

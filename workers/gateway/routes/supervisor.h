@@ -3,8 +3,7 @@
  * daemon: status:request, status:follow, settings:request, worker:restart, worker:log,
  * doctor:request.
  *
- * Each question travels on a connection of its own that is handed to the supervisor
- * (WORKER_PACKET_ASK), in the words of ctl.sock. Called by routes.c and follow.c.
+ * Decides which windows may ask; daemon/supervisor_ask.h asks. Called by routes.c.
  */
 #ifndef PAIGE_GATEWAY_ROUTES_SUPERVISOR_H
 #define PAIGE_GATEWAY_ROUTES_SUPERVISOR_H

@@ -105,6 +105,7 @@ void ws_upgrade_to(struct ws_server *server, struct http_request *request,
 	struct evhttp_connection *remains;
 	struct ws_client *client;
 	bool operates = http_is_operator(request);
+	const char *path = request->conn ? request->conn->path : NULL;
 	int fd;
 
 	if (!check(server, request, accept))
@@ -116,6 +117,7 @@ void ws_upgrade_to(struct ws_server *server, struct http_request *request,
 	if (fd < 0) {
 		http_reply_error(request, 503, "Too many connections are open");
 	} else {
+		http_count_answer(path, 101);
 		client = ws_client_new(server, fd);
 		client->http = remains;
 		client->operates = operates;

@@ -9,6 +9,7 @@
 #include "common/base/alloc.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
+#include "common/worker/metrics.h"
 #include "workers/guard-engine/breakloop/quota.h"
 #include "workers/guard-engine/engine/engine.h"
 #include "workers/guard-engine/engine/folds.h"
@@ -162,6 +163,14 @@ static void settle(struct instance *i, struct op *op)
 	requests_sync(i);
 }
 
+static void count_step(enum guard_kind kind)
+{
+	struct metric_labels labels = {.len = 0};
+
+	metric_label(&labels, "kind", guard_kind_enumeration()->names[kind]);
+	metric_add(METRIC_GUARD_STEPS, &labels, 1);
+}
+
 static void on_appended(void *arg, const struct bus_reply *reply)
 {
 	struct instance *i = arg;
@@ -177,6 +186,7 @@ static void on_appended(void *arg, const struct bus_reply *reply)
 					       &arena, &appended, &error) < 0) {
 		append_failed(i, op, reply);
 	} else if (appended.outcome == STREAM_APPENDED) {
+		count_step(i->kind);
 		settle(i, op);
 	} else if (appended.outcome == STREAM_DUPLICATE) {
 		forget_copy(i);

@@ -1,6 +1,7 @@
 /* instances.c - which instances are in memory (engine.h): a hash table, and a ring by
  * use. */
 #include "common/base/alloc.h"
+#include "common/worker/metrics.h"
 #include "workers/guard-engine/engine/engine.h"
 #include "workers/guard-engine/stream/machines.h"
 #include <stdio.h>
@@ -52,6 +53,14 @@ static void grow(struct engine *e)
 	free(old);
 }
 
+static void count_machine(enum guard_kind kind, int n)
+{
+	struct metric_labels labels = {.len = 0};
+
+	metric_label(&labels, "kind", guard_kind_enumeration()->names[kind]);
+	metric_add(METRIC_GUARD_MACHINES, &labels, n);
+}
+
 struct instance *instances_add(struct engine *e, enum guard_kind kind, struct str id)
 {
 	struct instance *i = xcalloc(1, sizeof(*i)), **to;
@@ -68,6 +77,7 @@ struct instance *instances_add(struct engine *e, enum guard_kind kind, struct st
 	i->next = *to;
 	*to = i;
 	e->instance_count++;
+	count_machine(kind, 1);
 	return i;
 }
 
@@ -103,6 +113,7 @@ void instances_drop(struct instance *i)
 		link = &(*link)->next;
 	*link = i->next;
 	e->instance_count--;
+	count_machine(i->kind, -1);
 	clocks_set(&e->clocks, i->stream.machine->clock, &i->alarm, MACHINE_NEVER);
 	instances_unload(i);
 	free(i);

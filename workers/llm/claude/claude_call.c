@@ -8,6 +8,7 @@
 #include "workers/llm/claude/claude_call.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
+#include "common/worker/metrics.h"
 #include "proto/codec/messages.h"
 #include "workers/llm/claude/model_reply.h"
 #include "workers/llm/claude/paid_work.h"
@@ -522,6 +523,21 @@ static struct api_call row_of(struct call *c)
 		.created_at = str_of(now)};
 }
 
+/* For /metrics. */
+static void count_call(struct call *c, const struct api_call *row, int64_t took_ms)
+{
+	struct metric_labels labels = {.len = 0};
+
+	metric_label(&labels, "kind", c->info->name);
+	metric_label(&labels, "model", c->model);
+	metric_label(&labels, "outcome", outcomes[c->outcome].name);
+	metric_add(METRIC_CLAUDE_CALLS, &labels, 1);
+	metric_add(METRIC_CLAUDE_INPUT_TOKENS, &labels, (double)row->input_tokens);
+	metric_add(METRIC_CLAUDE_OUTPUT_TOKENS, &labels, (double)row->output_tokens);
+	metric_add(METRIC_CLAUDE_COST, &labels, row->cost_estimate);
+	metric_observe(METRIC_CLAUDE_CALL_SECONDS, &labels, (double)took_ms / 1000);
+}
+
 static void log_call(
 	struct call *c, struct str key, struct api_call *row, int64_t latency_ms)
 {
@@ -597,6 +613,7 @@ static void pay(struct call *c, struct call_result *result)
 	struct mono begin = clock_mono();
 	struct api_call row = row_of(c);
 	struct str key = new_key(arena);
+	int64_t took_ms;
 
 	bus_call_wait(c->flow->worker->bus, METHOD_API_CALL_BEGIN, key, &row, 0, arena);
 	c->outcome = run(c, &result->response);
@@ -607,7 +624,9 @@ static void pay(struct call *c, struct call_result *result)
 			paid_answer_keep(
 				c->flow, c->info->name, first_request(c), c->answer);
 	}
+	took_ms = mono_diff_ms(clock_mono(), begin);
 	log_call(c, key, &row, result->latency_ms);
+	count_call(c, &row, took_ms);
 }
 
 /* True when the answer was paid for before (paid_work.h). */

@@ -2,6 +2,7 @@
 #include "workers/llm/memory/memory.h"
 #include "common/base/alloc.h"
 #include "common/base/log.h"
+#include "common/worker/metrics.h"
 #include "workers/llm/claude/flow_helpers.h"
 #include "workers/llm/memory/chroma.h"
 #include "workers/llm/memory/embedder.h"
@@ -163,31 +164,44 @@ size_t memory_keep(struct memory *m, struct flow *flow, const struct new_memory 
 
 /* ---- finding ---- */
 
-struct memory_hits memory_find(struct memory *m, struct flow *flow, struct str text,
-	int results, struct str project)
+static bool find(struct memory *m, struct flow *flow, struct str text, int results,
+	struct str project, struct memory_hits *hits)
 {
-	const struct memory_hits none = {0};
 	float vector[EMBEDDING_MAX];
 	struct memory_search search;
-	struct memory_hits hits;
 	struct bus_reply reply;
 
 	if (m->chroma && !chroma_connect(m->chroma, flow))
-		return none;
+		return false;
 	make_vector(m, text, vector);
 	if (m->chroma)
-		return chroma_query(m->chroma, flow, vector, results, project, &hits)
-			       ? hits
-			       : none;
+		return chroma_query(m->chroma, flow, vector, results, project, hits);
 	search = (struct memory_search){.embedder = str_of(embedder_name(m->embedder)),
 		.embedding = encode_vector(flow, vector, embedder_size(m->embedder)),
 		.text = text,
 		.count = results,
 		.has_count = true,
 		.project = project};
-	m->kept_by_store = ask(flow, METHOD_MEMORY_SEARCH, &search, &hits, &reply) == 0;
-	if (m->kept_by_store)
-		return hits;
-	log_warn("memories not searched", "error", "%.*s", STR_ARG(reply.message), NULL);
-	return none;
+	m->kept_by_store = ask(flow, METHOD_MEMORY_SEARCH, &search, hits, &reply) == 0;
+	if (!m->kept_by_store)
+		log_warn("memories not searched", "error", "%.*s", STR_ARG(reply.message),
+			NULL);
+	return m->kept_by_store;
+}
+
+struct memory_hits memory_find(struct memory *m, struct flow *flow, struct str text,
+	int results, struct str project)
+{
+	struct memory_hits hits = {0};
+	struct metric_labels labels = {.len = 0};
+	bool done = find(m, flow, text, results, project, &hits);
+
+	if (!done)
+		hits = (struct memory_hits){0};
+	metric_label(&labels, "outcome",
+		!done		      ? "failed"
+		: hits.memories.count ? "found"
+				      : "nothing");
+	metric_add(METRIC_MEMORY_SEARCHES, &labels, 1);
+	return hits;
 }

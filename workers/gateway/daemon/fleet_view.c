@@ -1,5 +1,5 @@
 /* fleet_view.c - see fleet_view.h. */
-#include "workers/gateway/http/fleet_view.h"
+#include "workers/gateway/daemon/fleet_view.h"
 #include <errno.h>
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
  *
  * Called by main.c (a FLEET packet came) and health.c. Pure but for its own memory.
  */
-#ifndef PAIGE_GATEWAY_HTTP_FLEET_VIEW_H
-#define PAIGE_GATEWAY_HTTP_FLEET_VIEW_H
+#ifndef PAIGE_GATEWAY_DAEMON_FLEET_VIEW_H
+#define PAIGE_GATEWAY_DAEMON_FLEET_VIEW_H
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
