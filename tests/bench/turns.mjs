@@ -107,6 +107,10 @@ const CASES = {
       for (let i = 0; i < 20; i += 1) await mcp.ok('paige_highlight_lines', { path: `src/long${i}.ts`, start: 1, end: 200_000, style: 'hint' });
     },
   },
+  '1,000 files hinted': {
+    project: () => manyFiles(1000),
+    run: ({ mcp }) => mcp.ok('paige_hint_files', { paths: [...Array(1000).keys()].map((i) => `package-${Math.floor(i / 100)}/module-${i}.ts`), style: 'subtle' }),
+  },
   'buffer of a changed file of 7.9 MB': {
     project: () => smallProject({ 'src/long.ts': longest }),
     before: ({ editor }) => editor.ask('file:save', { path: 'src/long.ts', content: longest }, 'fs:save_ack'),

@@ -137,6 +137,11 @@ scenario('what a tool is to show is looked at first: the path, the file, the lin
   await mcp.ok(...lines('longer.ts', 40, 50)); // a buffer that is nowhere on disk
   await mcp.ok('paige_hint_files', { paths: ['./three.ts', path.join(daemon.projectDir, 'README.md')], style: 'subtle' });
   assert.deepEqual((await editor.next('explorer:hint_files')).payload.paths, ['three.ts', 'README.md']);
+  // More than are looked at in one turn of the file worker's loop.
+  const many = Array.from({ length: 1000 }, (_, i) => (i % 2 ? 'three.ts' : './README.md'));
+  await refused(['paige_hint_files', { paths: [...many.slice(1), 'nowhere.ts'], style: 'subtle' }], /arguments\.paths\[999\]: nowhere\.ts does not exist/);
+  await mcp.ok('paige_hint_files', { paths: many, style: 'subtle' });
+  assert.deepEqual((await editor.next('explorer:hint_files')).payload.paths, many.map((name) => path.basename(name)));
   await mcp.ok('paige_clear_highlights', { path: path.join(daemon.projectDir, 'gone.ts') });
   assert.deepEqual((await editor.next('editor:clear_highlights')).payload, { path: 'gone.ts' });
 });

@@ -108,8 +108,13 @@ static int is_there(struct fswatch *fs, const char *key)
 	return error;
 }
 
+/* Each costs some system calls; the others follow in the next turn of the loop. */
+#define PLACES_A_TURN 128
+
 /* Where a request is. Lies in its arena. */
 struct looking {
+	struct fswatch *fs;
+	struct bus_request *request;
 	const struct fs_places *in;
 	struct fs_places_found found; /* the places behind them are to be looked at */
 	size_t bytes;		      /* read in this turn of the loop */
@@ -196,16 +201,40 @@ static bool look_at(struct fswatch *fs, struct bus_request *request,
 	return true;
 }
 
+static void on_next_turn(evutil_socket_t fd, short what, void *arg)
+{
+	struct looking *looking = arg;
+
+	(void)fd;
+	(void)what;
+	go_on_looking(looking->fs, looking->request, &looking);
+}
+
+static void look_in_the_next_turn(struct looking *looking)
+{
+	const struct timeval at_once = {0};
+
+	if (event_base_once(looking->fs->worker->base, -1, EV_TIMEOUT, on_next_turn,
+		    looking, &at_once) < 0)
+		abort(); /* out of memory */
+}
+
 static void go_on_looking(void *arg, struct bus_request *request, const void *message)
 {
 	struct looking *looking = *(struct looking *const *)message;
+	const size_t stop = looking->found.paths.count + PLACES_A_TURN;
 
 	looking->bytes = 0;
-	while (looking->found.paths.count < looking->in->places.count)
+	while (looking->found.paths.count < looking->in->places.count) {
+		if (looking->found.paths.count == stop) {
+			look_in_the_next_turn(looking);
+			return;
+		}
 		if (!look_at(arg, request,
 			    &looking->in->places.items[looking->found.paths.count],
 			    looking))
 			return;
+	}
 	commit_answer_message(arg, request, &looking->found);
 }
 
@@ -214,7 +243,9 @@ static void serve_places(void *arg, struct bus_request *request, const void *mes
 	const struct fs_places *in = message;
 	struct looking *looking = arena_alloc(&request->arena, sizeof(*looking));
 
-	*looking = (struct looking){.in = in,
+	*looking = (struct looking){.fs = arg,
+		.request = request,
+		.in = in,
 		.found.paths.items = arena_array(
 			&request->arena, in->places.count + 1, sizeof(struct str))};
 	go_on_looking(arg, request, &looking);
