@@ -241,3 +241,17 @@ int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection)
 		close(*connection);
 	return PAIGECTL_FAILED;
 }
+
+int client_status(const struct daemon_place *place, int limit_ms, struct arena *arena,
+	struct ctl_status *status, yyjson_doc **doc)
+{
+	struct proto_error problem;
+	int code = client_ask(place, STR_LIT("{\"command\":\"status\"}"), limit_ms, doc);
+
+	if (code == PAIGECTL_DONE &&
+		proto_decode(ctl_status_type(), yyjson_doc_get_root(*doc), "status",
+			DECODE_LENIENT, arena, status, &problem) != 0)
+		code = paigectl_fail(PAIGECTL_FAILED,
+			"the daemon's answer cannot be read: %s", problem.text);
+	return code;
+}

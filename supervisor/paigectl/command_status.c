@@ -24,43 +24,55 @@ static int print_json(yyjson_doc *doc)
 
 /* ---- status ---- */
 
-static enum colour colour_of(const struct ctl_worker *w)
+/* What a line of the table has no room for. */
+static void print_conditions(const struct ctl_status *s)
 {
-	if (str_is(w->state, "ready"))
-		return str_is(w->condition, "fine") ? COLOUR_GREEN : COLOUR_YELLOW;
-	if (str_is(w->state, "starting") || str_is(w->state, "stopping") ||
-		str_is(w->want, "down"))
-		return COLOUR_YELLOW;
-	return COLOUR_RED;
+	bool any = false;
+
+	for (size_t i = 0; i < s->workers.count; i++) {
+		const struct ctl_worker *w = &s->workers.items[i];
+
+		if (!w->reason.len && w->restarts.window_60s == 0)
+			continue;
+		printf("%s%-13.*s ", any ? "" : "\n", STR_ARG(w->name));
+		if (w->reason.len)
+			terminal_print(COLOUR_YELLOW, "%.*s: %.*s", STR_ARG(w->condition),
+				STR_ARG(w->reason));
+		if (w->restarts.window_60s > 0)
+			printf("%s%" PRId64 " restart%s in the last minute",
+				w->reason.len ? "; " : "", w->restarts.window_60s,
+				w->restarts.window_60s == 1 ? "" : "s");
+		putchar('\n');
+		any = true;
+	}
 }
 
-static void print_worker(const struct ctl_worker *w)
+static bool all_confined(const struct ctl_status *s, struct str how)
 {
-	char up[32], rss[32], pid[16], restarts[32], cpu[16];
+	for (size_t i = 0; i < s->workers.count; i++)
+		if (!str_eq(s->workers.items[i].confinement, how))
+			return false;
+	return true;
+}
 
-	terminal_duration(w->uptime_ms, up);
-	terminal_bytes(w->rss_bytes, rss);
-	snprintf(pid, sizeof(pid), "%" PRId64, w->pid);
-	snprintf(cpu, sizeof(cpu), "%.1f%%", w->cpu_percent);
-	if (w->restarts.window_60s > 0)
-		snprintf(restarts, sizeof(restarts), "%" PRId64 " (%" PRId64 " in 60 s)",
-			w->restarts.total, w->restarts.window_60s);
-	else
-		snprintf(restarts, sizeof(restarts), "%" PRId64, w->restarts.total);
-	printf("%-13.*s ", STR_ARG(w->name));
-	terminal_print(colour_of(w), "%-9.*s", STR_ARG(w->state));
-	printf(" %7s  %-13s %-14s %10s %7s  ", w->has_pid ? pid : "-",
-		w->has_pid ? up : "-", restarts, w->has_pid ? rss : "-",
-		w->has_pid ? cpu : "-");
-	if (!str_is(w->condition, "fine"))
-		terminal_print(COLOUR_YELLOW, "%.*s", STR_ARG(w->condition));
-	else
-		printf("fine");
-	if (w->reason.len > 0)
-		printf(": %.*s", STR_ARG(w->reason));
-	if (w->confinement.len > 0)
-		printf(" [%.*s]", STR_ARG(w->confinement));
-	putchar('\n');
+/* Once for all workers that the kernel confines in the same way. */
+static void print_confinement(const struct ctl_status *s)
+{
+	for (size_t i = 0; i < s->workers.count; i++) {
+		struct str how = s->workers.items[i].confinement;
+		bool first = how.len > 0;
+
+		for (size_t j = 0; j < i && first; j++)
+			first = !str_eq(s->workers.items[j].confinement, how);
+		if (!first)
+			continue;
+		printf("  confined %.*s", STR_ARG(how));
+		for (size_t j = i; j < s->workers.count && !all_confined(s, how); j++)
+			if (str_eq(s->workers.items[j].confinement, how))
+				printf("%s%.*s", j == i ? ": " : " ",
+					STR_ARG(s->workers.items[j].name));
+		putchar('\n');
+	}
 }
 
 static void print_last_exits(const struct ctl_status *s)
@@ -106,7 +118,7 @@ static void print_status(const struct ctl_status *s)
 	printf("Paige %.*s is ", STR_ARG(s->version));
 	terminal_print(str_is(s->state, "running") ? COLOUR_GREEN : COLOUR_YELLOW, "%.*s",
 		STR_ARG(s->state));
-	printf(" on %.*s (process %" PRId64 ", for %s, %s)\n", STR_ARG(s->url), s->pid,
+	printf(" on %.*s\n  process  %" PRId64 ", for %s, %s\n", STR_ARG(s->url), s->pid,
 		up, rss);
 	printf("  project  %.*s\n  data     %.*s\n  session  %.*s\n",
 		STR_ARG(s->project_dir), STR_ARG(s->data_dir),
@@ -116,10 +128,10 @@ static void print_status(const struct ctl_status *s)
 			"  %" PRId64
 			" log lines could not be written: is the disk full?\n",
 			s->log_lines_dropped);
-	printf("\n%-13s %-9s %7s  %-13s %-14s %10s %7s  %s\n", "WORKER", "STATE", "PID",
-		"UP", "RESTARTS", "MEMORY", "CPU", "CONDITION");
-	for (size_t i = 0; i < s->workers.count; i++)
-		print_worker(&s->workers.items[i]);
+	print_confinement(s);
+	putchar('\n');
+	worker_table_print(s);
+	print_conditions(s);
 	print_gaps(s);
 	print_last_exits(s);
 }
@@ -140,20 +152,14 @@ static int verdict(const struct ctl_status *s)
 
 int paigectl_status(const struct options *o)
 {
-	struct daemon_place place;
-	struct proto_error problem;
+	struct daemon_place place = {0};
 	struct arena arena = {0};
 	struct ctl_status status;
 	yyjson_doc *doc = NULL;
 	int code = place_find(o, &place);
 
 	if (code == 0)
-		code = client_ask(
-			&place, STR_LIT("{\"command\":\"status\"}"), ASK_MS, &doc);
-	if (code == 0 &&
-		proto_decode(ctl_status_type(), yyjson_doc_get_root(doc), "status",
-			DECODE_LENIENT, &arena, &status, &problem) != 0)
-		code = paigectl_fail(PAIGECTL_FAILED, "%s", problem.text);
+		code = client_status(&place, ASK_MS, &arena, &status, &doc);
 	if (code == 0 && options_get(o, "json"))
 		code = print_json(doc);
 	else if (code == 0)

@@ -50,7 +50,10 @@ int paigectl_check_worker(const char *name, const char *also)
 
 static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
 	[COMMAND_STATUS] = paigectl_status,
+	[COMMAND_TOP] = paigectl_top,
 	[COMMAND_LIST] = paigectl_list,
+	[COMMAND_OPEN] = paigectl_open,
+	[COMMAND_SESSIONS] = paigectl_sessions,
 	[COMMAND_RESTART] = paigectl_restart,
 	[COMMAND_WAIT] = paigectl_wait,
 	[COMMAND_RELOAD] = paigectl_reload,

@@ -21,7 +21,10 @@ enum paigectl_exit {
 
 /* The commands; each returns an exit code, and prints why when it is not 0. */
 int paigectl_status(const struct options *o);
+int paigectl_top(const struct options *o);
 int paigectl_list(const struct options *o);
+int paigectl_open(const struct options *o);
+int paigectl_sessions(const struct options *o);
 int paigectl_restart(const struct options *o);
 int paigectl_wait(const struct options *o);
 int paigectl_reload(const struct options *o);
@@ -44,6 +47,8 @@ int paigectl_fail(int code, const char *format, ...)
  * PAIGECTL_USAGE, after having said what may be meant. */
 int paigectl_check_worker(const char *name, const char *also);
 
+/* One line for each worker, in 80 columns; of worker_table.c. */
+void worker_table_print(const struct ctl_status *s);
 /* Whether a worker that should run is not ready; of command_status.c. */
 bool paigectl_worker_lacks(const struct ctl_worker *w);
 
@@ -68,6 +73,10 @@ void place_free(struct daemon_place *place);
  */
 int client_ask(const struct daemon_place *place, struct str request, int limit_ms,
 	yyjson_doc **doc);
+/* Asks for the status. 0 with *status, which borrows from the arena and *doc, to be freed; or an
+ * exit code, after having said why. */
+int client_status(const struct daemon_place *place, int limit_ms, struct arena *arena,
+	struct ctl_status *status, yyjson_doc **doc);
 /* As client_ask, but prints nothing: 0 with *doc and the daemon that answered, or -errno. */
 int client_try(const char *runtime_dir, struct str request, int limit_ms,
 	struct ucred *peer, yyjson_doc **doc);
@@ -134,6 +143,10 @@ enum terminal_cut { TERMINAL_CUT_END, TERMINAL_CUT_BEGINNING };
 void terminal_cell(struct str text, int width, enum terminal_cut cut);
 /* "3 h 12 min", "45 s", "120 ms" */
 void terminal_duration(int64_t ms, char out[32]);
+/* The same in at most 6 characters: "3h12m", "45s", "12d4h" */
+void terminal_age(int64_t ms, char out[32]);
+/* Empties the terminal, so that what follows stands at its top. */
+void terminal_clear(void);
 /* The width of the terminal, at least 80; 80 without a terminal. */
 int terminal_columns(void);
 /* "8.1 MiB" */

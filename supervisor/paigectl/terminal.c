@@ -187,6 +187,29 @@ void terminal_duration(int64_t ms, char out[32])
 			s % 86400 / 3600);
 }
 
+void terminal_age(int64_t ms, char out[32])
+{
+	int64_t s = ms / 1000;
+
+	if (s < 60)
+		snprintf(out, 32, "%" PRId64 "s", s);
+	else if (s < 3600)
+		snprintf(out, 32, "%" PRId64 "m%02" PRId64 "s", s / 60, s % 60);
+	else if (s < 86400)
+		snprintf(out, 32, "%" PRId64 "h%02" PRId64 "m", s / 3600, s % 3600 / 60);
+	else if (s < 100 * 86400)
+		snprintf(out, 32, "%" PRId64 "d%02" PRId64 "h", s / 86400,
+			s % 86400 / 3600);
+	else
+		snprintf(out, 32, "%" PRId64 "d", s / 86400);
+}
+
+void terminal_clear(void)
+{
+	fflush(stdout);
+	(void)write_all(STR_LIT("\033[H\033[2J"));
+}
+
 void terminal_bytes(int64_t bytes, char out[32])
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

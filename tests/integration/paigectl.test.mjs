@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { sideBySide as scenario } from './lib/scenario.mjs';
-import { ALL_WORKERS } from './lib/workers.mjs';
+import { ALL_WORKERS, WORKERS } from './lib/workers.mjs';
 
 const { PAIGED } = process.env;
 
@@ -40,4 +40,45 @@ scenario('a misspelt command, option, worker or setting is answered with what ma
   fs.writeFileSync(file, `PROJECT_DIR=${daemon.projectDir}\nANTHROPIC_API_KEY=k\nPROT=1\n`);
   const checked = spawnSync(PAIGED, ['--check', '--config', file], { encoding: 'utf8' });
   assert.match(checked.stderr, /line 3: unknown setting PROT; is PORT meant\?/);
+});
+
+const WIDE = (text) => text.split('\n').filter((line) => line.length > 80);
+
+scenario('status and top show each worker in 80 columns; what is not fine stands below', async (t) => {
+  const daemon = await t.daemon();
+  const { pid } = daemon.worker('llm');
+  await daemon.replaced('llm', await daemon.kill9('llm'));
+  for (const name of ['status', 'top']) {
+    const { code, stdout } = await daemon.ctl(name);
+    assert.equal(code, 0);
+    assert.deepEqual(WIDE(stdout.replaceAll(daemon.dataDir, 'D').replaceAll(daemon.projectDir, 'P')), [], name);
+    for (const worker of WORKERS) assert.match(stdout, new RegExp(`^${worker} +ready +\\d+ +\\d+s +${worker === 'llm' ? 1 : 0} +[\\d.]+ MiB +[\\d.]+% +fine$`, 'm'), name);
+    assert.ok(!stdout.includes('\u001b'), 'nothing for a terminal, since there is none');
+  }
+  const { stdout } = await daemon.ctl('status');
+  assert.match(stdout, /^llm +1 restarts? in the last minute$/m);
+  assert.match(stdout, /^ {2}confined \S+$/m);
+  assert.match((await daemon.ctl('top')).stdout, /^All processes: [\d.]+ MiB, [\d.]+% of a processor; [\d.]+ [KMGT]iB free on the disk$/m);
+  assert.notEqual(daemon.worker('llm').pid, pid);
+  for (const args of [['top', '--interval=0'], ['top', '--interval', 'x'], ['sessions', '--lines=1001']]) assert.equal((await daemon.ctl(...args)).code, 2, args.join(' '));
+});
+
+scenario('sessions lists them, the newest first; open prints where the web client is', async (t) => {
+  const daemon = await t.daemon();
+  assert.equal((await daemon.ctl('sessions')).stdout, 'There was no coaching session yet.\n');
+  const editor = await t.editor(daemon);
+  for (const [issueNumber, title] of [[7, 'Greet nobody'], [8, `A title \u001b[31m${'long '.repeat(40)}`]]) {
+    editor.send('session:start', { issueNumber });
+    await editor.next('session:started');
+    await daemon.sql(`UPDATE sessions SET issue_title = '${title}' WHERE issue_number = ${issueNumber}`);
+  }
+  const { stdout } = await daemon.ctl('sessions');
+  assert.match(stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d {2}active +\d+s +#8 {2}A title .*long/m);
+  assert.match(stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d {2}abandoned +\d+s +#7 {2}Greet nobody *$/m);
+  assert.ok(stdout.indexOf('#8') < stdout.indexOf('#7'));
+  assert.deepEqual(WIDE(stdout), []);
+  assert.ok(!stdout.includes('\u001b'));
+  assert.deepEqual(JSON.parse((await daemon.ctl('sessions', '--json', '-n', '1')).stdout).map((row) => row.issueNumber), [8]);
+  assert.equal((await daemon.get('/sessions?limit=1001')).status, 400);
+  assert.equal((await daemon.ctl('open', '--print')).stdout, `http://localhost:${daemon.port}\n`);
 });

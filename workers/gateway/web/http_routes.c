@@ -8,6 +8,7 @@
 #include "workers/gateway/web/guards.h"
 #include "workers/gateway/web/health.h"
 #include "workers/gateway/web/login.h"
+#include "workers/gateway/web/sessions.h"
 #include "workers/gateway/web/site.h"
 #include "workers/gateway/ws/ws_upgrade.h"
 
@@ -29,6 +30,7 @@ static const struct http_route routes[] = {
 	{"/backup", false, EVHTTP_REQ_POST, "POST", ACCESS_RULES_ALL,
 		backup_request_handle},
 	{"/cost", false, READ, READ_ALLOW, ACCESS_RULES_ALL, costs_handle},
+	{"/sessions", false, READ, READ_ALLOW, ACCESS_RULES_ALL, sessions_handle},
 	{"/login", false, READ | EVHTTP_REQ_POST, "GET, HEAD, POST", ACCESS_RULES_LOGIN,
 		login_handle},
 	{"/page/", true, READ, READ_ALLOW, ACCESS_RULES_ALL, site_answer},

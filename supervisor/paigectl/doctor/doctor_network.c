@@ -1,7 +1,7 @@
 /* doctor_network.c - the daemon, its port, the key and the memory. See doctor.h. */
 #include "common/base/alloc.h"
 #include "common/settings/no_proxy.h"
-#include "supervisor/paigectl/doctor.h"
+#include "supervisor/paigectl/doctor/doctor.h"
 
 #include "supervisor/shared/listener.h"
 #include <curl/curl.h>

@@ -1,7 +1,7 @@
 /* doctor_machine.c - what this machine offers: directories, limits, kernel, gh. See
  * doctor.h. */
 #include "common/base/alloc.h"
-#include "supervisor/paigectl/doctor.h"
+#include "supervisor/paigectl/doctor/doctor.h"
 
 #include "common/base/clock.h"
 #include "common/confine/confine.h"

@@ -5,8 +5,8 @@
  * do. `paigectl doctor` prints what they find; the supervisor runs `paigectl doctor --json` for the
  * windows of whoever runs the daemon.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_H
-#define PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_H
+#ifndef PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_DOCTOR_H
+#define PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_DOCTOR_H
 
 #include "supervisor/paigectl/paigectl.h"
 

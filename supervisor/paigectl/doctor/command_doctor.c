@@ -1,5 +1,5 @@
 /* command_doctor.c - paigectl doctor: runs the checks of doctor.h and sums them up. */
-#include "supervisor/paigectl/doctor.h"
+#include "supervisor/paigectl/doctor/doctor.h"
 
 #include "proto/codec/messages.h"
 #include <stdarg.h>

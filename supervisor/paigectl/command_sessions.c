@@ -1,0 +1,119 @@
+/* command_sessions.c - paigectl sessions: the coaching sessions, the newest first. */
+#include "common/base/clock.h"
+#include "proto/codec/messages.h"
+#include "supervisor/paigectl/paigectl.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_MS 20000
+#define LINES_DEFAULT 20
+#define LINES_MAX 1000
+/* Columns in front of the title. */
+#define FIGURES_WIDTH 45
+
+static void print_session(const struct session_record *s)
+{
+	char issue[24] = "-", lasted[32] = "-";
+	struct wall start, end;
+
+	if (s->has_issue_number)
+		snprintf(issue, sizeof(issue), "#%" PRId64, s->issue_number);
+	if (wall_parse(s->started_at, &start) == 0) {
+		if (!s->ended_at.len || wall_parse(s->ended_at, &end) < 0)
+			end = clock_wall();
+		terminal_age((end.us - start.us) / 1000, lasted);
+	}
+	if (s->started_at.len >= 16)
+		printf("%.10s %.5s  ", s->started_at.ptr, s->started_at.ptr + 11);
+	else
+		printf("%-16.*s  ", STR_ARG(s->started_at));
+	terminal_print(s->status == SESSION_ACTIVE_NOW ? COLOUR_GREEN : COLOUR_NONE,
+		"%-9s", session_status_enumeration()->names[s->status]);
+	printf(" %7s %7s  ", lasted, issue);
+	terminal_cell(
+		s->issue_title, terminal_columns() - FIGURES_WIDTH, TERMINAL_CUT_END);
+	putchar('\n');
+}
+
+static int print_sessions(yyjson_val *rows)
+{
+	yyjson_val *row;
+	size_t i, max;
+
+	if (yyjson_arr_size(rows) == 0) {
+		printf("There was no coaching session yet.\n");
+		return PAIGECTL_DONE;
+	}
+	printf("%-16s  %-9s %7s %7s  %s\n", "STARTED (UTC)", "STATUS", "LASTED", "ISSUE",
+		"TITLE");
+	yyjson_arr_foreach(rows, i, max, row)
+	{
+		struct arena arena = {0};
+		struct session_record session;
+		struct proto_error error;
+		int r = proto_decode(session_record_type(), row, "row", DECODE_LENIENT,
+			&arena, &session, &error);
+
+		if (r == 0)
+			print_session(&session);
+		arena_free(&arena);
+		if (r < 0)
+			return paigectl_fail(PAIGECTL_FAILED,
+				"the daemon's answer cannot be read: %s", error.text);
+	}
+	return PAIGECTL_DONE;
+}
+
+static int show(const struct options *o, yyjson_doc *doc)
+{
+	yyjson_val *rows = yyjson_obj_get(yyjson_doc_get_root(doc), "rows");
+	char *text;
+
+	if (!options_get(o, "json"))
+		return print_sessions(rows);
+	text = yyjson_val_write(rows, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
+	puts(text ? text : "null");
+	free(text);
+	return PAIGECTL_DONE;
+}
+
+/* 0, or an exit code after having said why. */
+static int read_lines(const struct options *o, long *lines)
+{
+	const char *text = options_get(o, "lines");
+	char *end;
+
+	*lines = LINES_DEFAULT;
+	if (!text)
+		return PAIGECTL_DONE;
+	errno = 0;
+	*lines = strtol(text, &end, 10);
+	if (errno || !*text || *end || *lines < 1 || *lines > LINES_MAX)
+		return paigectl_fail(PAIGECTL_USAGE,
+			"--lines=%s: a whole number from 1 to %d", text, LINES_MAX);
+	return PAIGECTL_DONE;
+}
+
+int paigectl_sessions(const struct options *o)
+{
+	struct daemon_place place = {0};
+	yyjson_doc *doc = NULL;
+	char path[40];
+	long lines;
+	int code = read_lines(o, &lines);
+
+	if (code == PAIGECTL_DONE)
+		code = place_find(o, &place);
+	if (code == PAIGECTL_DONE) {
+		snprintf(path, sizeof(path), "/sessions?limit=%ld", lines);
+		code = gateway_ask(&place, path, NULL, ASK_MS, &doc);
+	}
+	if (code == PAIGECTL_DONE)
+		code = show(o, doc);
+	yyjson_doc_free(doc);
+	place_free(&place);
+	return code;
+}

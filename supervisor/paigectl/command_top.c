@@ -1,0 +1,115 @@
+/* command_top.c - paigectl top: the workers and what they use, shown again and again. */
+#include "common/base/clock.h"
+#include "supervisor/paigectl/paigectl.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ASK_MS 10000
+#define EVERY_DEFAULT 2
+#define EVERY_MAX 3600
+
+static volatile sig_atomic_t ended;
+
+static void on_signal(int number)
+{
+	(void)number;
+	ended = 1;
+}
+
+static void print_head(const struct ctl_status *s)
+{
+	char up[32], at[WALL_ISO_SIZE], memory[32];
+	int64_t rss = s->rss_bytes;
+	double cpu = 0;
+
+	for (size_t i = 0; i < s->workers.count; i++) {
+		rss += s->workers.items[i].rss_bytes;
+		cpu += s->workers.items[i].cpu_percent;
+	}
+	terminal_age(s->uptime_ms, up);
+	terminal_bytes(rss, memory);
+	wall_iso(clock_wall(), at);
+	printf("Paige %.*s, %.*s for %s, %.8s UTC\n", STR_ARG(s->version),
+		STR_ARG(s->state), up, at + 11);
+	printf("All processes: %s, %.1f%% of a processor", memory, cpu);
+	if (s->has_disk_free_bytes) {
+		terminal_bytes(s->disk_free_bytes, memory);
+		printf("; %s free on the disk", memory);
+	}
+	printf("\n\n");
+}
+
+/* One picture. An exit code. */
+static int show(const struct daemon_place *place, bool again)
+{
+	struct arena arena = {0};
+	struct ctl_status status;
+	yyjson_doc *doc = NULL;
+	int code = client_status(place, ASK_MS, &arena, &status, &doc);
+
+	if (code == PAIGECTL_DONE) {
+		if (again)
+			terminal_clear();
+		print_head(&status);
+		worker_table_print(&status);
+		fflush(stdout);
+	}
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+	return code;
+}
+
+/* 0, or an exit code after having said why. */
+static int read_interval(const struct options *o, long *seconds)
+{
+	const char *text = options_get(o, "interval");
+	char *end;
+
+	*seconds = EVERY_DEFAULT;
+	if (!text)
+		return PAIGECTL_DONE;
+	errno = 0;
+	*seconds = strtol(text, &end, 10);
+	if (errno || !*text || *end || *seconds < 1 || *seconds > EVERY_MAX)
+		return paigectl_fail(PAIGECTL_USAGE,
+			"--interval=%s: a whole number of seconds from 1 to %d", text,
+			EVERY_MAX);
+	return PAIGECTL_DONE;
+}
+
+/* Until somebody ends it, or the daemon is gone. */
+static int watch(const struct daemon_place *place, long seconds)
+{
+	const struct sigaction action = {.sa_handler = on_signal};
+	int code = PAIGECTL_DONE;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	while (!ended && code == PAIGECTL_DONE) {
+		code = show(place, true);
+		if (!ended && code == PAIGECTL_DONE)
+			(void)poll(NULL, 0, (int)seconds * 1000); /* a signal ends it */
+	}
+	return code;
+}
+
+int paigectl_top(const struct options *o)
+{
+	struct daemon_place place = {0};
+	long seconds;
+	int code = read_interval(o, &seconds);
+
+	if (code == PAIGECTL_DONE)
+		code = place_find(o, &place);
+	if (code == PAIGECTL_DONE)
+		code = isatty(STDOUT_FILENO) && !options_get(o, "once")
+			       ? watch(&place, seconds)
+			       : show(&place, false);
+	place_free(&place);
+	return code;
+}
