@@ -118,8 +118,8 @@ static void print_status(const struct ctl_status *s)
 	printf("Paige %.*s is ", STR_ARG(s->version));
 	terminal_print(str_is(s->state, "running") ? COLOUR_GREEN : COLOUR_YELLOW, "%.*s",
 		STR_ARG(s->state));
-	printf(" on %.*s\n  process  %" PRId64 ", for %s, %s\n", STR_ARG(s->url), s->pid,
-		up, rss);
+	printf(" on %.*s (process %" PRId64 ")\n  up       %s, %s\n", STR_ARG(s->url),
+		s->pid, up, rss);
 	printf("  project  %.*s\n  data     %.*s\n  session  %.*s\n",
 		STR_ARG(s->project_dir), STR_ARG(s->data_dir),
 		STR_ARG(s->session.ptr ? s->session : STR_LIT("none")));
