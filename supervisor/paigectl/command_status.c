@@ -32,46 +32,18 @@ static void print_conditions(const struct ctl_status *s)
 	for (size_t i = 0; i < s->workers.count; i++) {
 		const struct ctl_worker *w = &s->workers.items[i];
 
-		if (!w->reason.len && w->restarts.window_60s == 0)
+		if (str_is(w->condition, "fine") && w->restarts.window_60s == 0)
 			continue;
 		printf("%s%-13.*s ", any ? "" : "\n", STR_ARG(w->name));
 		if (w->reason.len)
-			terminal_print(COLOUR_YELLOW, "%.*s: %.*s", STR_ARG(w->condition),
-				STR_ARG(w->reason));
-		if (w->restarts.window_60s > 0)
-			printf("%s%" PRId64 " restart%s in the last minute",
-				w->reason.len ? "; " : "", w->restarts.window_60s,
-				w->restarts.window_60s == 1 ? "" : "s");
+			terminal_print(COLOUR_YELLOW, "%.*s: %.*s; ",
+				STR_ARG(w->condition), STR_ARG(w->reason));
+		if (!str_is(w->condition, "fine") && w->confinement.len)
+			printf("confined with %.*s; ", STR_ARG(w->confinement));
+		printf("%" PRId64 " restart%s in the last minute", w->restarts.window_60s,
+			w->restarts.window_60s == 1 ? "" : "s");
 		putchar('\n');
 		any = true;
-	}
-}
-
-static bool all_confined(const struct ctl_status *s, struct str how)
-{
-	for (size_t i = 0; i < s->workers.count; i++)
-		if (!str_eq(s->workers.items[i].confinement, how))
-			return false;
-	return true;
-}
-
-/* Once for all workers that the kernel confines in the same way. */
-static void print_confinement(const struct ctl_status *s)
-{
-	for (size_t i = 0; i < s->workers.count; i++) {
-		struct str how = s->workers.items[i].confinement;
-		bool first = how.len > 0;
-
-		for (size_t j = 0; j < i && first; j++)
-			first = !str_eq(s->workers.items[j].confinement, how);
-		if (!first)
-			continue;
-		printf("  confined %.*s", STR_ARG(how));
-		for (size_t j = i; j < s->workers.count && !all_confined(s, how); j++)
-			if (str_eq(s->workers.items[j].confinement, how))
-				printf("%s%.*s", j == i ? ": " : " ",
-					STR_ARG(s->workers.items[j].name));
-		putchar('\n');
 	}
 }
 
@@ -128,7 +100,6 @@ static void print_status(const struct ctl_status *s)
 			"  %" PRId64
 			" log lines could not be written: is the disk full?\n",
 			s->log_lines_dropped);
-	print_confinement(s);
 	putchar('\n');
 	worker_table_print(s);
 	print_conditions(s);
