@@ -22,7 +22,8 @@ struct http_request;
 	METRIC(http_connections, "gauge", "paige_http_connections",                      \
 		"HTTP connections that have sent something.")                            \
 	METRIC(http_slow, "counter", "paige_http_slow_total",                            \
-		"Connections cut because a request came too slowly.")                    \
+		"Connections cut because a request came too slowly, or an answer was "   \
+		"not read.")                                                             \
 	METRIC(ws_clients, "gauge", "paige_ws_clients", "Editor windows connected.")     \
 	METRIC(ws_received, "counter", "paige_ws_messages_received_total",               \
 		"Messages received from windows.")                                       \
