@@ -78,6 +78,7 @@ static void add_status(struct machine *m, const struct ctl_status *s,
 		.data_dir = s->data_dir,
 		.runtime_dir = arena_str(a, str_of(dir))};
 	e->config_file = s->config_file;
+	e->session = s->session;
 	e->ours = (peer->uid == geteuid() || (geteuid() == 0 && e->shown.unit.len > 0)) &&
 		  owns(peer->uid, s->data_dir);
 }
@@ -137,6 +138,8 @@ static void look_at(struct machine *m, const char *dir, int limit_ms)
 		status.state = arena_str(&m->arena, status.state);
 		status.project_dir = arena_str(&m->arena, status.project_dir);
 		status.data_dir = arena_str(&m->arena, status.data_dir);
+		if (status.session.ptr)
+			status.session = arena_str(&m->arena, status.session);
 		if (status.config_file.ptr)
 			status.config_file = arena_str(&m->arena, status.config_file);
 		add_status(m, &status, &peer, dir);
@@ -193,6 +196,38 @@ void machine_look(struct machine *m)
 	qsort(m->items, m->count, sizeof(m->items[0]), by_user);
 }
 
+/* The nearest directory above the path that exists, without links. */
+static char *real_directory(const char *path)
+{
+	char *copy = xstrdup(path), *real, *slash;
+
+	while (!(real = realpath(copy, NULL)) && (slash = strrchr(copy, '/')) &&
+		slash != copy)
+		*slash = '\0';
+	free(copy);
+	return real;
+}
+
+const struct machine_entry *machine_of_project(const struct machine *m, const char *path)
+{
+	const struct machine_entry *found = NULL;
+	char *real = real_directory(path);
+
+	for (size_t i = 0; real && i < m->count; i++) {
+		const struct machine_entry *e = &m->items[i];
+		size_t len = e->shown.project_dir.len;
+
+		/* Of projects within each other, the innermost. */
+		if (e->ours && len > 0 &&
+			str_starts(str_of(real), e->shown.project_dir.ptr) &&
+			(real[len] == '/' || real[len] == '\0') &&
+			(!found || len > found->shown.project_dir.len))
+			found = e;
+	}
+	free(real);
+	return found;
+}
+
 void machine_free(struct machine *m)
 {
 	arena_free(&m->arena);
@@ -217,8 +252,10 @@ static int several(const struct machine *m)
 	return PAIGECTL_FAILED;
 }
 
-static void go_to(const struct machine_daemon *d, struct daemon_place *place)
+void machine_place(const struct machine_entry *entry, struct daemon_place *place)
 {
+	const struct machine_daemon *d = &entry->shown;
+
 	free(place->data_dir);
 	place->data_dir = xstrndup(d->data_dir.ptr, d->data_dir.len);
 	place->pid = (pid_t)d->pid;
@@ -244,7 +281,7 @@ int machine_find(const char *config_file, struct daemon_place *place)
 		found = e;
 	}
 	if (found && code == 0)
-		go_to(&found->shown, place);
+		machine_place(found, place);
 	machine_free(&m);
 	free(path);
 	return code;

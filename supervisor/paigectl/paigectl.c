@@ -65,6 +65,8 @@ static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
 	[COMMAND_BACKUP] = paigectl_backup,
 	[COMMAND_TOKEN] = paigectl_token,
 	[COMMAND_GUARD] = paigectl_guard,
+	[COMMAND_HOOK] = paigectl_hook,
+	[COMMAND_EDITS] = paigectl_edits,
 	[COMMAND_TAP] = paigectl_tap,
 };
 

@@ -36,6 +36,8 @@ int paigectl_cost(const struct options *o);
 int paigectl_backup(const struct options *o);
 int paigectl_token(const struct options *o);
 int paigectl_guard(const struct options *o);
+int paigectl_hook(const struct options *o);
+int paigectl_edits(const struct options *o);
 int paigectl_tap(const struct options *o);
 
 /* Prints to standard error, with the program's name in front and a newline at the end.
@@ -91,6 +93,7 @@ int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection);
 struct machine_entry {
 	struct machine_daemon shown;
 	struct str config_file; /* absent when there is none */
+	struct str session;	/* id of the active coaching session; absent: none */
 	bool ours; /* to steer: it is of this user, or we are root and a unit runs it */
 };
 
@@ -110,6 +113,10 @@ void machine_look(struct machine *m);
  * there is none; an exit code when there are several, after having said which.
  */
 int machine_find(const char *config_file, struct daemon_place *place);
+/* The daemon that is ours and in whose project the path is, which need not exist; NULL: none. */
+const struct machine_entry *machine_of_project(const struct machine *m, const char *path);
+/* Where it is; freed with place_free. */
+void machine_place(const struct machine_entry *entry, struct daemon_place *place);
 void machine_free(struct machine *m);
 
 /* ---- gateway_client.c: the gateway ---- */

@@ -30,6 +30,8 @@ static const struct http_route routes[] = {
 	{"/backup", false, EVHTTP_REQ_POST, "POST", ACCESS_RULES_ALL,
 		backup_request_handle},
 	{"/cost", false, READ, READ_ALLOW, ACCESS_RULES_ALL, costs_handle},
+	{"/session", false, READ, READ_ALLOW, ACCESS_RULES_ALL, session_handle},
+	{"/unsaved", false, READ, READ_ALLOW, ACCESS_RULES_ALL, unsaved_handle},
 	{"/sessions", false, READ, READ_ALLOW, ACCESS_RULES_ALL, sessions_handle},
 	{"/login", false, READ | EVHTTP_REQ_POST, "GET, HEAD, POST", ACCESS_RULES_LOGIN,
 		login_handle},

@@ -24,3 +24,25 @@ void sessions_handle(struct gateway *g, struct http_request *request)
 	http_call(g, request, METHOD_ENTITY_LIST, &body, 200);
 	buf_free(&body);
 }
+
+static void ask(struct gateway *g, struct http_request *request, enum method method,
+	struct str query)
+{
+	struct buf body = {0};
+
+	buf_add_str(&body, query);
+	http_call(g, request, method, &body, 200);
+	buf_free(&body);
+}
+
+void session_handle(struct gateway *g, struct http_request *request)
+{
+	ask(g, request, METHOD_SESSION_STATE,
+		STR_LIT("{\"include\":[\"session\",\"phase\"]}"));
+}
+
+void unsaved_handle(struct gateway *g, struct http_request *request)
+{
+	ask(g, request, METHOD_FS_STATE,
+		STR_LIT("{\"include\":[\"buffers\"],\"brief\":true}"));
+}
