@@ -3,9 +3,14 @@
 #define PAIGE_COMMON_SETTINGS_NEAREST_H
 
 #include "common/base/str.h"
+#include <stdbool.h>
 
 /* A longer word, in bytes, means none, so that the work is bounded whatever it comes from. */
 #define NEAREST_WORD_MAX 64
+
+/* Letters to change, add or take away to make one word of the other (Levenshtein); SIZE_MAX when one is longer than
+ * NEAREST_WORD_MAX. `fold`: upper and lower case of ASCII are the same. */
+size_t nearest_distance(struct str a, struct str b, bool fold);
 
 /* Begins as {.word = ...}, which is borrowed. */
 struct nearest {

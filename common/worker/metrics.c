@@ -86,17 +86,6 @@ void metric_add(enum metric metric, const struct metric_labels *labels, double n
 	pthread_mutex_unlock(&lock);
 }
 
-void metric_set(enum metric metric, const struct metric_labels *labels, double value)
-{
-	struct series *s;
-
-	pthread_mutex_lock(&lock);
-	s = series_of(metric, labels);
-	if (s)
-		s->value = value;
-	pthread_mutex_unlock(&lock);
-}
-
 void metric_observe(
 	enum metric metric, const struct metric_labels *labels, double seconds)
 {
@@ -148,13 +137,18 @@ static void print_histogram(const struct series *s, struct buf *out)
 		out, "%s_count{%.*s} %" PRId64 "\n", name, len, s->labels.text, s->count);
 }
 
+void metric_print_head(
+	struct buf *out, const char *name, const char *kind, const char *help)
+{
+	buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
+}
+
 static void print_metric(enum metric metric, struct buf *out)
 {
 	static const char *const kinds[] = {"counter", "gauge", "histogram"};
 	const struct metric_info *info = &metric_infos[metric];
 
-	buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", info->name, info->help,
-		info->name, kinds[info->kind]);
+	metric_print_head(out, info->name, kinds[info->kind], info->help);
 	for (size_t i = 0; i < all_count; i++) {
 		if (all[i].metric != metric)
 			continue;

@@ -25,12 +25,14 @@ void metric_label(struct metric_labels *labels, const char *name, const char *va
 
 /* Counters and gauges: adds `n`, which is negative for gauges alone. `labels` NULL: none. */
 void metric_add(enum metric metric, const struct metric_labels *labels, double n);
-/* Gauges. */
-void metric_set(enum metric metric, const struct metric_labels *labels, double value);
 /* Histograms. */
 void metric_observe(
 	enum metric metric, const struct metric_labels *labels, double seconds);
 
+/* Appends the two lines in front of the values of a metric, for metrics of other processes, too. `kind` is "counter", "gauge" or
+ * "histogram". */
+void metric_print_head(
+	struct buf *out, const char *name, const char *kind, const char *help);
 /* Appends all metrics of a worker in the text format of Prometheus; one that was not counted yet has no values. */
 void metrics_print(enum worker_id worker, struct buf *out);
 /* The method by which the gateway asks a worker, or -1: it asks no other. */

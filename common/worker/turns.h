@@ -41,4 +41,5 @@ extern const int64_t turn_limits_us[TURN_LIMIT_COUNT];
 void turns_start(void);
 /* What was counted; the counts live in an array that is the next call's, too. */
 void turns_get(struct turns *out);
+
 #endif

@@ -5,6 +5,7 @@
  */
 #include "proto/codec/codec_path.h"
 #include "common/base/utf8.h"
+#include "common/settings/nearest.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -126,35 +127,6 @@ int path_fail_got(const struct path *at, struct proto_error *error, yyjson_val *
 	return -EINVAL;
 }
 
-/* Edit distance (Levenshtein) of two names; names longer than SHORT_KEY_BYTES are as far
- * as can be. */
-static size_t name_distance(struct str a, struct str b)
-{
-	size_t row[SHORT_KEY_BYTES + 1];
-
-	if (a.len > SHORT_KEY_BYTES || b.len > SHORT_KEY_BYTES)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= b.len; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a.len; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= b.len; j++) {
-			bool same = (a.ptr[i - 1] | 0x20) == (b.ptr[j - 1] | 0x20);
-			size_t best = diagonal + (same ? 0 : 1);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[b.len];
-}
-
 int path_fail_unknown(const struct path *at, struct proto_error *error,
 	const struct type *type, struct str key)
 {
@@ -165,7 +137,7 @@ int path_fail_unknown(const struct path *at, struct proto_error *error,
 
 	here.name = utf8_cut(key, SHORT_KEY_BYTES);
 	for (size_t i = 0; i < type->count; i++) {
-		size_t d = name_distance(key, str_of(type->fields[i].wire));
+		size_t d = nearest_distance(key, str_of(type->fields[i].wire), true);
 
 		if (d < distance) {
 			distance = d;

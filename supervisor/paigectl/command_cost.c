@@ -1,7 +1,6 @@
 /* command_cost.c - paigectl cost: what calls to Claude cost, as the System view of the web client has it. */
 #include "proto/codec/messages.h"
 #include "supervisor/paigectl/paigectl.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,8 +100,7 @@ static void print_costs(const struct cost_totals *t, enum group by, long days)
 /* 0, or an exit code after having said why. */
 static int read_options(const struct options *o, enum group *by, long *days)
 {
-	const char *group = options_get(o, "by"), *n = options_get(o, "days");
-	char *end;
+	const char *group = options_get(o, "by");
 
 	*by = BY_DAY;
 	*days = DAYS_DEFAULT;
@@ -113,14 +111,7 @@ static int read_options(const struct options *o, enum group *by, long *days)
 			return paigectl_fail(PAIGECTL_USAGE,
 				"--by=%s: one of day, model, kind", group);
 	}
-	if (n) {
-		errno = 0;
-		*days = strtol(n, &end, 10);
-		if (errno || !*n || *end || *days < 1 || *days > DAYS_MAX)
-			return paigectl_fail(PAIGECTL_USAGE,
-				"--days=%s: a whole number from 1 to %d", n, DAYS_MAX);
-	}
-	return PAIGECTL_DONE;
+	return paigectl_number(o, "days", 1, DAYS_MAX, days);
 }
 
 /* What the gateway answered, decoded and printed. */
@@ -131,12 +122,9 @@ static int show(const struct options *o, yyjson_doc *doc, enum group by, long da
 	struct proto_error error;
 	struct cost_totals totals;
 	int code = PAIGECTL_DONE;
-	char *text;
 
 	if (options_get(o, "json")) {
-		text = yyjson_val_write(root, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
-		puts(text ? text : "null");
-		free(text);
+		code = paigectl_print_json(root);
 	} else if (proto_decode(cost_totals_type(), root, "answer", DECODE_LENIENT,
 			   &arena, &totals, &error) == 0) {
 		print_costs(&totals, by, days);

@@ -27,16 +27,20 @@
 #define ALLOWED_FILE "edits-allowed"
 #define SESSION_MAX 64
 
-/* ---- the daemon of a project ---- */
+/* ---- whether Claude may edit ---- */
 
-static bool allowed(const struct machine_entry *daemon)
+static const char *allowed_file(struct arena *arena, struct str data_dir)
+{
+	return arena_printf(arena, "%.*s/" ALLOWED_FILE, STR_ARG(data_dir)).ptr;
+}
+
+static bool allowed(struct str data_dir, struct str session)
 {
 	struct arena arena = {0};
 	struct buf text = {0};
-	struct str path = arena_printf(
-		&arena, "%.*s/" ALLOWED_FILE, STR_ARG(daemon->shown.data_dir));
-	bool yes = file_read_named(AT_FDCWD, path.ptr, SESSION_MAX, &text) == 0 &&
-		   str_eq(buf_str(&text), daemon->session);
+	bool yes = file_read_named(AT_FDCWD, allowed_file(&arena, data_dir), SESSION_MAX,
+			   &text) == 0 &&
+		   str_eq(buf_str(&text), session);
 
 	buf_free(&text);
 	arena_free(&arena);
@@ -45,28 +49,32 @@ static bool allowed(const struct machine_entry *daemon)
 
 /* ---- answers ---- */
 
-static void answer(const char *event, const char *member, struct str value,
-	const char *reason_member, const char *reason)
+/* `members` are JSON, of the answer to this event. */
+static void answer(const char *event, const struct buf *members)
 {
-	struct buf out = {0};
-
-	buf_printf(&out,
-		"{\"hookSpecificOutput\":{\"hookEventName\":\"%s\",\"%s\":", event,
-		member);
-	buf_add_json_string(&out, value);
-	if (reason) {
-		buf_printf(&out, ",\"%s\":", reason_member);
-		buf_add_json_string(&out, str_of(reason));
-	}
-	buf_add_str(&out, STR_LIT("}}"));
-	printf("%.*s\n", STR_ARG(buf_str(&out)));
-	buf_free(&out);
+	printf("{\"hookSpecificOutput\":{\"hookEventName\":\"%s\",%.*s}}\n", event,
+		STR_ARG(buf_str(members)));
 }
 
 static void decide(const char *decision, const char *reason)
 {
-	answer("PreToolUse", "permissionDecision", str_of(decision),
-		"permissionDecisionReason", reason);
+	struct buf members = {0};
+
+	buf_printf(&members,
+		"\"permissionDecision\":\"%s\",\"permissionDecisionReason\":", decision);
+	buf_add_json_string(&members, str_of(reason));
+	answer("PreToolUse", &members);
+	buf_free(&members);
+}
+
+static void tell(struct str context)
+{
+	struct buf members = {0};
+
+	buf_add_str(&members, STR_LIT("\"additionalContext\":"));
+	buf_add_json_string(&members, context);
+	answer("UserPromptSubmit", &members);
+	buf_free(&members);
 }
 
 /* ---- before a tool is used ---- */
@@ -102,7 +110,8 @@ static void before_tool(yyjson_val *event)
 	}
 	machine_look(&m);
 	daemon = path ? machine_of_project(&m, path) : NULL;
-	if (daemon && daemon->session.len && !allowed(daemon))
+	if (daemon && daemon->session.len &&
+		!allowed(daemon->shown.data_dir, daemon->session))
 		decide("deny",
 			"A coaching session runs in this project: the learner writes the "
 			"code. Explain, hint "
@@ -186,8 +195,7 @@ static void at_prompt(yyjson_val *event)
 	add_session(yyjson_doc_get_root(state), &text);
 	add_files(yyjson_obj_get(yyjson_doc_get_root(files), "buffers"), &text);
 	if (text.len)
-		answer("UserPromptSubmit", "additionalContext", buf_str(&text), NULL,
-			NULL);
+		tell(buf_str(&text));
 	yyjson_doc_free(state);
 	yyjson_doc_free(files);
 	buf_free(&text);
@@ -241,74 +249,63 @@ int paigectl_hook(const struct options *o)
 
 /* ---- edits ---- */
 
-static int allow(const struct machine_entry *daemon)
+static int allow(const char *file, struct str session)
 {
-	struct arena arena = {0};
-	struct str path = arena_printf(
-		&arena, "%.*s/" ALLOWED_FILE, STR_ARG(daemon->shown.data_dir));
-	int error = private_file_replace(path.ptr, daemon->session), code = PAIGECTL_DONE;
+	int error = private_file_replace(file, session);
 
 	if (error)
-		code = paigectl_fail(PAIGECTL_FAILED, "cannot write %s: %s", path.ptr,
-			strerror(-error));
-	else
-		printf("Claude may edit the learner's files until this session ends.\n");
-	arena_free(&arena);
-	return code;
+		return paigectl_fail(
+			PAIGECTL_FAILED, "cannot write %s: %s", file, strerror(-error));
+	printf("Claude may edit the learner's files until this session ends.\n");
+	return PAIGECTL_DONE;
 }
 
-static int refuse(const struct machine_entry *daemon)
+static int refuse(const char *file)
+{
+	if (unlink(file) < 0 && errno != ENOENT)
+		return paigectl_fail(
+			PAIGECTL_FAILED, "cannot remove %s: %s", file, strerror(errno));
+	printf("Claude may not edit the learner's files while a session runs.\n");
+	return PAIGECTL_DONE;
+}
+
+static int steer(const struct ctl_status *daemon, const char *what)
 {
 	struct arena arena = {0};
-	struct str path = arena_printf(
-		&arena, "%.*s/" ALLOWED_FILE, STR_ARG(daemon->shown.data_dir));
+	const char *file = allowed_file(&arena, daemon->data_dir);
 	int code = PAIGECTL_DONE;
 
-	if (unlink(path.ptr) < 0 && errno != ENOENT)
-		code = paigectl_fail(PAIGECTL_FAILED, "cannot remove %s: %s", path.ptr,
-			strerror(errno));
+	if (strcmp(what, "refuse") == 0)
+		code = refuse(file);
+	else if (!daemon->session.len)
+		printf("No coaching session runs: Claude may edit.\n");
+	else if (strcmp(what, "allow") == 0)
+		code = allow(file, daemon->session);
 	else
-		printf("Claude may not edit the learner's files while a session runs.\n");
+		printf("A coaching session runs: Claude %s edit the learner's files.\n",
+			allowed(daemon->data_dir, daemon->session) ? "may" : "may not");
 	arena_free(&arena);
 	return code;
-}
-
-static int steer(const struct machine_entry *daemon, const char *what)
-{
-	if (strcmp(what, "refuse") == 0)
-		return refuse(daemon);
-	if (!daemon->session.len) {
-		printf("No coaching session runs: Claude may edit.\n");
-		return PAIGECTL_DONE;
-	}
-	if (strcmp(what, "allow") == 0)
-		return allow(daemon);
-	printf("A coaching session runs: Claude %s edit the learner's files.\n",
-		allowed(daemon) ? "may" : "may not");
-	return PAIGECTL_DONE;
 }
 
 int paigectl_edits(const struct options *o)
 {
 	const char *what = o->operand_count > 0 ? o->operands[0] : "";
 	struct daemon_place place = {0};
-	const struct machine_entry *daemon = NULL;
-	struct machine m;
+	struct arena arena = {0};
+	struct ctl_status daemon;
+	yyjson_doc *doc = NULL;
 	int code;
 
 	if (*what && strcmp(what, "allow") != 0 && strcmp(what, "refuse") != 0)
 		return paigectl_fail(PAIGECTL_USAGE, "\"%s\": allow or refuse", what);
 	code = place_find(o, &place);
-	if (code != PAIGECTL_DONE)
-		return code;
-	machine_look(&m);
-	for (size_t i = 0; i < m.count && !daemon; i++)
-		if (m.items[i].ours && str_is(m.items[i].shown.data_dir, place.data_dir))
-			daemon = &m.items[i];
-	code = daemon ? steer(daemon, what)
-		      : paigectl_fail(PAIGECTL_NOT_RUNNING, "no daemon is running on %s",
-				place.data_dir);
-	machine_free(&m);
+	if (code == PAIGECTL_DONE)
+		code = client_status(&place, ASK_MS, &arena, &daemon, &doc);
+	if (code == PAIGECTL_DONE)
+		code = steer(&daemon, what);
+	yyjson_doc_free(doc);
+	arena_free(&arena);
 	place_free(&place);
 	return code;
 }

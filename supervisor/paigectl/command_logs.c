@@ -285,22 +285,13 @@ static int choose_sources(struct logs_view *v, const struct options *o, const ch
 /* 0, or an exit code after having said why. */
 static int read_numbers(const struct options *o, struct logs_view *v, size_t *lines)
 {
-	const char *n = options_get(o, "lines");
 	const char *level = options_get(o, "level");
-	char *end;
-	long value;
-
 	/* Who says from when on wants all from then on. */
-	*lines = options_get(o, "since") ? LINES_LIMIT : DEFAULT_LINES;
-	if (n) {
-		errno = 0;
-		value = strtol(n, &end, 10);
-		if (errno || !*n || *end || value < 0 || value > LINES_LIMIT)
-			return paigectl_fail(PAIGECTL_USAGE,
-				"--lines=%s: a whole number from 0 to %d", n,
-				LINES_LIMIT);
-		*lines = (size_t)value;
-	}
+	long value = options_get(o, "since") ? LINES_LIMIT : DEFAULT_LINES;
+
+	if (paigectl_number(o, "lines", 0, LINES_LIMIT, &value) != PAIGECTL_DONE)
+		return PAIGECTL_USAGE;
+	*lines = (size_t)value;
 	if (level) {
 		int found = log_level_by_name(level, strlen(level));
 

@@ -2,10 +2,8 @@
 #include "common/base/clock.h"
 #include "proto/codec/messages.h"
 #include "supervisor/paigectl/paigectl.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ASK_MS 20000
@@ -67,43 +65,13 @@ static int print_sessions(yyjson_val *rows)
 	return PAIGECTL_DONE;
 }
 
-static int show(const struct options *o, yyjson_doc *doc)
-{
-	yyjson_val *rows = yyjson_obj_get(yyjson_doc_get_root(doc), "rows");
-	char *text;
-
-	if (!options_get(o, "json"))
-		return print_sessions(rows);
-	text = yyjson_val_write(rows, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
-	puts(text ? text : "null");
-	free(text);
-	return PAIGECTL_DONE;
-}
-
-/* 0, or an exit code after having said why. */
-static int read_lines(const struct options *o, long *lines)
-{
-	const char *text = options_get(o, "lines");
-	char *end;
-
-	*lines = LINES_DEFAULT;
-	if (!text)
-		return PAIGECTL_DONE;
-	errno = 0;
-	*lines = strtol(text, &end, 10);
-	if (errno || !*text || *end || *lines < 1 || *lines > LINES_MAX)
-		return paigectl_fail(PAIGECTL_USAGE,
-			"--lines=%s: a whole number from 1 to %d", text, LINES_MAX);
-	return PAIGECTL_DONE;
-}
-
 int paigectl_sessions(const struct options *o)
 {
 	struct daemon_place place = {0};
 	yyjson_doc *doc = NULL;
 	char path[40];
-	long lines;
-	int code = read_lines(o, &lines);
+	long lines = LINES_DEFAULT;
+	int code = paigectl_number(o, "lines", 1, LINES_MAX, &lines);
 
 	if (code == PAIGECTL_DONE)
 		code = place_find(o, &place);
@@ -111,8 +79,12 @@ int paigectl_sessions(const struct options *o)
 		snprintf(path, sizeof(path), "/sessions?limit=%ld", lines);
 		code = gateway_ask(&place, path, NULL, ASK_MS, &doc);
 	}
-	if (code == PAIGECTL_DONE)
-		code = show(o, doc);
+	if (code == PAIGECTL_DONE) {
+		yyjson_val *rows = yyjson_obj_get(yyjson_doc_get_root(doc), "rows");
+
+		code = options_get(o, "json") ? paigectl_print_json(rows)
+					      : print_sessions(rows);
+	}
 	yyjson_doc_free(doc);
 	place_free(&place);
 	return code;

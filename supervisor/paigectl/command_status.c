@@ -8,20 +8,6 @@
 
 #define ASK_MS 10000
 
-/* As indented JSON, for --json. */
-static int print_json(yyjson_doc *doc)
-{
-	size_t len;
-	char *text = yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, &len);
-
-	if (!text)
-		return paigectl_fail(PAIGECTL_FAILED, "out of memory");
-	fwrite(text, 1, len, stdout);
-	fputc('\n', stdout);
-	free(text);
-	return PAIGECTL_DONE;
-}
-
 /* ---- status ---- */
 
 /* What a line of the table has no room for. */
@@ -132,7 +118,7 @@ int paigectl_status(const struct options *o)
 	if (code == 0)
 		code = client_status(&place, ASK_MS, &arena, &status, &doc);
 	if (code == 0 && options_get(o, "json"))
-		code = print_json(doc);
+		code = paigectl_print_json(yyjson_doc_get_root(doc));
 	else if (code == 0)
 		print_status(&status);
 	if (code == 0)
@@ -190,7 +176,7 @@ int paigectl_config(const struct options *o)
 			DECODE_LENIENT, &arena, &config, &problem) != 0)
 		code = paigectl_fail(PAIGECTL_FAILED, "%s", problem.text);
 	if (code == 0 && options_get(o, "json")) {
-		code = print_json(doc);
+		code = paigectl_print_json(yyjson_doc_get_root(doc));
 	} else if (code == 0) {
 		if (place.pid)
 			printf("# Settings of the running daemon (process %d)\n",

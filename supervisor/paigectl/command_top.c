@@ -1,12 +1,10 @@
 /* command_top.c - paigectl top: the workers and what they use, shown again and again. */
 #include "common/base/clock.h"
 #include "supervisor/paigectl/paigectl.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define ASK_MS 10000
@@ -64,24 +62,6 @@ static int show(const struct daemon_place *place, bool again)
 	return code;
 }
 
-/* 0, or an exit code after having said why. */
-static int read_interval(const struct options *o, long *seconds)
-{
-	const char *text = options_get(o, "interval");
-	char *end;
-
-	*seconds = EVERY_DEFAULT;
-	if (!text)
-		return PAIGECTL_DONE;
-	errno = 0;
-	*seconds = strtol(text, &end, 10);
-	if (errno || !*text || *end || *seconds < 1 || *seconds > EVERY_MAX)
-		return paigectl_fail(PAIGECTL_USAGE,
-			"--interval=%s: a whole number of seconds from 1 to %d", text,
-			EVERY_MAX);
-	return PAIGECTL_DONE;
-}
-
 /* Until somebody ends it, or the daemon is gone. */
 static int watch(const struct daemon_place *place, long seconds)
 {
@@ -101,8 +81,8 @@ static int watch(const struct daemon_place *place, long seconds)
 int paigectl_top(const struct options *o)
 {
 	struct daemon_place place = {0};
-	long seconds;
-	int code = read_interval(o, &seconds);
+	long seconds = EVERY_DEFAULT;
+	int code = paigectl_number(o, "interval", 1, EVERY_MAX, &seconds);
 
 	if (code == PAIGECTL_DONE)
 		code = place_find(o, &place);

@@ -97,31 +97,14 @@ static int verdict(enum look found, const struct buf *text, long seconds)
 	return PAIGECTL_FAILED;
 }
 
-/* 0, or an exit code after having said why. */
-static int read_timeout(const struct options *o, long *seconds)
-{
-	const char *n = options_get(o, "timeout");
-	char *end;
-
-	*seconds = TIMEOUT_DEFAULT;
-	if (!n)
-		return PAIGECTL_DONE;
-	errno = 0;
-	*seconds = strtol(n, &end, 10);
-	if (errno || !*n || *end || *seconds < 0 || *seconds > TIMEOUT_MAX)
-		return paigectl_fail(PAIGECTL_USAGE,
-			"--timeout=%s: a whole number from 0 to %d", n, TIMEOUT_MAX);
-	return PAIGECTL_DONE;
-}
-
 int paigectl_wait(const struct options *o)
 {
 	struct buf text = {0};
 	enum look found = LOOK_ABSENT;
 	struct mono end;
 	int64_t left;
-	long seconds;
-	int code = read_timeout(o, &seconds);
+	long seconds = TIMEOUT_DEFAULT;
+	int code = paigectl_number(o, "timeout", 0, TIMEOUT_MAX, &seconds);
 
 	if (code != PAIGECTL_DONE)
 		return code;

@@ -6,6 +6,7 @@
 #include "proto/tables/workers.h"
 
 #include "paige-config.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,36 @@ int paigectl_fail(int code, const char *format, ...)
 	buf_free(&shown);
 	free(text);
 	return code;
+}
+
+int paigectl_number(
+	const struct options *o, const char *name, long least, long most, long *value)
+{
+	const char *text = options_get(o, name);
+	char *end;
+	long number;
+
+	if (!text)
+		return PAIGECTL_DONE;
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (errno || !*text || *end || number < least || number > most)
+		return paigectl_fail(PAIGECTL_USAGE,
+			"--%s=%s: a whole number from %ld to %ld", name, text, least,
+			most);
+	*value = number;
+	return PAIGECTL_DONE;
+}
+
+int paigectl_print_json(yyjson_val *value)
+{
+	char *text = yyjson_val_write(value, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
+
+	if (!text)
+		return paigectl_fail(PAIGECTL_FAILED, "out of memory");
+	puts(text);
+	free(text);
+	return PAIGECTL_DONE;
 }
 
 int paigectl_check_worker(const char *name, const char *also)

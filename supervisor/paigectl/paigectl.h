@@ -45,6 +45,14 @@ int paigectl_tap(const struct options *o);
 int paigectl_fail(int code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The whole number that an option gives; *value stays as it is without the option. PAIGECTL_DONE; or
+ * PAIGECTL_USAGE, after having said what is wrong. */
+int paigectl_number(
+	const struct options *o, const char *name, long least, long most, long *value);
+
+/* Prints a JSON value with indentation, for --json. An exit code. */
+int paigectl_print_json(yyjson_val *value);
+
 /* Whether `name` is a worker, or `also` unless that is NULL. PAIGECTL_DONE; or
  * PAIGECTL_USAGE, after having said what may be meant. */
 int paigectl_check_worker(const char *name, const char *also);

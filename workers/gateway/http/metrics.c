@@ -16,12 +16,12 @@
 
 static void put_workers(struct buf *out, const struct fleet_view *fleet)
 {
-	metrics_put_head(out, "paige_worker_up", "gauge", "Whether a worker serves.");
+	metric_print_head(out, "paige_worker_up", "gauge", "Whether a worker serves.");
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (fleet_view_counts(fleet, i))
 			buf_printf(out, "paige_worker_up{worker=\"%s\"} %d\n",
 				worker_infos[i].name, fleet->workers[i].up);
-	metrics_put_head(out, "paige_worker_restarts_total", "counter",
+	metric_print_head(out, "paige_worker_restarts_total", "counter",
 		"How often a worker was started anew.");
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (fleet_view_counts(fleet, i))
@@ -117,13 +117,13 @@ static void answer(struct scrape *s)
 	buf_add_str(&out, buf_str(&s->status));
 	metrics_print(WORKER_GATEWAY, &out);
 	buf_add_str(&out, buf_str(&s->counted));
-	metrics_put_head(&out, "paige_loop_turn_seconds", "histogram",
+	metric_print_head(&out, "paige_loop_turn_seconds", "histogram",
 		"How long the turns of a worker's loop took.");
 	buf_add_str(&out, buf_str(&s->histograms));
-	metrics_put_head(&out, "paige_loop_turn_longest_seconds", "gauge",
+	metric_print_head(&out, "paige_loop_turn_longest_seconds", "gauge",
 		"The longest turn since the worker was started.");
 	buf_add_str(&out, buf_str(&s->longest));
-	metrics_put_head(&out, "paige_loop_turn_longest_cpu_seconds", "gauge",
+	metric_print_head(&out, "paige_loop_turn_longest_cpu_seconds", "gauge",
 		"The most processor time of a turn since the worker was started.");
 	buf_add_str(&out, buf_str(&s->longest_cpu));
 	http_reply_later(

@@ -1,36 +1,24 @@
 /* metrics_text.c - see metrics_text.h. */
 #include "workers/gateway/http/metrics_text.h"
+#include "common/worker/metrics.h"
 #include "proto/tables/supervisor.h"
 #include <inttypes.h>
-
-void metrics_put_head(
-	struct buf *out, const char *name, const char *kind, const char *help)
-{
-	buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
-}
 
 void metrics_put(struct buf *out, const char *name, const char *kind, const char *help,
 	uint64_t value)
 {
-	metrics_put_head(out, name, kind, help);
+	metric_print_head(out, name, kind, help);
 	buf_printf(out, "%s %" PRIu64 "\n", name, value);
 }
 
-/* The value of a label: quotes, backslashes and line ends are escaped. */
-static void put_label(struct buf *out, const char *name, struct str value)
+static struct metric_labels label(const char *name, struct str value)
 {
-	buf_printf(out, "%s=\"", name);
-	for (size_t i = 0; i < value.len; i++) {
-		char c = value.ptr[i];
+	struct metric_labels labels = {.len = 0};
+	struct arena arena = {0};
 
-		if (c == '"' || c == '\\')
-			buf_add_char(out, '\\');
-		if (c == '\n')
-			buf_add_str(out, STR_LIT("\\n"));
-		else
-			buf_add_char(out, c);
-	}
-	buf_add_char(out, '"');
+	metric_label(&labels, name, arena_cstr(&arena, value));
+	arena_free(&arena);
+	return labels;
 }
 
 /* ---- processes ---- */
@@ -62,15 +50,16 @@ static void put_processes(const struct ctl_status *status, struct buf *out,
 	double (*value)(const struct process_figures *figures, struct wall now),
 	struct wall now)
 {
-	metrics_put_head(out, name, kind, help);
+	metric_print_head(out, name, kind, help);
 	for (size_t i = 0; i <= status->workers.count; i++) {
 		struct process_figures figures;
+		struct metric_labels labels;
 
 		if (!figures_of(status, i, &figures))
 			continue;
-		buf_printf(out, "%s{", name);
-		put_label(out, "worker", figures.name);
-		buf_printf(out, "} %.15g\n", value(&figures, now));
+		labels = label("worker", figures.name);
+		buf_printf(out, "%s{%.*s} %.15g\n", name, (int)labels.len, labels.text,
+			value(&figures, now));
 	}
 }
 
@@ -93,11 +82,11 @@ static double start_of(const struct process_figures *figures, struct wall now)
 
 void metrics_put_status(const struct ctl_status *status, struct wall now, struct buf *out)
 {
-	metrics_put_head(
+	const struct metric_labels version = label("version", status->version);
+
+	metric_print_head(
 		out, "paige_build_info", "gauge", "Always 1; the version is a label.");
-	buf_add_str(out, STR_LIT("paige_build_info{"));
-	put_label(out, "version", status->version);
-	buf_add_str(out, STR_LIT("} 1\n"));
+	buf_printf(out, "paige_build_info{%.*s} 1\n", (int)version.len, version.text);
 	put_processes(status, out, "paige_process_resident_memory_bytes", "gauge",
 		"Resident memory of each process; paiged is the supervisor.", memory_of,
 		now);

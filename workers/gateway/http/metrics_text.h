@@ -13,9 +13,6 @@
 /* One metric without labels; `kind` is "counter" or "gauge". */
 void metrics_put(struct buf *out, const char *name, const char *kind, const char *help,
 	uint64_t value);
-/* The two lines in front of a metric with labels. */
-void metrics_put_head(
-	struct buf *out, const char *name, const char *kind, const char *help);
 
 /* Version; memory, processor time and start of each process; disk. */
 void metrics_put_status(

@@ -156,12 +156,6 @@ static void deliver_answer(struct call *call, struct payload *payload)
 	deliver(call, ws_server_info(answer)->audience, answer, payload);
 }
 
-/* What is the sender's own mistake, or was never begun, is no news for others (P5.7). */
-static bool concerns_sender_only(struct str code)
-{
-	return str_is(code, "INVALID_MESSAGE") || str_is(code, "NOT_IMPLEMENTED");
-}
-
 static void deliver_error(struct call *call, const struct bus_reply *reply)
 {
 	const struct route *route = call->route;
@@ -169,12 +163,13 @@ static void deliver_error(struct call *call, const struct bus_reply *reply)
 	struct buf out = {0};
 	struct payload *payload;
 
-	if (str_is(reply->code, "INVALID_MESSAGE") && !reply->context.ptr) {
+	if (str_is(reply->code, "INVALID_MESSAGE")) {
 		ws_message_refuse(
 			call->client, str_of(route->type), call->id, reply->message);
 		return;
 	}
-	if (is_connection_error(route) && concerns_sender_only(reply->code))
+	/* What was never begun is no news for others (P5.7). */
+	if (is_connection_error(route) && str_is(reply->code, "NOT_IMPLEMENTED"))
 		audience = WS_TO_SENDER;
 	log_info("request failed", "connection", "%s", call->client->id, "type", "%s",
 		route->type, "code", "%.*s", STR_ARG(reply->code), "reason", "%.*s",
