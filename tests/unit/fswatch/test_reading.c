@@ -117,6 +117,17 @@ START_TEST(a_long_file_is_read_beside_the_loop)
 }
 END_TEST
 
+static void serve_short(void *arg, struct bus_request *request, const void *message)
+{
+	const struct file_content *content;
+
+	ck_assert_ptr_eq(arg, &fs);
+	(void)request;
+	strcat(served, message);
+	ck_assert_int_eq(reading_content(&fs, "short.ts", &content), 0);
+	ck_assert_uint_eq(content->line_count, 11);
+}
+
 START_TEST(a_short_file_is_read_at_once)
 {
 	const struct file_content *content;
@@ -129,7 +140,9 @@ START_TEST(a_short_file_is_read_at_once)
 	ck_assert_uint_eq(content->line_count, 11);
 	ck_assert_int_eq(reading_content(&fs, "none.ts", &content), -ENOENT);
 	/* Unless too much was read already. */
-	ck_assert(reading_text_first(&fs, "short.ts", 0, &requests[0], "a", serve));
+	ck_assert(reading_text_first(&fs, "short.ts", 0, &requests[0], "a", serve_short));
+	jobs_drain(fs.read_jobs);
+	ck_assert_str_eq(served, "a");
 }
 END_TEST
 
