@@ -2197,6 +2197,36 @@ export interface WorkerLogLines {
 	missed: boolean;
 }
 
+/** An agent session. While a client is connected its program is never ended; without clients it is looked at from time to time. */
+export interface AgentSessionState {
+	/** As /agent?session= takes it. */
+	sessionId: string;
+	/** Where it works; absolute. */
+	folder: string;
+	/** Its program runs; else the next prompt starts it. */
+	running: boolean;
+	/** It is being ended. */
+	ending: boolean;
+	/** Connected clients. */
+	clients: number;
+	/** Prompts without a result. */
+	prompts: number;
+	/** Time until the next check; null while clients are connected, and while it is being ended. It stands still while the computer sleeps, as the following. */
+	checkMs?: number | null;
+	/** That check ends it, unless something happens until then. */
+	checkEnds: boolean;
+	/** Why that check will end or keep it. */
+	checkReason?: string | null;
+	/** Time until it is ended, whatever its program does; null as checkMs. */
+	latestMs?: number | null;
+}
+
+/** The agent sessions. */
+export interface AgentsState {
+	/** The newest first. */
+	sessions: AgentSessionState[];
+}
+
 /** Payloads of the messages of an editor. */
 export interface ClientPayloads {
 	/** First message; answered by connection:init. */
@@ -2281,6 +2311,8 @@ export interface ClientPayloads {
 	"worker:log": WorkerLogQuery;
 	/** Answered by doctor:report to the sender, after some seconds. */
 	"doctor:request": Empty;
+	/** Answered by agents:state to the sender. NOT_FOUND without AGENT_COMMAND. */
+	"agents:request": Empty;
 	/** Answered by guard:machines to the sender. */
 	"guard:list": GuardListQuery;
 	/** While it is on, guard:state and guard:effect of every machine. Not answered. */
@@ -2391,6 +2423,8 @@ export interface ServerPayloads {
 	"worker:log_lines": WorkerLogLines;
 	/** Answers doctor:request. */
 	"doctor:report": DoctorReport;
+	/** Answers agents:request. */
+	"agents:state": AgentsState;
 	/** Answers guard:list. */
 	"guard:machines": GuardList;
 	/** Answers guard:events. */

@@ -414,6 +414,41 @@ scenario('kill -9 of the worker, of a reaper, and of the supervisor leave no pro
   await until('the end of everything below the killed supervisor', () => left(last).length === 0, { ms: 5000 });
 });
 
+scenario('a window is told of each session its clients and when it is looked at next', async (context) => {
+  const daemon = await daemonWithAgent(context, { IDLE_TIMEOUT_MS: '60000', MAX_IDLE_MS: '600000' });
+  const window = await context.editor(daemon);
+  const sessions = async () => {
+    window.send('agents:request', {});
+    return (await window.next('agents:state')).payload.sessions;
+  };
+  assert.deepEqual(await sessions(), []);
+  const client = await connect(context, daemon);
+  const { sessionId } = await client.join('one');
+  await client.prompt('hello');
+  const folder = path.join(fs.realpathSync(daemon.projectDir), 'one');
+  const there = { sessionId, folder, running: true, ending: false, clients: 1, prompts: 0, checkMs: null, checkEnds: false, checkReason: null, latestMs: null };
+  await until('the turn has ended', async () => (await sessions())[0].prompts === 0);
+  assert.deepEqual(await sessions(), [there]);
+  client.send({ type: 'prompt', text: 'work 4000' });
+  await client.next('stream_event');
+  await client.close();
+  await until('nobody is there', async () => (await sessions())[0].clients === 0);
+  const [working] = await sessions();
+  assert.equal(working.prompts, 1);
+  assert.deepEqual([working.checkEnds, working.checkReason], [false, 'kept alive by active-turn: CC is mid-turn']);
+  await until('the turn has ended', async () => (await sessions())[0].prompts === 0, { ms: 15000 });
+  const [idle] = await sessions();
+  assert.deepEqual([idle.checkEnds, idle.checkReason], [true, 'idle timeout']);
+  assert.ok(idle.checkMs < working.checkMs && idle.checkMs > 20000, `${idle.checkMs} ms of ${working.checkMs}`);
+  assert.ok(idle.latestMs < working.latestMs && idle.latestMs > 560000, `${idle.latestMs} ms`);
+
+  const none = await context.editor(await context.daemon());
+  none.send('agents:request', {});
+  const { payload } = await none.next('connection:error');
+  assert.equal(payload.code, 'NOT_FOUND');
+  assert.match(payload.message, /AGENT_COMMAND is not set/);
+});
+
 waiting('without clients: kept alive in the middle of a turn, granted a grace, then ended', async (context) => {
   const daemon = await daemonWithAgent(context, { IDLE_TIMEOUT_MS: '1500' });
   const idle = await connect(context, daemon);

@@ -172,6 +172,11 @@ void session_take_back(struct agent_session *session);
  * ended, and restores its sessions. 0 or -errno. */
 int sessions_open(struct agents *a) __attribute__((warn_unused_result));
 
+/* ---- session_states.c ---- */
+
+/* Serves METHOD_AGENT_SESSIONS; `arg` is the agents. */
+void session_states_serve(void *arg, struct bus_request *request, const void *message);
+
 /* ---- requests.c ---- */
 
 /* What a client has sent. */

@@ -81,6 +81,25 @@ int64_t idle_driver_deadline(const struct idle_driver *t)
 	return idle_machine.deadline(&t->idle);
 }
 
+struct idle_driver_outcome idle_driver_foresee(const struct idle_driver *t)
+{
+	const int64_t deadline = idle_driver_deadline(t);
+	struct idle_driver_outcome outcome = {.verdict = IDLE_DRIVER_NOTHING};
+	struct idle_driver then = *t;
+
+	if (deadline != MACHINE_NEVER)
+		apply(&then, ITEM_TICK, deadline, &outcome);
+	return outcome;
+}
+
+int64_t idle_driver_latest(const struct idle_driver *t)
+{
+	const struct idle *s = &t->idle;
+
+	/* The cap is exceeded, not reached (idle_next_check). */
+	return s->counting ? s->idle_start_ms + s->limits.max_idle_ms + 1 : MACHINE_NEVER;
+}
+
 bool idle_driver_in_progress(const struct idle_driver *t)
 {
 	return t->idle.turns > 0;

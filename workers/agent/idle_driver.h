@@ -36,6 +36,10 @@ struct idle_driver_outcome idle_driver_event(
 struct idle_driver_outcome idle_driver_tick(struct idle_driver *t, int64_t now_ms);
 /* When idle_driver_tick has something to do; MACHINE_NEVER. */
 int64_t idle_driver_deadline(const struct idle_driver *t);
+/* What the next check will say if nothing happens until then; NOTHING when none is due. */
+struct idle_driver_outcome idle_driver_foresee(const struct idle_driver *t);
+/* When a session without clients ends, whatever its program does; MACHINE_NEVER. */
+int64_t idle_driver_latest(const struct idle_driver *t);
 /* A prompt is without a result. */
 bool idle_driver_in_progress(const struct idle_driver *t);
 

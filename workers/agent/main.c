@@ -198,6 +198,7 @@ static int init(struct worker *w)
 	bus_serve(w->bus, METHOD_AGENT_GATEWAY, serve_gateway, a);
 	bus_serve(w->bus, METHOD_AGENT_CONNECT, serve_connect, a);
 	bus_serve(w->bus, METHOD_AGENT_MESSAGE, serve_message, a);
+	bus_serve(w->bus, METHOD_AGENT_SESSIONS, session_states_serve, a);
 	bus_serve(w->bus, METHOD_AGENT_DISCONNECT, serve_disconnect, a);
 	return WORKER_EXIT_OK;
 }

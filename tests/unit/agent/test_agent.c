@@ -596,6 +596,73 @@ START_TEST(drives_the_idle_machine)
 }
 END_TEST
 
+/* What clients are told of the next check is what the check then says. */
+START_TEST(foresees_the_next_check)
+{
+	static const struct {
+		const char *what;
+		int prompts;
+		int64_t output_ms; /* the program writes then; 0: never again */
+		int64_t check_ms, latest_ms;
+		enum idle_driver_verdict verdict;
+	} cases[] = {
+		{"idle", 0, 0, 300000, 1800001, IDLE_DRIVER_KILL},
+		{"working", 1, 200000, 300000, 1800001, IDLE_DRIVER_RECHECK},
+	};
+	const struct machine_defaults limits = {.idle_timeout_ms = 300000,
+		.max_idle_ms = 1800000,
+		.stale_output_ms = 600000};
+
+	for (int i = 0; i < COUNT(cases); i++) {
+		struct idle_driver_outcome foreseen, said;
+		struct idle_driver t;
+
+		ck_assert_int_eq(idle_driver_init(&t, &limits), 0);
+		idle_driver_event(&t, IDLE_CLIENT_CONNECTED, 0);
+		ck_assert_int_eq(idle_driver_foresee(&t).verdict, IDLE_DRIVER_NOTHING);
+		ck_assert(idle_driver_latest(&t) == MACHINE_NEVER);
+		for (int k = 0; k < cases[i].prompts; k++)
+			idle_driver_event(&t, IDLE_PROMPT_WRITTEN, 0);
+		idle_driver_event(&t, IDLE_CLIENT_DISCONNECTED, 0);
+		if (cases[i].output_ms)
+			idle_driver_event(&t, IDLE_OUTPUT, cases[i].output_ms);
+		foreseen = idle_driver_foresee(&t);
+		ck_assert_msg(foreseen.verdict == cases[i].verdict, "%s", cases[i].what);
+		ck_assert_int_eq(idle_driver_deadline(&t), cases[i].check_ms);
+		ck_assert_int_eq(idle_driver_latest(&t), cases[i].latest_ms);
+		said = idle_driver_tick(&t, cases[i].check_ms);
+		ck_assert_int_eq(said.verdict, foreseen.verdict);
+		ck_assert_str_eq(said.reason, foreseen.reason);
+		ck_assert_str_ne(said.reason, "");
+	}
+}
+END_TEST
+
+/* A session that works without end ends at the latest when it was said. */
+START_TEST(ends_at_the_latest_when_it_said)
+{
+	const struct machine_defaults limits = {.idle_timeout_ms = 300000,
+		.max_idle_ms = 1800000,
+		.stale_output_ms = 600000};
+	struct idle_driver t;
+	int64_t at_ms = 0;
+	int checks = 0;
+
+	ck_assert_int_eq(idle_driver_init(&t, &limits), 0);
+	idle_driver_event(&t, IDLE_CLIENT_CONNECTED, 0);
+	idle_driver_event(&t, IDLE_PROMPT_WRITTEN, 0);
+	idle_driver_event(&t, IDLE_CLIENT_DISCONNECTED, 0);
+	for (; idle_driver_deadline(&t) != MACHINE_NEVER && checks < 100; checks++) {
+		ck_assert_int_eq(idle_driver_latest(&t), 1800001);
+		at_ms = idle_driver_deadline(&t);
+		idle_driver_event(&t, IDLE_OUTPUT, at_ms - 1);
+		idle_driver_tick(&t, at_ms);
+	}
+	ck_assert_int_eq(at_ms, 1800001);
+	ck_assert(idle_driver_latest(&t) == MACHINE_NEVER);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent");
@@ -620,6 +687,8 @@ int main(void)
 	tcase_add_test(tests, forgets_the_oldest_beyond_the_bytes);
 	tcase_add_loop_test(tests, cuts_lines, 0, COUNT(line_cases));
 	tcase_add_loop_test(tests, drives_the_idle_machine, 0, COUNT(turn_cases));
+	tcase_add_test(tests, foresees_the_next_check);
+	tcase_add_test(tests, ends_at_the_latest_when_it_said);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

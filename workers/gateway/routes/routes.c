@@ -6,6 +6,7 @@
 #include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/json_slice.h"
+#include "workers/gateway/routes/agent_sessions.h"
 #include "workers/gateway/routes/guard_watch.h"
 #include "workers/gateway/routes/hello.h"
 #include "workers/gateway/routes/ping.h"
