@@ -1,9 +1,16 @@
 // views.test.mjs - the views Activity, Guards and Progress.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AgentClient } from '../integration/lib/agent-client.mjs';
 import { Guard } from '../integration/lib/guard.mjs';
 import { sideBySide as scenario } from '../integration/lib/scenario.mjs';
 import { until } from '../integration/lib/wait.mjs';
 import { launch, Person } from './lib/browser.mjs';
+
+/** Stands in for Claude Code. */
+const AGENT = fileURLToPath(new URL('../integration/agent/fake-agent.mjs', import.meta.url));
 
 scenario('activity: the log is live, filtered by type and text, and older pages come when one scrolls', async (t) => {
   const daemon = await t.daemon();
@@ -174,6 +181,33 @@ scenario('guards: an idle guard with its clients, its verdict and the time until
   await page.goto(`${daemon.url}/#/guards/idle/nobody`);
   await page.getByText('There is no machine idle/nobody.').waitFor();
   await person.close();
+});
+
+scenario('guards: agent sessions with their clients, the verdict and the time until each is looked at and ends', async (t) => {
+  const daemon = await t.daemon({ env: { AGENT_COMMAND: `${process.execPath} ${AGENT}`, IDLE_TIMEOUT_MS: '60000', MAX_IDLE_MS: '600000' } });
+  fs.mkdirSync(path.join(daemon.projectDir, 'one'));
+  const { browser } = t.closeLater(await launch());
+  const person = await Person.at(browser, daemon, { hash: '#/guards' });
+  const agents = person.page.getByRole('region', { name: 'Agents' });
+  await agents.getByText('No agent session.').waitFor();
+  const client = t.closeLater(await AgentClient.connect(daemon));
+  await client.join('one');
+  const row = agents.getByRole('listitem').filter({ hasText: 'one' });
+  await row.filter({ hasText: 'Stays' }).filter({ hasText: '1 client' }).waitFor();
+  assert.equal(await row.locator('.count').count(), 0, 'nothing runs out while a client is there');
+  client.send({ type: 'prompt', text: 'work 8000' });
+  await row.filter({ hasText: 'works on 1 prompt' }).waitFor();
+  await client.close();
+  await row.filter({ hasText: 'Kept for now' }).filter({ hasText: 'no client' }).filter({ hasText: 'CC is mid-turn' }).waitFor();
+  await runs('the next look', row.locator('.count').first(), /^(01:00|00:5\d)$/);
+  await runs('the end at the latest', row.locator('.count').last(), /^(10:0\d|09:5\d)$/);
+  await row.filter({ hasText: 'Will be ended' }).filter({ hasText: 'idle timeout' }).waitFor();
+  await runs('the end', row.locator('.count'), /^00:[1-5]\d$/);
+  await person.looks('guards-agents');
+  await person.close();
+  const other = await Person.at(browser, await t.daemon(), { hash: '#/guards' });
+  await other.page.getByRole('region', { name: 'Agents' }).getByText('No agents are run here. With AGENT_COMMAND').waitFor();
+  await other.close();
 });
 
 scenario('progress: skills as radar and table, and a kata that is handed in and reviewed', async (t) => {

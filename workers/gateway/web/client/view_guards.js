@@ -1,4 +1,6 @@
-// view_guards.js - the Guards view: every guard machine with its countdown; of the one in the address state, last effects, events.
+// view_guards.js - the Guards view: every guard machine with its countdown; of the one in the address state, last effects, events; the
+// agent sessions.
+import { agentsCard } from './agents.js';
 import { el, fill, region, setText } from './dom.js';
 import { clock, count, moment, title } from './format.js';
 import { Scrubber } from './guard_events.js';
@@ -41,6 +43,7 @@ class Machines {
 /** @param {import('./main.js').App} app @returns {import('./main.js').View} */
 export function guardsView({ connection }) {
   const machines = new Machines();
+  const agents = agentsCard(connection);
   /** @type {Map<string, unknown>} */
   const states = new Map();
   /** @type {Map<string, {at: number, effect: Record<string, unknown>}[]>} */
@@ -52,7 +55,7 @@ export function guardsView({ connection }) {
   const events = new Scrubber(connection);
   const detail = el('div', { class: 'guard' }, el('section', { class: 'card', 'aria-label': 'State' }, name, inside), events.root, el('section', { class: 'card', 'aria-label': 'Effects' }, el('h2', {}, 'Last effects'), nothing, lately));
   const choose = el('p', { class: 'blank card' }, 'Choose a machine to see its state and its events.');
-  const root = el('div', { class: 'page guards' }, el('h1', {}, 'Guards'), el('div', { class: 'guards-grid' }, machines.root, el('div', {}, choose, detail)));
+  const root = el('div', { class: 'page guards' }, el('h1', {}, 'Guards'), el('div', { class: 'guards-grid' }, el('div', { class: 'guards-side' }, machines.root, agents.root), el('div', {}, choose, detail)));
   let chosen = '';
   let seen = false;
   let known = false;
@@ -124,6 +127,7 @@ export function guardsView({ connection }) {
   return {
     root,
     show([kind, id]) {
+      agents.show(true);
       chosen = kind && id ? `${kind}/${id}` : '';
       if (seen) {
         machines.draw(chosen);
@@ -133,7 +137,9 @@ export function guardsView({ connection }) {
       seen = true;
       begin();
     },
-    hide() {},
+    hide() {
+      agents.show(false);
+    },
     title: () => (chosen ? `${chosen}, Guards` : 'Guards'),
   };
 }
