@@ -164,8 +164,8 @@ test('what the page shows to be open is what the list of gaps says', () => {
 });
 
 /** A daemon that may look into no other process when `ptrace` is false, as Yama and containers can have it: what it says is open. */
-async function status(t, { ptrace }) {
-  const daemon = new Daemon({ projectDir: smallProject(), dataDir: scratch('data') });
+async function status(t, { ptrace = true, env } = {}) {
+  const daemon = new Daemon({ projectDir: smallProject(), dataDir: scratch('data'), env });
   t.after(() => {
     daemon.endNow();
     for (const dir of [daemon.projectDir, daemon.dataDir]) fs.rmSync(dir, { recursive: true, force: true });
@@ -186,7 +186,7 @@ async function status(t, { ptrace }) {
   return { broker, daemon };
 }
 
-test('status tells what the running kernel leaves open', { timeout: 60000 }, (t) => status(t, { ptrace: true }));
+test('status tells what the running kernel leaves open', { timeout: 60000 }, (t) => status(t));
 
 test('where nobody may look into another process, workers connect by themselves, and status tells what is open for that', { skip: !process.env.NO_PTRACE && 'needs no_ptrace', timeout: 60000 }, async (t) => {
   const { broker, daemon } = await status(t, { ptrace: false });
@@ -195,4 +195,32 @@ test('where nobody may look into another process, workers connect by themselves,
   const { pid } = await daemon.kill9('store');
   await until('another store', () => daemon.worker('store') && daemon.worker('store').pid !== pid);
   await daemon.healthy();
+});
+
+test('a worker that the supervisor may no longer look into is told as cut off, until it may again', { skip: !process.env.NO_PTRACE_LATER && 'needs no_ptrace_later', timeout: 120000 }, async (t) => {
+  const forbidden = path.join(scratch('yama'), 'forbidden');
+  const { broker, daemon } = await status(t, { env: { LD_PRELOAD: process.env.NO_PTRACE_LATER, NO_PTRACE_WHILE: forbidden } });
+  t.after(() => fs.rmSync(path.dirname(forbidden), { recursive: true, force: true }));
+  if (!broker) return t.skip('the machine forbids it from the start');
+  const told = async () => JSON.parse((await daemon.ctl('status', '--json')).stdout).workers.filter(({ name }) => WORKERS.includes(name));
+  const health = async () => (await daemon.get('/health')).json.status;
+  const logged = (text) => daemon.log('paiged').split(text).length - 1;
+  const CUT_OFF = 'a worker can connect to nobody any more', AGAIN = 'a worker can connect again';
+  assert.equal(logged(CUT_OFF), 0);
+
+  fs.writeFileSync(forbidden, '');
+  await until('it is told of each worker', async () => (await told()).every(({ condition, reason }) => condition === 'degraded' && /kernel\.yama\.ptrace_scope/.test(reason)));
+  await until('/health tells it', async () => (await health()) === 'degraded');
+  assert.match((await daemon.ctl('status')).stdout, /^store +degraded: it can connect to nobody: the kernel forbids/m);
+  assert.equal(logged(CUT_OFF), WORKERS.length);
+
+  // One that is started now connects to nobody, and that is told at once.
+  const { pid } = await daemon.kill9('observer');
+  await until('another observer', async () => (await told()).some((worker) => worker.name === 'observer' && worker.pid && worker.pid !== pid && worker.condition === 'degraded'));
+  assert.ok((await told()).some(({ name, state }) => name === 'observer' && state !== 'ready'));
+
+  fs.rmSync(forbidden);
+  await until('all is well', async () => (await health()) === 'ok');
+  assert.ok((await told()).every(({ condition, state }) => condition === 'fine' && state === 'ready'));
+  assert.equal(logged(AGAIN), WORKERS.length);
 });

@@ -94,6 +94,16 @@ static bool may_look_into(pid_t child, int fd)
 	return may;
 }
 
+bool broker_may_look_into(int pidfd)
+{
+	/* The kernel asks for the right before it looks for the descriptor. */
+	int fd = pidfd_getfd(pidfd, STDIN_FILENO, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EPERM;
+}
+
 /* Yama and containers can forbid it. */
 static bool may_look_into_children(int fd)
 {
@@ -126,9 +136,9 @@ static int copy_address(const struct seccomp_notif *call, struct sockaddr_storag
 
 	if (len < sizeof(to->ss_family) || len > sizeof(*to))
 		return -EINVAL;
-	if (process_vm_readv((pid_t)call->pid, &here, 1, &there, 1, 0) != (ssize_t)len)
-		return -EFAULT;
-	return (int)len;
+	if (process_vm_readv((pid_t)call->pid, &here, 1, &there, 1, 0) == (ssize_t)len)
+		return (int)len;
+	return errno == EPERM ? -EPERM : -EFAULT;
 }
 
 /* The loop logs it. */

@@ -34,6 +34,12 @@ struct broker_client {
  * a container), or without memory. Logs through `base` what is refused. Starts a thread:
  * after this, a child may call only what is async-signal-safe. */
 struct broker *broker_new(struct event_base *base);
+/* Whether the kernel lets us look into the process, of which `pidfd` is. It may forbid later
+ * what it allowed to broker_new: when kernel.yama.ptrace_scope is raised, or to a process
+ * that makes itself undumpable. Then no connection is made for that worker: its connects
+ * fail with EPERM. It never connects by itself instead, since a worker that was taken over
+ * can bring this about. */
+bool broker_may_look_into(int pidfd);
 /* Takes both descriptors. 0 or -errno. */
 int broker_take(struct broker *b, const struct broker_client *client)
 	__attribute__((warn_unused_result));

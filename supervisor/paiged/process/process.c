@@ -102,7 +102,7 @@ static int spawn(struct process *p)
 	int error;
 
 	snprintf(p->runtime_dir, sizeof(p->runtime_dir), "%s", shared->runtime_dir);
-	p->brokered = false;
+	p->brokered = p->cut_off = false;
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		given.bus_keys.to[i] = shared->bus_keys[p->id][i];
 		given.bus_keys.from[i] = shared->bus_keys[i][p->id];
@@ -347,8 +347,10 @@ static void on_connects(struct process *p, struct str body, int fd)
 		error = client.pidfd < 0 ? -errno
 					 : broker_take(p->shared->broker, &client);
 	}
-	if (error == 0)
+	if (error == 0) {
+		process_look(p);
 		return;
+	}
 	log_error("the connections of a worker cannot be made", "name", "%s", name_of(p),
 		"error", "%s", strerror(-error), NULL);
 	if (client.pidfd < 0)
@@ -436,10 +438,32 @@ static bool is_silent(const struct process *p)
 	return p->policy.state == POLICY_READY && p->policy.slow;
 }
 
+void process_look(struct process *p)
+{
+	bool cut_off;
+
+	if (p->pid <= 0 || !p->brokered)
+		return;
+	cut_off = !broker_may_look_into(p->pidfd);
+	if (cut_off == p->cut_off)
+		return;
+	p->cut_off = cut_off;
+	if (cut_off)
+		log_error("a worker can connect to nobody any more: the kernel forbids "
+			  "the supervisor to look into it",
+			"name", "%s", name_of(p), "hint",
+			"is kernel.yama.ptrace_scope above 1?", NULL);
+	else
+		log_info("a worker can connect again", "name", "%s", name_of(p), NULL);
+	event_active(p->shared->changed, EV_TIMEOUT, 0);
+}
+
 struct str process_condition(const struct process *p)
 {
 	if (is_silent(p))
 		return STR_LIT("failing");
+	if (p->cut_off && !str_is(buf_str(&p->condition), "failing"))
+		return STR_LIT("degraded");
 	return p->condition.len ? buf_str(&p->condition) : STR_LIT("fine");
 }
 
@@ -447,6 +471,9 @@ struct str process_reason(const struct process *p)
 {
 	if (is_silent(p))
 		return STR_LIT("it gives no sign of life");
+	if (p->cut_off && !str_is(buf_str(&p->condition), "failing"))
+		return STR_LIT("it can connect to nobody: the kernel forbids the "
+			       "supervisor to look into it (kernel.yama.ptrace_scope)");
 	return p->reason.len ? buf_str(&p->reason) : (struct str){0};
 }
 

@@ -52,6 +52,7 @@ struct process {
 	struct channel channel;
 	char runtime_dir[108]; /* that it was started with */
 	bool brokered;	       /* the broker has been given to it */
+	bool cut_off;	       /* the broker may no longer connect for it */
 	struct mono started_at;
 	int spawn_error; /* errno that the child reported instead of running the program
 			  */
@@ -70,7 +71,10 @@ void process_step(struct process *p, enum policy_event_kind event);
 bool process_wanted(const struct process *p);
 /* Neither asked for nor there: nobody is told of it. */
 bool process_absent(const struct process *p);
-/* How it is, for whoever asks: what it said of itself last, unless it is silent since.
+/* Looks whether the broker may still connect for it; logs when that has changed. */
+void process_look(struct process *p);
+/* How it is, for whoever asks: what it said of itself last, unless it is silent since or
+ * the broker may no longer connect for it, of which it knows nothing.
  * Borrowed; the reason is absent when there is none. */
 struct str process_condition(const struct process *p);
 struct str process_reason(const struct process *p);

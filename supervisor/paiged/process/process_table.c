@@ -224,6 +224,7 @@ void process_table_sample(struct process_table *ps)
 		if (p->pid > 0 && usage_read(p->pid, &usage) == 0)
 			p->usage = (struct usage_sample){
 				.at = clock_mono(), .cpu_ms = usage.cpu_ms};
+		process_look(p);
 	}
 }
 

@@ -7,12 +7,14 @@
 #include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -299,6 +301,10 @@ static int try_all(void)
 	if (connect_as("store/rep", SOCK_NONBLOCK) != 0 ||
 		connect_as("store/rep", 0) != 0)
 		return 3;
+	/* The kernel lets nobody look into it. */
+	if (prctl(PR_SET_DUMPABLE, 0) != 0 || connect_as("store/rep", 0) != EPERM ||
+		prctl(PR_SET_DUMPABLE, 1) != 0 || connect_as("store/rep", 0) != 0)
+		return 8;
 	if (connect_as("foreign", 0) != EPERM || connect_as("store/link", 0) != EPERM)
 		return 4;
 	if (connect(999, (const struct sockaddr *)&begun, 16) == 0 || errno != EBADF)
@@ -367,6 +373,59 @@ static int timers_of(struct event_base *base)
 	return count;
 }
 
+/* Root may look into any process, and would not see what others see. */
+static void give_up_ptrace(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	const uint32_t others = ~(UINT32_C(1) << CAP_SYS_PTRACE);
+
+	ck_assert_int_eq(syscall(SYS_capget, &header, data), 0);
+	data[0].effective &= others;
+	data[0].permitted &= others;
+	ck_assert_int_eq(syscall(SYS_capset, &header, data), 0);
+}
+
+static void let_it_be_dumpable(int control, int dumpable)
+{
+	char byte = (char)dumpable;
+
+	ck_assert_int_eq(write(control, &byte, 1), 1);
+	ck_assert_int_eq(read(control, &byte, 1), 1);
+}
+
+/* What was allowed is forbidden while both run, and allowed again. */
+START_TEST(tells_into_whom_it_may_look)
+{
+	int control[2], pidfd;
+	bool at_first;
+	char dumpable;
+	pid_t pid;
+
+	give_up_ptrace();
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(control[0]);
+		while (read(control[1], &dumpable, 1) == 1 &&
+			prctl(PR_SET_DUMPABLE, dumpable) == 0 &&
+			write(control[1], &dumpable, 1) == 1)
+			;
+		_exit(0);
+	}
+	pidfd = pidfd_open(pid, 0);
+	at_first = broker_may_look_into(pidfd); /* the machine may forbid it */
+	let_it_be_dumpable(control[0], 0);
+	ck_assert(!broker_may_look_into(pidfd));
+	let_it_be_dumpable(control[0], 1);
+	ck_assert_int_eq(broker_may_look_into(pidfd), at_first);
+	close(control[0]);
+	close(control[1]);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	close(pidfd);
+}
+END_TEST
+
 START_TEST(connects_for_a_confined_process)
 {
 	struct event_base *base = event_base_new();
@@ -374,6 +433,7 @@ START_TEST(connects_for_a_confined_process)
 	int control[2], status;
 	pid_t pid;
 
+	give_up_ptrace();
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control), 0);
 	pid = fork();
 	if (pid == 0)
@@ -419,6 +479,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, make_place, remove_place);
 	tcase_add_loop_test(tc, connects_to_sockets_alone, 0, COUNT(sockets));
 	tcase_add_test(tc, refuses_other_addresses);
+	tcase_add_test(tc, tells_into_whom_it_may_look);
 	tcase_add_test(tc, connects_for_a_confined_process);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(s, tc);
