@@ -11,19 +11,25 @@
 /* What waits is sent when it passes this. */
 #define WAITING_SOFT_BYTES (64u * 1024)
 
+static void send_event(struct bus *bus, struct str first, struct str second)
+{
+	char *to;
+	struct nng_msg *message = bus_message_new(first.len + second.len, &to);
+
+	memcpy(to, first.ptr, first.len);
+	memcpy(to + first.len, second.ptr, second.len);
+	bus->sent_at = clock_mono();
+	bus_listener_publish(&bus->publisher.listener, message);
+}
+
 void bus_publish_flush(struct bus *bus)
 {
 	struct buf *waiting = &bus->publisher.waiting;
-	struct nng_msg *message;
-	char *to;
 
 	if (waiting->len == 0)
 		return;
-	message = bus_message_new(waiting->len, &to);
-	memcpy(to, waiting->data, waiting->len);
+	send_event(bus, buf_str(waiting), STR_LIT(""));
 	buf_empty(waiting, 4 * WAITING_SOFT_BYTES);
-	bus->sent_at = clock_mono();
-	bus_listener_publish(&bus->publisher.listener, message);
 }
 
 static void publish(struct bus *bus, struct str topic, struct str body)
@@ -38,9 +44,14 @@ static void publish(struct bus *bus, struct str topic, struct str body)
 	char line[BUS_LINE_MAX];
 	size_t n = bus_event_format(&record, line);
 
-	/* A large event travels alone, so that messages stay below BUS_RECEIVE_MAX. */
 	if (waiting->len + body.len > WAITING_SOFT_BYTES)
 		bus_publish_flush(bus);
+	/* A large event travels alone, so that messages stay below BUS_RECEIVE_MAX, and is
+	 * copied once. */
+	if (body.len > WAITING_SOFT_BYTES) {
+		send_event(bus, (struct str){line, n}, body);
+		return;
+	}
 	buf_add(waiting, line, n);
 	buf_add_str(waiting, body);
 	bus_call_ask_flush(bus);

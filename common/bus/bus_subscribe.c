@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Events per turn of the loop and publisher, but for the rest of the last message. */
+/* Events and bytes per turn of the loop and publisher, but for the rest of the last message. */
 #define EVENTS_PER_TURN 256
+#define BYTES_PER_TURN (1024u * 1024)
 #define REDIAL_MS 1000
 
 /* ---- the first event ---- */
@@ -153,13 +154,15 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct bus_feed *feed = arg;
 	struct nng_msg *message;
+	size_t bytes = 0;
 
 	(void)fd;
 	(void)what;
-	for (int events = 0; events < EVENTS_PER_TURN;) {
+	for (int events = 0; events < EVENTS_PER_TURN && bytes < BYTES_PER_TURN;) {
 		message = bus_dialer_event(&feed->dialer);
 		if (!message)
 			return;
+		bytes += bus_message_text(message).len;
 		/* One without any is a turn, too. */
 		events += take_all(feed, message) + 1;
 		bus_message_free(message);

@@ -1,6 +1,7 @@
 // turns.mjs - the longest turn of each worker's loop, and what another window waits for a pong, while one client asks for
 // the worst there is. Each line is a daemon of its own. Wall time counts what the machine did besides, so the processor
 // time of the longest turn stands beside it. TMPDIR decides on which disk. `PAIGED=... node tests/bench/turns.mjs [NAME...]`
+import { AgentClient } from '../integration/lib/agent-client.mjs';
 import { Daemon, WORKERS } from '../integration/lib/daemon.mjs';
 import { Editor } from '../integration/lib/editor.mjs';
 import { Mcp } from '../integration/lib/mcp.mjs';
@@ -10,6 +11,7 @@ import { until } from '../integration/lib/wait.mjs';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const MB = 1024 * 1024;
@@ -40,6 +42,27 @@ const long = 'x'.repeat(9.6 * MB);
 const numbers = `[${'1,'.repeat(4.8 * MB)}1]`;
 /** A text of 7.9 MB in lines, as long as a file may be. */
 const longest = lines(7.9 * MB);
+
+/** A daemon with the scripted agent. */
+const FAKE = fileURLToPath(new URL('../integration/agent/fake-agent.mjs', import.meta.url));
+const AGENT = { AGENT_COMMAND: `${process.execPath} ${FAKE}` };
+
+/** A client of /agent in the session of the project's folder src. */
+async function agentClient(daemon) {
+  const client = await AgentClient.connect(daemon);
+  await client.join('src');
+  return client;
+}
+
+/** Asks the agent this, with two clients in its session. */
+const agentSays = (text) => async ({ daemon }) => {
+  const client = await agentClient(daemon);
+  const other = await agentClient(daemon);
+  await client.prompt(text);
+  await other.next('result');
+  client.close();
+  other.close();
+};
 
 /** name: project (a directory to be made), before (of the figures), run (what is asked). */
 const CASES = {
@@ -133,6 +156,35 @@ const CASES = {
   'guard event, 4.8 million numbers': {
     run: ({ daemon }) => post(daemon, '/guards/session-guard/a/events', `{"clientEventId":${numbers}}`),
   },
+  'agent: a line of 15 MB': { env: AGENT, run: agentSays(`large ${15 * MB}`) },
+  'agent: a line of 8 million numbers': { env: AGENT, run: agentSays(`numbers ${7.9 * MB}`) },
+  'agent: permission for 8 MB': {
+    env: AGENT,
+    run: async ({ daemon }) => {
+      const client = await agentClient(daemon);
+      client.send({ type: 'prompt', text: `ask Write ${8 * MB}` });
+      const { requestId } = await client.next('permissionRequest');
+      client.send({ type: 'permission', requestId, allow: true });
+      await client.next('result');
+      client.close();
+    },
+  },
+  'agent: 6 MB in lines of 1 MB': { env: AGENT, run: agentSays(`many 6 ${MB}`) },
+  'agent: a client gets a history of 6 MB': {
+    env: AGENT,
+    before: async ({ daemon }) => {
+      const client = await agentClient(daemon);
+      await client.prompt('many 1000 6000');
+      client.close();
+    },
+    run: async ({ daemon }) => {
+      for (let i = 0; i < 3; i += 1) {
+        const client = await agentClient(daemon);
+        await client.next('historyEnd');
+        client.close();
+      }
+    },
+  },
   'backup of 60 MB': {
     data: (dir) => execFileSync('sqlite3', [path.join(dir, 'paige.db'), 'CREATE TABLE ballast (x); WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i < 60000) INSERT INTO ballast SELECT randomblob(1000) FROM c;']),
     run: ({ daemon }) => fetch(`${daemon.url}/backup`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }).then((answer) => answer.text()),
@@ -145,9 +197,9 @@ async function figures(daemon) {
   return { wall: of('paige_loop_turn_longest_seconds'), cpu: of('paige_loop_turn_longest_cpu_seconds') };
 }
 
-async function measure(dir, { data, before, run, fresh }) {
+async function measure(dir, { env, data, before, run, fresh }) {
   const dataDir = scratch('data');
-  const daemon = new Daemon({ projectDir: dir, dataDir });
+  const daemon = new Daemon({ projectDir: dir, dataDir, env });
   let times = [];
   try {
     await daemon.start();
@@ -186,9 +238,9 @@ async function measure(dir, { data, before, run, fresh }) {
 }
 
 const wanted = process.argv.slice(2);
-const shown = WORKERS.filter((name) => ['gateway', 'fswatch', 'store'].includes(name));
+const shown = [...WORKERS.filter((name) => ['gateway', 'fswatch', 'store'].includes(name)), 'agent'];
 console.log(`milliseconds, least of ${ROUNDS} rounds: longest turn (processor time of the longest)`);
-console.log(['input'.padEnd(34), ...shown.map((name) => name.padStart(16)), 'ping p99'.padStart(10), 'most'.padStart(8), 'took'.padStart(9)].join(''));
+console.log(['input'.padEnd(40), ...shown.map((name) => name.padStart(16)), 'ping p99'.padStart(10), 'most'.padStart(8), 'took'.padStart(9)].join(''));
 for (const [name, what] of Object.entries(CASES)) {
   if (wanted.length && !wanted.some((word) => name.includes(word))) continue;
   const dir = what.project ? what.project() : smallProject();
@@ -198,9 +250,9 @@ for (const [name, what] of Object.entries(CASES)) {
   } finally {
     fs.rmSync(dir, { recursive: true, force: true });
   }
-  const least = (of) => Math.min(...rounds.map(of).map((n) => n ?? Infinity)).toFixed(1);
+  const least = (of) => Math.min(...rounds.map(of).map((n) => n ?? Infinity)).toFixed(1).replace('Infinity', '-');
   console.log([
-    name.padEnd(34),
+    name.padEnd(40),
     ...shown.map((worker) => `${least((r) => r.wall[worker])} (${least((r) => r.cpu[worker])})`.padStart(16)),
     least((r) => r.p99).padStart(10),
     least((r) => r.most).padStart(8),

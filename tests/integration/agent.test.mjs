@@ -190,6 +190,48 @@ scenario('floods and large events arrive whole and in order; the history and a l
   assert.deepEqual(start2, { ...start1, events: start1.events + 1 });
 });
 
+/** Bytes that were said, by where they were read. */
+async function said(daemon) {
+  const { text } = await daemon.get('/metrics');
+  return Object.fromEntries([...text.matchAll(/^paige_agent_output_bytes_total\{.*?place="(loop|thread)"\} (\S+)/gm)].map(([, place, n]) => [place, Number(n)]));
+}
+
+scenario('a long line is read beside the loop: whole, in order, to all clients, and also when the program ends with it', async (context) => {
+  const MB = 1024 * 1024;
+  const daemon = await daemonWithAgent(context);
+  const clients = [await connect(context, daemon), await connect(context, daemon)];
+  for (const client of clients) await client.join('one');
+  const [client] = clients;
+  const order = (messages) => messages.map((m) => m.event?.type ?? m.type).filter((type) => ['promptReceived', 'user', 'assistant', 'result', 'processExit'].includes(type));
+
+  // Longer than what may be queued for a client that does not read.
+  assert.equal(await client.prompt(`large ${15 * MB}`), 'large');
+  assert.equal(await client.prompt(`numbers ${2 * MB}`), 'numbers');
+  client.send({ type: 'prompt', text: `leave ${9 * MB}` });
+  for (const each of clients) {
+    await each.next('processExit');
+    const [large, numbers, last] = each.messages.filter((m) => m.event?.type === 'assistant').map((m) => m.event);
+    assert.equal(large.text.length, 15 * MB);
+    assert.equal(numbers.numbers.length, 2 * MB + 1);
+    assert.equal(last.text.length, 9 * MB);
+    const turn = ['user', 'assistant', 'result'];
+    assert.deepEqual(order(each.messages).filter((type) => type !== 'promptReceived'), [...turn, ...turn, 'user', 'assistant', 'processExit']);
+    assert.equal(each.closed, null);
+  }
+
+  // Whoever comes now gets the last of it, and the program that ended.
+  const late = await connect(context, daemon);
+  await late.join('one');
+  await late.next('historyEnd');
+  assert.deepEqual(order(late.messages), ['processExit']);
+  assert.equal(await client.prompt('hello'), 'you said hello');
+
+  // The measure is what the loop had in its hands, not the time that it took.
+  const bytes = await said(daemon);
+  assert.ok(bytes.thread > 28 * MB, JSON.stringify(bytes));
+  assert.ok(bytes.loop < 64 * 1024, JSON.stringify(bytes));
+});
+
 scenario('a session outlives the daemon; a record that is damaged hurts no other', async (context) => {
   const daemon = await daemonWithAgent(context);
   const [one, two] = [await connect(context, daemon), await connect(context, daemon)];

@@ -2,8 +2,8 @@
  * agents.h - the agent sessions, their clients, and the bus between them: the core of
  * the worker.
  *
- * clients.c speaks with clients, sessions.c owns sessions and their programs, session_recovery.c
- * restores them in a new worker; requests.c serves requests of clients; main.c
+ * clients.c speaks with clients, sessions.c owns sessions and their programs, output.c is what
+ * they say, session_recovery.c restores sessions in a new worker; requests.c serves requests of clients; main.c
  * starts and ends. One loop, nothing blocks. Messages to a client go out
  * as bus events agent/<connectionId>, in order, many messages in one event.
  */
@@ -12,6 +12,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/ids.h"
+#include "common/bus/jobs.h"
 #include "common/worker/worker.h"
 #include "workers/agent/folders.h"
 #include "workers/agent/idle_driver.h"
@@ -34,6 +35,16 @@
 struct agents;
 struct agent_ask;
 struct agent_request;
+struct said;
+
+/* What is said in a session, in order (output.c). */
+struct session_output {
+	struct said *under_way; /* on the thread; or NULL */
+	bool sending; /* the newest message goes to one client after the other */
+	STAILQ_HEAD(, said) waiting;
+	size_t waiting_bytes;
+	struct event *step;
+};
 
 struct agent_session {
 	LIST_ENTRY(agent_session) link;
@@ -46,6 +57,7 @@ struct agent_session {
 	struct record_state state;
 	struct idle_driver driver;
 	struct prompts prompts;
+	struct session_output output;
 	bool aborted; /* a turn of this program was interrupted */
 	LIST_HEAD(, agent_ask) asks;
 	size_t ask_count;
@@ -57,14 +69,15 @@ struct agent_client {
 	struct agents *agents;
 	char id[UUID_SIZE];	       /* connectionId */
 	struct agent_session *session; /* NULL: in the lobby */
-	/* Messages to publish: an array without its closing bracket. */
-	struct buf outgoing;
+	bool owed;	     /* the newest message of the session, which is long */
+	struct buf outgoing; /* messages to publish, one a line */
 };
 
 LIST_HEAD(agent_clients, agent_client);
 
 struct agents {
 	struct worker *worker;
+	struct jobs *jobs;  /* reads and records what is long */
 	struct arena arena; /* of the following two */
 	char **command;
 	char **environment;
@@ -90,6 +103,8 @@ struct agent_client *client_new(struct agents *a, struct str id);
 void client_free(struct agent_client *client);
 /* Queues one message, JSON text. */
 void client_send(struct agent_client *client, struct str message);
+/* Publishes a long one without copying it first, behind those that are queued. */
+void client_send_alone(struct agent_client *client, struct str message);
 /* Encodes a message of proto/catalogue/agent.def. */
 void client_say(
 	struct agent_client *client, const struct type *type, const void *message);
@@ -120,12 +135,23 @@ const char *session_start(struct agent_session *session);
 void session_happened(struct agent_session *session, int event);
 /* Ends program and session; its clients are in the lobby then. */
 void session_close(struct agent_session *session);
+void sessions_stop(struct agents *a);
+
+/* ---- output.c ---- */
+
+void output_init(struct agent_session *session);
+/* Settles first. */
+void output_fini(struct agent_session *session);
+/* A line of the program; for process_events, with the session. */
+line_fn output_line;
 /* Sends to all clients of the session, and to those that come later. */
 void session_tell(struct agent_session *session, enum record_line line,
 	const struct type *type, const void *message);
 void session_tell_error(struct agent_session *session, enum record_line line,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
-void sessions_stop(struct agents *a);
+/* Waits until all that was said is recorded and sent: before the record is moved, removed or
+ * written to by others. */
+void output_settle(struct agent_session *session);
 
 /* ---- talk.c ---- */
 
@@ -144,8 +170,10 @@ void session_send_kept(struct agent_session *session);
 
 /* ---- asks.c ---- */
 
-/* True when a line of the program belongs to the control protocol, and was handled. */
-bool asks_take(struct agent_session *session, yyjson_val *message);
+/* Whether a line of the program belongs to the control protocol. On any thread. */
+bool asks_concerned(yyjson_val *message);
+/* Handles one that does. */
+void asks_take(struct agent_session *session, yyjson_val *message);
 /* A client answers. NULL, or why not; static text or of the arena. */
 const char *asks_answer(struct agent_session *session,
 	const struct agent_request *request, struct arena *arena);
@@ -160,8 +188,11 @@ void asks_forget(struct agent_session *session);
 int session_record(struct agent_session *session) __attribute__((warn_unused_result));
 /* Records a line. Call it before a client hears of it, and before starting the program. If it
  * cannot be written, the session continues without; each later line tries again,
- * except the many within a turn. */
-void session_note(struct agent_session *session, enum record_line line, struct str about);
+ * except the many within a turn. On any thread; record_apply is the caller's. */
+void session_write(
+	struct agent_session *session, enum record_line line, struct str about);
+/* Whether this line would have the record written anew: up to 22 MiB. */
+bool session_rewrites(const struct agent_session *session, enum record_line line);
 
 /* Ends a session that a client may resume: its record is set aside. */
 void session_put_aside(struct agent_session *session);

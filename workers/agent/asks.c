@@ -259,22 +259,27 @@ static void take_request(struct agent_session *s, yyjson_val *message)
 	show(ask_new(s, id, input, yyjson_equals_str(tool, QUESTION_TOOL)), request);
 }
 
-bool asks_take(struct agent_session *s, yyjson_val *message)
+bool asks_concerned(yyjson_val *message)
+{
+	yyjson_val *type = yyjson_obj_get(message, "type");
+
+	return yyjson_equals_str(type, "control_request") ||
+	       yyjson_equals_str(type, "control_cancel_request") ||
+	       yyjson_equals_str(type, "control_response");
+}
+
+void asks_take(struct agent_session *s, yyjson_val *message)
 {
 	yyjson_val *type = yyjson_obj_get(message, "type");
 	struct agent_ask *ask;
 
 	if (yyjson_equals_str(type, "control_request")) {
 		take_request(s, message);
-		return true;
-	}
-	if (yyjson_equals_str(type, "control_cancel_request")) {
+	} else if (yyjson_equals_str(type, "control_cancel_request")) {
 		ask = ask_of(s, str_of_val(yyjson_obj_get(message, "request_id")));
 		if (ask)
 			resolve(ask, AGENT_ASK_CANCELLED);
-		return true;
 	}
-	return yyjson_equals_str(type, "control_response");
 }
 
 void asks_cancel(struct agent_session *s)

@@ -39,15 +39,19 @@ void client_free(struct agent_client *client)
 	free(client);
 }
 
-static void publish(struct agent_client *client)
+static void publish_text(const struct agent_client *client, struct str text)
 {
 	char topic[sizeof("agent/") + UUID_SIZE];
 
+	snprintf(topic, sizeof(topic), "agent/%s", client->id);
+	bus_publish(client->agents->worker->bus, topic, text);
+}
+
+static void publish(struct agent_client *client)
+{
 	if (client->outgoing.len == 0)
 		return;
-	snprintf(topic, sizeof(topic), "agent/%s", client->id);
-	buf_add_char(&client->outgoing, ']');
-	bus_publish(client->agents->worker->bus, topic, buf_str(&client->outgoing));
+	publish_text(client, buf_str(&client->outgoing));
 	buf_empty(&client->outgoing, CLIENT_OUTGOING_BYTES * 2);
 }
 
@@ -63,9 +67,16 @@ void client_send(struct agent_client *client, struct str message)
 {
 	if (client->outgoing.len + message.len > CLIENT_OUTGOING_BYTES)
 		publish(client);
-	buf_add_char(&client->outgoing, client->outgoing.len ? ',' : '[');
+	if (client->outgoing.len > 0)
+		buf_add_char(&client->outgoing, '\n');
 	buf_add_str(&client->outgoing, message);
 	event_active(client->agents->flush, EV_TIMEOUT, 0);
+}
+
+void client_send_alone(struct agent_client *client, struct str message)
+{
+	publish(client);
+	publish_text(client, message);
 }
 
 void client_say(struct agent_client *client, const struct type *type, const void *message)

@@ -22,16 +22,24 @@ static void drop_oldest(struct history *h)
 
 void history_add(struct history *h, struct str message)
 {
-	char *copy = xmalloc(message.len + 1);
+	struct buf copy = {0};
 
+	buf_add_str(&copy, message);
+	history_take(h, &copy);
+}
+
+void history_take(struct history *h, struct buf *message)
+{
 	if (!h->items)
 		h->items = xcalloc(HISTORY_MAX_EVENTS, sizeof(*h->items));
-	memcpy(copy, message.ptr, message.len);
 	while (h->count > 0 && (h->count == HISTORY_MAX_EVENTS ||
-				       h->bytes + message.len > HISTORY_MAX_BYTES))
+				       h->bytes + message->len > HISTORY_MAX_BYTES))
 		drop_oldest(h);
-	*slot(h, h->count++) = (struct history_item){copy, message.len};
-	h->bytes += message.len;
+	/* Buffers have room to grow. */
+	*slot(h, h->count++) = (struct history_item){
+		xrealloc(message->data, message->len ? message->len : 1), message->len};
+	h->bytes += message->len;
+	*message = (struct buf){0};
 }
 
 struct str history_at(const struct history *h, size_t i)

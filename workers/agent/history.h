@@ -8,7 +8,7 @@
 #ifndef PAIGE_AGENT_HISTORY_H
 #define PAIGE_AGENT_HISTORY_H
 
-#include "common/base/str.h"
+#include "common/base/buf.h"
 #include <stdint.h>
 
 #define HISTORY_MAX_EVENTS 10000
@@ -29,6 +29,8 @@ struct history {
 
 /* Copies a message. */
 void history_add(struct history *h, struct str message);
+/* Takes the memory of a message and leaves the buffer empty. */
+void history_take(struct history *h, struct buf *message);
 /* The message `i` of those that are kept, oldest first; borrowed. */
 struct str history_at(const struct history *h, size_t i);
 void history_fini(struct history *h);

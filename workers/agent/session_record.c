@@ -44,12 +44,23 @@ static bool take_dropped(struct str about, struct record_state *state)
 
 void record_apply(struct record_state *state, enum record_line line, struct str about)
 {
+	struct buf copy = {0};
+
+	if (about.len > 0)
+		buf_add_str(&copy, about);
+	record_apply_taking(state, line, &copy);
+	buf_free(&copy);
+}
+
+void record_apply_taking(
+	struct record_state *state, enum record_line line, struct buf *about)
+{
 	if (line == RECORD_KNOWN || line == RECORD_RESULT)
 		state->known = true;
 	if (line == RECORD_START || line == RECORD_END)
 		state->running = line == RECORD_START;
 	if (line == RECORD_MESSAGE || line == RECORD_RESULT || line == RECORD_END)
-		history_add(&state->history, about);
+		history_take(&state->history, about);
 }
 
 static bool is_object(struct str text)

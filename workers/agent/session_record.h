@@ -51,6 +51,9 @@ struct record_state {
 
 /* What a line other than RECORD_FOLDER and RECORD_DROPPED means. */
 void record_apply(struct record_state *state, enum record_line line, struct str about);
+/* The same; takes the memory of a message and leaves the buffer empty. */
+void record_apply_taking(
+	struct record_state *state, enum record_line line, struct buf *about);
 /* Applies a line, without its newline. False when it is invalid. `folder` gets the path
  * of RECORD_FOLDER. */
 bool record_take(struct str line, struct record_state *state, char folder[PATH_MAX])

@@ -36,18 +36,28 @@ int session_record(struct agent_session *s)
 	return r;
 }
 
-void session_note(struct agent_session *s, enum record_line line, struct str about)
+bool session_rewrites(const struct agent_session *s, enum record_line line)
+{
+	const struct record *record = &s->record;
+
+	if (record->fd < 0)
+		return false;
+	return record->behind
+		       ? line != RECORD_MESSAGE
+		       : record->bytes - record->bytes_when_new > RECORD_GROWTH_BYTES;
+}
+
+void session_write(struct agent_session *s, enum record_line line, struct str about)
 {
 	struct record *record = &s->record;
 	const bool was_behind = record->behind;
-	int r;
+	int r = 0;
 
-	record_apply(&s->state, line, about);
 	if (record->fd < 0 || (was_behind && line == RECORD_MESSAGE))
 		return;
-	if (was_behind || record->bytes - record->bytes_when_new > RECORD_GROWTH_BYTES)
+	if (session_rewrites(s, line))
 		r = session_record(s);
-	else
+	if (r == 0)
 		r = record_add(record, line, about);
 	if (r == 0)
 		return;
@@ -61,6 +71,7 @@ void session_note(struct agent_session *s, enum record_line line, struct str abo
 
 void session_put_aside(struct agent_session *s)
 {
+	output_settle(s);
 	/* A worker that could not write everything down writes it now, if it can. */
 	if (s->record.behind && session_record(s) < 0)
 		log_warn("the end of an agent session is not recorded", "session", "%s",

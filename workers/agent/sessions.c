@@ -60,6 +60,7 @@ static void session_free(struct agent_session *s)
 	struct agents *a = s->agents;
 	struct agent_client *client;
 
+	output_fini(s);
 	LIST_FOREACH(client, &a->clients, link)
 	if (client->session == s)
 		client->session = NULL;
@@ -165,6 +166,7 @@ static struct agent_session *session_new(
 	s->record.fd = -1;
 	prompts_init(&s->prompts);
 	LIST_INIT(&s->asks);
+	output_init(s);
 	snprintf(s->id, sizeof(s->id), "%s", id);
 	s->timer = alloc_checked(event_new(a->worker->base, -1, 0, on_timer, s));
 	LIST_INSERT_HEAD(&a->sessions, s, link);
@@ -174,42 +176,6 @@ static struct agent_session *session_new(
 }
 
 /* ---- what happens in a session ---- */
-
-/* Tells all clients, and those that come back later. */
-static void tell(struct agent_session *s, enum record_line line, struct str message)
-{
-	struct agent_client *client;
-
-	session_note(s, line, message);
-	LIST_FOREACH(client, &s->agents->clients, link)
-	if (client->session == s)
-		client_send(client, message);
-}
-
-void session_tell(struct agent_session *s, enum record_line line, const struct type *type,
-	const void *message)
-{
-	struct buf out = {0};
-
-	proto_encode(type, message, &out);
-	tell(s, line, buf_str(&out));
-	buf_free(&out);
-}
-
-void session_tell_error(
-	struct agent_session *s, enum record_line line, const char *format, ...)
-{
-	struct arena arena = {0};
-	struct agent_error error = {
-		.source = STR_LIT("bridge"), .type = STR_LIT("error")};
-	va_list args;
-
-	va_start(args, format);
-	error.error = arena_vprintf(&arena, format, args);
-	va_end(args);
-	session_tell(s, line, agent_error_type(), &error);
-	arena_free(&arena);
-}
 
 void session_join(struct agent_session *s, struct agent_client *client, bool resumed)
 {
@@ -245,6 +211,7 @@ void session_leave(struct agent_client *client)
 	if (!s)
 		return;
 	client->session = NULL;
+	client->owed = false;
 	log_info("client left", "session", "%s", s->id, "connection", "%s", client->id,
 		NULL);
 	session_happened(s, IDLE_CLIENT_DISCONNECTED);
@@ -291,74 +258,13 @@ void session_restore(struct agents *a, const char *id, struct folder folder,
 		s->folder.path, "events", "%zu", s->state.history.count, NULL);
 	if (s->state.running)
 		session_tell(s, RECORD_END, agent_process_exit_type(), &exit);
+	output_settle(s);
 	/* Its clients went with the worker. */
 	session_happened(s, IDLE_CLIENT_CONNECTED);
 	session_happened(s, IDLE_CLIENT_DISCONNECTED);
 }
 
 /* ---- the program ---- */
-
-/* A turn has ended, and with it one prompt or several. */
-static void turn_ended(struct agent_session *s)
-{
-	size_t prompts = prompts_turn_ended(&s->prompts);
-
-	do
-		session_happened(s, IDLE_RESULT);
-	while (prompts-- > 1);
-	if (s->ending || prompts_aborting(&s->prompts))
-		return;
-	/* After a signal it may end all the same. */
-	if (process_stage_of(s->process) < PROCESS_INTERRUPTED)
-		s->aborted = false;
-	process_go_on(s->process);
-}
-
-/* What the program says is handed on as it came. */
-static void hand_on(struct agent_session *s, yyjson_val *message, struct str line)
-{
-	yyjson_val *type = yyjson_obj_get(message, "type"),
-		   *uuid = yyjson_obj_get(message, "uuid");
-	bool result = yyjson_equals_str(type, "result");
-	struct buf out = {0};
-
-	if (yyjson_equals_str(type, "user") && yyjson_is_str(uuid))
-		prompts_read(&s->prompts,
-			(struct str){yyjson_get_str(uuid), yyjson_get_len(uuid)});
-	buf_add_str(&out, STR_LIT("{\"source\":\"cc\",\"event\":"));
-	buf_add_str(&out, line);
-	buf_add_char(&out, '}');
-	tell(s, result ? RECORD_RESULT : RECORD_MESSAGE, buf_str(&out));
-	buf_free(&out);
-	if (result)
-		turn_ended(s);
-	else
-		session_happened(s, IDLE_OUTPUT);
-}
-
-static void on_line(void *arg, struct str line)
-{
-	struct agent_session *s = arg;
-	yyjson_doc *doc;
-
-	if (!line.ptr) {
-		log_warn("a line of the agent was too long", "session", "%s", s->id,
-			"limit_bytes", "%u", PROCESS_LINE_MAX, NULL);
-		session_tell_error(s, RECORD_MESSAGE,
-			"A line of the agent was longer than %u MiB and is lost",
-			PROCESS_LINE_MAX / 1024 / 1024);
-		return;
-	}
-	doc = yyjson_read(line.ptr, line.len, 0);
-	if (!yyjson_is_obj(yyjson_doc_get_root(doc)))
-		log_info("a line of the agent is not JSON", "session", "%s", s->id,
-			"bytes", "%zu", line.len, NULL);
-	else if (asks_take(s, yyjson_doc_get_root(doc)))
-		session_happened(s, IDLE_OUTPUT);
-	else
-		hand_on(s, yyjson_doc_get_root(doc), line);
-	yyjson_doc_free(doc);
-}
 
 static void tell_end(
 	struct agent_session *s, const struct process_end *end, size_t kept_prompts)
@@ -394,6 +300,17 @@ static void tell_end(
 	session_tell(s, RECORD_END, agent_process_exit_type(), &message);
 }
 
+static void stopped_when_last(struct agents *a)
+{
+	struct agent_session *s;
+
+	if (!a->stopping || a->process_count > 0)
+		return;
+	LIST_FOREACH(s, &a->sessions, link)
+	output_settle(s);
+	worker_stopped(a->worker);
+}
+
 static void on_sweep_needed(struct agents *a)
 {
 	event_active(a->sweep, EV_TIMEOUT, 0);
@@ -424,8 +341,7 @@ static void on_end(void *arg, const struct process_end *end)
 		if (kept > 0)
 			session_send_kept(s);
 	}
-	if (a->stopping && a->process_count == 0)
-		worker_stopped(a->worker);
+	stopped_when_last(a);
 }
 
 /* The file with Paige's MCP server, or NULL: an agent without it is better than none. */
@@ -449,7 +365,7 @@ const char *session_start(struct agent_session *s)
 {
 	struct agents *a = s->agents;
 	const struct process_events events = {
-		.on_line = on_line, .on_end = on_end, .arg = s};
+		.on_line = output_line, .on_end = on_end, .arg = s};
 	/* What it keeps itself says more than what it was seen to do: it may have been
 	 * killed at any moment. */
 	const bool resume = s->state.known ||
@@ -459,7 +375,9 @@ const char *session_start(struct agent_session *s)
 	const struct command_session session = {
 		.id = s->id, .resume = resume, .mcp = give_tools(a, mcp)};
 
-	session_note(s, RECORD_START, (struct str){NULL, 0});
+	output_settle(s);
+	session_write(s, RECORD_START, (struct str){NULL, 0});
+	record_apply(&s->state, RECORD_START, (struct str){NULL, 0});
 	s->aborted = false;
 	s->process = process_new(a->worker->base,
 		command_for_session(a->command, &session, &arena), a->environment,
@@ -490,6 +408,7 @@ void session_close(struct agent_session *s)
 		.has_deliberate = true};
 	struct agent_client *client;
 
+	output_settle(s);
 	record_remove(&s->record, s->agents->records_fd, s->id);
 	end_session(s);
 	session_tell(s, RECORD_MESSAGE, agent_session_closed_type(), &closed);
@@ -506,6 +425,5 @@ void sessions_stop(struct agents *a)
 	LIST_FOREACH(s, &a->sessions, link)
 	if (s->process)
 		process_stop(s->process, PROCESS_TERMINATED);
-	if (a->process_count == 0)
-		worker_stopped(a->worker);
+	stopped_when_last(a);
 }

@@ -6,11 +6,13 @@
 //   children         leaves processes behind: one in its group, one in a session of its own, one that ignores TERM
 //   deaf             ignores INT and TERM from now on     crash MS  works so long, then ends with 3 and a word on stderr
 //   flood N          that many events at once       large BYTES  an event of that size
+//   numbers N        an event of that many numbers  many N BYTES that many events of that size
+//   leave BYTES      an event of that size, and ends with 0 at once
 //   where            answers its directory, arguments and the names in its environment
 //   tools            calls paige_get_session_state of the MCP server "paige", if it was given one, and answers what came
 //   recall           answers what it was told before in this session, and what it answered
 //   old              does not read control messages from now on: only a signal interrupts it
-//   ask TOOL         asks for permission to use it, and answers what it was told
+//   ask TOOL [BYTES] asks for permission to use it, with input of that size, and answers what it was told
 //   question         puts a question, likewise         withdraw TOOL  asks, and does not want to know any more
 //
 // It keeps each conversation where Claude Code does, and resumes only what is kept there for its directory.
@@ -122,7 +124,7 @@ const QUESTION = { questions: [{ question: 'Which?', header: 'Pick', options: [{
 const until = { work: (ms) => sleep(Number(ms)), silence: () => sleep(3600_000) };
 
 async function turn(text) {
-  const [word, operand] = text.split(' ');
+  const [word, operand, size] = text.split(' ');
   write({ type: 'system', subtype: 'init', session_id: id });
   if (word === 'crash') {
     if (operand) {
@@ -151,15 +153,24 @@ async function turn(text) {
     old = true;
     result('old');
   } else if (word === 'ask' || word === 'question' || word === 'withdraw') {
-    const { request_id, answer } = word === 'question' ? ask('AskUserQuestion', QUESTION) : ask(operand, { command: 'ls' });
+    const { request_id, answer } = word === 'question' ? ask('AskUserQuestion', QUESTION) : ask(operand, { command: size ? 'x'.repeat(Number(size)) : 'ls' });
     if (word === 'withdraw') write({ type: 'control_cancel_request', request_id });
-    result(word === 'withdraw' ? 'withdrawn' : JSON.stringify((await answer).response));
+    result(word === 'withdraw' ? 'withdrawn' : size ? String(JSON.stringify(await answer).length) : JSON.stringify((await answer).response));
   } else if (word === 'flood') {
     process.stdout.write(Array.from({ length: Number(operand) }, (_, n) => `${JSON.stringify({ type: 'stream_event', n })}\n`).join(''));
     result('flood');
   } else if (word === 'large') {
     write({ type: 'assistant', text: 'x'.repeat(Number(operand)) });
     result('large');
+  } else if (word === 'numbers') {
+    process.stdout.write(`{"type":"assistant","numbers":[${'1,'.repeat(Number(operand))}1]}\n`);
+    result('numbers');
+  } else if (word === 'leave') {
+    process.stdout.write(`${JSON.stringify({ type: 'assistant', text: 'x'.repeat(Number(operand)) })}\n`, () => process.exit(0));
+    await sleep(3600_000);
+  } else if (word === 'many') {
+    for (let n = 0; n < Number(operand); n += 1) write({ type: 'assistant', n, text: 'x'.repeat(Number(size)) });
+    result('many');
   } else if (word === 'where') {
     result(JSON.stringify({ cwd: process.cwd(), args, names: Object.keys(process.env) }));
   } else if (word === 'tools') {

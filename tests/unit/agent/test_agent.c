@@ -478,14 +478,33 @@ END_TEST
 
 /* ---- lines ---- */
 
-static void note_line(void *arg, struct str line)
+static void note_line(void *arg, struct buf *line)
 {
 	struct buf *out = arg;
 
-	if (line.ptr)
-		buf_printf(out, "[%.*s]", STR_ARG(line));
+	if (line)
+		buf_printf(out, "[%.*s]", (int)line->len, line->data ? line->data : "");
 	else
 		buf_add_str(out, STR_LIT("!"));
+}
+
+struct pausing {
+	struct line_reader reader;
+	struct buf out;
+};
+
+/* Takes the memory of the line and no further line. */
+static void note_and_pause(void *arg, struct buf *line)
+{
+	struct pausing *p = arg;
+
+	note_line(&p->out, line);
+	if (line) {
+		buf_free(line);
+		*line = (struct buf){0};
+	}
+	ck_assert(!p->reader.paused);
+	p->reader.paused = true;
 }
 
 static const struct line_case {
@@ -523,6 +542,29 @@ START_TEST(cuts_lines)
 		line_reader_fini(&r);
 		buf_free(&out);
 	}
+}
+END_TEST
+
+/* Whoever pauses at each line gets one at a time, the same ones, and nothing is lost. */
+START_TEST(pauses_at_each_line)
+{
+	const struct line_case *c = &line_cases[_i];
+	struct pausing p = {.reader.max = 8};
+	size_t given = 0;
+
+	line_reader_feed(&p.reader, str_of(c->bytes), note_and_pause, &p);
+	while (p.reader.paused) {
+		size_t before = p.out.len;
+
+		ck_assert_uint_le(++given, strlen(c->bytes));
+		line_reader_resume(&p.reader, note_and_pause, &p);
+		ck_assert(p.out.len > before || !p.reader.paused);
+	}
+	line_reader_end(&p.reader, note_and_pause, &p);
+	ck_assert_msg(str_is(buf_str(&p.out), c->lines) || (p.out.len == 0 && !*c->lines),
+		"%s: %.*s", c->bytes, STR_ARG(buf_str(&p.out)));
+	line_reader_fini(&p.reader);
+	buf_free(&p.out);
 }
 END_TEST
 
@@ -686,6 +728,7 @@ int main(void)
 	tcase_add_test(tests, forgets_the_oldest_beyond_the_count);
 	tcase_add_test(tests, forgets_the_oldest_beyond_the_bytes);
 	tcase_add_loop_test(tests, cuts_lines, 0, COUNT(line_cases));
+	tcase_add_loop_test(tests, pauses_at_each_line, 0, COUNT(line_cases));
 	tcase_add_loop_test(tests, drives_the_idle_machine, 0, COUNT(turn_cases));
 	tcase_add_test(tests, foresees_the_next_check);
 	tcase_add_test(tests, ends_at_the_latest_when_it_said);

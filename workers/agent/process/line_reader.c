@@ -6,7 +6,7 @@
 
 static void give(struct line_reader *r, line_fn *fn, void *arg)
 {
-	fn(arg, r->held.len ? buf_str(&r->held) : STR_LIT(""));
+	fn(arg, &r->held);
 	buf_empty(&r->held, KEPT_BYTES);
 }
 
@@ -20,12 +20,12 @@ static void take(struct line_reader *r, struct str piece, line_fn *fn, void *arg
 	}
 	r->skipping = true;
 	buf_free(&r->held);
-	fn(arg, (struct str){NULL, 0});
+	fn(arg, NULL);
 }
 
 void line_reader_feed(struct line_reader *r, struct str bytes, line_fn *fn, void *arg)
 {
-	while (bytes.len > 0) {
+	while (bytes.len > 0 && !r->paused) {
 		const char *newline = memchr(bytes.ptr, '\n', bytes.len);
 		size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
 
@@ -38,6 +38,18 @@ void line_reader_feed(struct line_reader *r, struct str bytes, line_fn *fn, void
 		}
 		bytes = (struct str){bytes.ptr + n, bytes.len - n};
 	}
+	buf_add_str(&r->rest, bytes);
+}
+
+void line_reader_resume(struct line_reader *r, line_fn *fn, void *arg)
+{
+	struct buf rest = r->rest;
+
+	r->paused = false;
+	r->rest = (struct buf){0};
+	if (rest.len > 0)
+		line_reader_feed(r, buf_str(&rest), fn, arg);
+	buf_free(&rest);
 }
 
 void line_reader_end(struct line_reader *r, line_fn *fn, void *arg)
@@ -50,4 +62,5 @@ void line_reader_end(struct line_reader *r, line_fn *fn, void *arg)
 void line_reader_fini(struct line_reader *r)
 {
 	buf_free(&r->held);
+	buf_free(&r->rest);
 }

@@ -3,7 +3,6 @@
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
-#include "workers/agent/process/line_reader.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <fcntl.h>
@@ -38,6 +37,9 @@ struct process {
 	size_t error_count;
 	struct mono started;
 	enum process_stage stage;
+	bool over; /* the reaper has ended: what is left is read, then `end` is told */
+	struct process_end end;
+	int last_reads[STREAM_COUNT]; /* since it was over */
 };
 
 /* ---- streams ---- */
@@ -60,13 +62,15 @@ static void close_input(struct process *p)
 	close_stream(p, STREAM_IN);
 }
 
-static void on_error_line(void *arg, struct str line)
+static void on_error_line(void *arg, struct buf *whole)
 {
 	struct process *p = arg;
 	size_t i = p->error_count % PROCESS_ERROR_LINES;
+	struct str line;
 
-	if (!line.ptr || line.len == 0)
+	if (!whole || whole->len == 0)
 		return;
+	line = buf_str(whole);
 	if (line.len > PROCESS_ERROR_LINE_MAX)
 		line.len = PROCESS_ERROR_LINE_MAX;
 	log_info("agent wrote to stderr", "reaper", "%d", (int)p->reaper, "text", "%.*s",
@@ -76,7 +80,7 @@ static void on_error_line(void *arg, struct str line)
 	p->error_count++;
 }
 
-static void on_output_line(void *arg, struct str line)
+static void on_output_line(void *arg, struct buf *line)
 {
 	struct process *p = arg;
 
@@ -170,6 +174,8 @@ void process_stop(struct process *p, enum process_stage first)
 	if (first <= p->stage)
 		return;
 	p->stage = first;
+	if (p->over)
+		return;
 	log_info("ending the agent", "reaper", "%d", (int)p->reaper, "signal", "%s",
 		signals[first], NULL);
 	switch (first) {
@@ -263,33 +269,72 @@ static void process_free(struct process *p)
 	free(p);
 }
 
+/* Nobody writes any more, unless the reaper was killed: soon all is read. */
+static void read_last(struct process *p, int stream, const struct line_reader *reader)
+{
+	while (p->last_reads[stream]++ < LAST_READS && p->fds[stream] >= 0 &&
+		!reader->paused)
+		if (!take(p, stream))
+			break;
+}
+
+/* Reads what is left and tells the end; when lines are not taken, process_resume goes on. */
+static void finish(struct process *p)
+{
+	struct buf errors = {0};
+
+	read_last(p, STREAM_OUT, &p->out);
+	if (!p->out.paused)
+		line_reader_end(&p->out, on_output_line, p);
+	if (p->out.paused)
+		return;
+	read_last(p, STREAM_ERR, &p->err);
+	line_reader_end(&p->err, on_error_line, p);
+	p->end.errors = last_errors(p, &errors);
+	p->events.on_end(p->events.arg, &p->end);
+	buf_free(&errors);
+	process_free(p);
+}
+
 static void on_reaper_ended(evutil_socket_t fd, short what, void *arg)
 {
 	struct process *p = arg;
-	struct process_end end = {.report = {.code = -1, .signal = SIGKILL}};
 	struct reaper_report report;
-	struct buf errors = {0};
 
 	(void)fd;
 	(void)what;
 	(void)waitpid(p->reaper, NULL, 0); /* its pidfd says that it has ended */
+	p->end.report = (struct reaper_report){.code = -1, .signal = SIGKILL};
 	if (recv(p->control_fd, &report, sizeof(report), MSG_DONTWAIT) == sizeof(report))
-		end.report = report;
+		p->end.report = report;
 	else
 		log_warn("the reaper of an agent was killed", "reaper", "%d",
 			(int)p->reaper, NULL);
-	/* Nobody writes any more, unless the reaper was killed: soon all is read. */
-	for (int stream = STREAM_OUT; stream <= STREAM_ERR; stream++)
-		for (int i = 0; i < LAST_READS && p->fds[stream] >= 0; i++)
-			if (!take(p, stream))
-				break;
-	line_reader_end(&p->out, on_output_line, p);
-	line_reader_end(&p->err, on_error_line, p);
-	end.uptime_ms = mono_diff_ms(clock_mono(), p->started);
-	end.errors = last_errors(p, &errors);
-	p->events.on_end(p->events.arg, &end);
-	buf_free(&errors);
-	process_free(p);
+	p->end.uptime_ms = mono_diff_ms(clock_mono(), p->started);
+	p->over = true;
+	event_del(p->timer);
+	if (!p->out.paused)
+		finish(p);
+}
+
+void process_pause(struct process *p)
+{
+	p->out.paused = true;
+	if (p->readable[STREAM_OUT])
+		event_del(p->readable[STREAM_OUT]);
+}
+
+void process_resume(struct process *p)
+{
+	if (!p->out.paused)
+		return;
+	line_reader_resume(&p->out, on_output_line, p);
+	if (p->out.paused)
+		return;
+	if (p->over)
+		finish(p);
+	else if (p->readable[STREAM_OUT])
+		event_add(p->readable[STREAM_OUT], NULL);
 }
 
 /* ---- the beginning ---- */

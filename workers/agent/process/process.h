@@ -11,6 +11,7 @@
 #include "common/base/arena.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "workers/agent/process/line_reader.h"
 #include "workers/agent/process/reaper.h"
 #include <event2/event.h>
 #include <stdbool.h>
@@ -36,8 +37,8 @@ struct process_end {
 };
 
 struct process_events {
-	/* A line of stdout; absent: one that was too long. */
-	void (*on_line)(void *arg, struct str line);
+	/* A line of stdout (line_reader.h); NULL: one that was too long. */
+	line_fn *on_line;
 	/* It has ended, with all it had started. Frees the process afterwards. */
 	void (*on_end)(void *arg, const struct process_end *end);
 	void *arg;
@@ -52,6 +53,11 @@ struct process *process_new(struct event_base *base, char *const *argv,
 /* Writes a line. 0; -ENOBUFS: too much waits already; -EPIPE: it has closed its input.
  */
 int process_write(struct process *p, struct str line) __attribute__((warn_unused_result));
+
+/* No line comes before process_resume, nor on_end when it ends meanwhile; it is not read from. */
+void process_pause(struct process *p);
+/* Not from on_line. Lines and the end may come during the call: the process may be freed then. */
+void process_resume(struct process *p);
 
 /* Ends it: INT, TERM and KILL, one after the other until it has ended. It never goes back
  * to an earlier stage. PROCESS_ASKED: the caller has asked it by a message to

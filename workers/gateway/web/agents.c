@@ -1,6 +1,5 @@
 /* agents.c - see agents.h. */
 #include "workers/gateway/web/agents.h"
-#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
 #include "proto/codec/messages.h"
@@ -81,25 +80,11 @@ static void on_event(void *arg, const struct bus_event *event)
 	struct gateway *g = arg;
 	struct ws_client *client = client_of(
 		g->agents, (struct str){event->topic.ptr + n, event->topic.len - n});
-	/* Numbers go on as they were written. */
-	yyjson_doc *doc = client ? yyjson_read(event->body.ptr, event->body.len,
-					   YYJSON_READ_NUMBER_AS_RAW)
-				 : NULL;
-	yyjson_val *message;
-	size_t i, count;
+	struct str rest = event->body, message;
 
-	yyjson_arr_foreach(yyjson_doc_get_root(doc), i, count, message)
-	{
-		size_t len = 0;
-		char *text;
-
-		if (!ws_client_takes(client))
-			break;
-		text = alloc_checked(yyjson_val_write(message, 0, &len));
-		ws_client_send_text(client, (struct str){text, len});
-		free(text);
-	}
-	yyjson_doc_free(doc);
+	/* They go on as they were written. */
+	while (client && str_take_line(&rest, &message) && ws_client_takes(client))
+		ws_client_send_text(client, message);
 }
 
 static void on_gap(void *arg, enum worker_id from, uint64_t missed)

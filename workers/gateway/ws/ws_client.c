@@ -57,6 +57,8 @@ static void put_piece(
 		.data_length = piece.len,
 	};
 
+	if (client->longest < total)
+		client->longest = total;
 	/* Cannot fail: the callback takes everything and the lengths are right. */
 	(void)wslay_frame_send(client->writer, &frame);
 }
@@ -67,16 +69,21 @@ static void put_control(struct ws_client *client, uint8_t opcode, struct str dat
 	ws_server_want_flush(client->server, client);
 }
 
+static bool has_room(const struct ws_client *client)
+{
+	return evbuffer_get_length(client->out) < WS_MAX_QUEUED_BYTES + client->longest;
+}
+
 bool ws_client_takes(struct ws_client *client)
 {
 	if (client->gone || client->state != WS_CLIENT_OPEN)
 		return false;
-	if (evbuffer_get_length(client->out) < WS_MAX_QUEUED_BYTES)
+	if (has_room(client))
 		return true;
 	ws_client_flush(client);
 	if (client->gone)
 		return false;
-	if (evbuffer_get_length(client->out) < WS_MAX_QUEUED_BYTES)
+	if (has_room(client))
 		return true;
 	client->server->metrics->ws_slow++;
 	log_warn("window does not read: closing it", "connection", "%s", client->id,
@@ -138,6 +145,7 @@ void ws_client_flush(struct ws_client *client)
 			ws_client_end(client);
 		return;
 	}
+	client->longest = 0;
 	if (client->state != WS_CLIENT_CLOSING)
 		return;
 	if (client->close_received)

@@ -3,8 +3,8 @@
  *
  * Called by ws_upgrade.c (a window connected), ws_server.c (broadcasts) and whoever
  * answers a window. Knows envelopes, not messages: what comes in goes to `on_message` of
- * the server. A window that does not read is closed with 1013 once 8 MiB wait for it, and
- * nobody else is affected.
+ * the server. A window that does not read is closed with 1013 once 8 MiB wait for it behind
+ * the longest message that does, and nobody else is affected.
  */
 #ifndef PAIGE_GATEWAY_WS_WS_CLIENT_H
 #define PAIGE_GATEWAY_WS_WS_CLIENT_H
@@ -21,7 +21,8 @@
 #include <event2/http.h>
 #include <sys/queue.h>
 
-/* A message may be added while less than this is queued; then the window is too slow. */
+/* A message may be added while less than this is queued behind the longest of those that are;
+ * then the window is too slow. A message alone never makes it that. */
 #define WS_MAX_QUEUED_BYTES (8u * 1024 * 1024)
 /* How long a closing handshake, or the flushing of the queue before it, may take. */
 #define WS_CLOSE_DEADLINE_MS 10000
@@ -59,6 +60,7 @@ struct ws_client {
 	struct event *write_event;
 	struct event *timer;
 	struct evbuffer *out;
+	size_t longest; /* message since `out` was empty */
 	wslay_frame_context_ptr writer;
 	struct payload *writing_payload; /* while its frame is put together */
 	struct ws_reader reader;
