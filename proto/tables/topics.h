@@ -12,6 +12,11 @@ enum topic {
 	TOPIC_COUNT
 };
 
+/* First byte of an event agent/ that is a piece of a long message, and of its last piece; a
+ * message begins with a brace. */
+#define TOPIC_AGENT_PIECE '+'
+#define TOPIC_AGENT_LAST_PIECE '='
+
 struct topic_info {
 	const char *prefix; /* the topic itself, or its beginning where it ends in "/" */
 	enum worker_id publisher;

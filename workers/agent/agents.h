@@ -25,6 +25,8 @@
 #define AGENTS_MAX_CLIENTS 512
 /* Messages to a client are published when this much is queued, or at the end of the turn. */
 #define CLIENT_OUTGOING_BYTES (256u * 1024)
+/* A longer message is published in such pieces, one in a turn of the loop. */
+#define CLIENT_PIECE_BYTES (256u * 1024)
 /* A program that ends by itself within this time failed to start. */
 #define AGENTS_EARLY_MS 2000
 
@@ -69,7 +71,8 @@ struct agent_client {
 	struct agents *agents;
 	char id[UUID_SIZE];	       /* connectionId */
 	struct agent_session *session; /* NULL: in the lobby */
-	bool owed;	     /* the newest message of the session, which is long */
+	bool owed; /* the newest message of the session, which is long; what is queued waits */
+	size_t owed_at;	     /* what it has of it */
 	struct buf outgoing; /* messages to publish, one a line */
 };
 
@@ -103,8 +106,10 @@ struct agent_client *client_new(struct agents *a, struct str id);
 void client_free(struct agent_client *client);
 /* Queues one message, JSON text. */
 void client_send(struct agent_client *client, struct str message);
-/* Publishes a long one without copying it first, behind those that are queued. */
-void client_send_alone(struct agent_client *client, struct str message);
+/* The client is owed a long message behind those that are queued. */
+void client_owe(struct agent_client *client);
+/* Publishes the next piece of it. */
+void client_send_piece(struct agent_client *client, struct str message);
 /* Encodes a message of proto/catalogue/agent.def. */
 void client_say(
 	struct agent_client *client, const struct type *type, const void *message);
@@ -149,6 +154,10 @@ void session_tell(struct agent_session *session, enum record_line line,
 	const struct type *type, const void *message);
 void session_tell_error(struct agent_session *session, enum record_line line,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Sends the newest message to a client that joins, at once or in pieces. */
+void output_send_newest(struct agent_session *session, struct agent_client *client);
+/* A client leaves: a message of which it has the beginning is sent whole. */
+void output_leave(struct agent_client *client);
 /* Waits until all that was said is recorded and sent: before the record is moved, removed or
  * written to by others. */
 void output_settle(struct agent_session *session);

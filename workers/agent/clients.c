@@ -1,6 +1,7 @@
 /* clients.c - the clients of /agent and what they are told; see agents.h. */
 #include "common/base/alloc.h"
 #include "proto/codec/messages.h"
+#include "proto/tables/topics.h"
 #include "workers/agent/agents.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ struct agent_client *client_new(struct agents *a, struct str id)
 
 void client_free(struct agent_client *client)
 {
+	client->owed = false; /* it is gone */
 	session_leave(client);
 	LIST_REMOVE(client, link);
 	client->agents->client_count--;
@@ -49,7 +51,7 @@ static void publish_text(const struct agent_client *client, struct str text)
 
 static void publish(struct agent_client *client)
 {
-	if (client->outgoing.len == 0)
+	if (client->outgoing.len == 0 || client->owed)
 		return;
 	publish_text(client, buf_str(&client->outgoing));
 	buf_empty(&client->outgoing, CLIENT_OUTGOING_BYTES * 2);
@@ -73,10 +75,30 @@ void client_send(struct agent_client *client, struct str message)
 	event_active(client->agents->flush, EV_TIMEOUT, 0);
 }
 
-void client_send_alone(struct agent_client *client, struct str message)
+void client_owe(struct agent_client *client)
 {
 	publish(client);
-	publish_text(client, message);
+	client->owed = true;
+	client->owed_at = 0;
+}
+
+void client_send_piece(struct agent_client *client, struct str message)
+{
+	struct str rest = {message.ptr + client->owed_at, message.len - client->owed_at};
+	const bool last = rest.len <= CLIENT_PIECE_BYTES;
+	struct buf body = {0};
+
+	if (!last)
+		rest.len = CLIENT_PIECE_BYTES;
+	buf_reserve(&body, rest.len + 1);
+	buf_add_char(&body, last ? TOPIC_AGENT_LAST_PIECE : TOPIC_AGENT_PIECE);
+	buf_add_str(&body, rest);
+	publish_text(client, buf_str(&body));
+	buf_free(&body);
+	client->owed_at += rest.len;
+	client->owed = !last;
+	if (last)
+		publish(client);
 }
 
 void client_say(struct agent_client *client, const struct type *type, const void *message)

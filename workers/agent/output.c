@@ -4,8 +4,8 @@
  *
  * Short messages are dealt with at once. A long one, and one with which the record is written
  * anew, goes to a thread beside the loop, where a line is read and everything is recorded.
- * Until that is done and every client has been sent a long message, one client in each turn of
- * the loop, the program is not read from, and what we say ourselves waits.
+ * Until that is done and every client has been sent a long message, a piece in each turn of the
+ * loop, the program is not read from, and what we say ourselves waits.
  */
 #include "common/base/alloc.h"
 #include "common/base/log.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 /* Longer messages are not dealt with at once. */
-#define AT_ONCE_BYTES BUS_READ_AT_ONCE_BYTES
+#define AT_ONCE_BYTES CLIENT_PIECE_BYTES
 /* What we say ourselves may wait up to this; then the loop waits for the thread. */
 #define WAITING_MAX_BYTES (1024u * 1024)
 
@@ -135,37 +135,67 @@ static void count(const struct said *said)
 		(double)(said->of_program ? said->text_bytes : said->message.len));
 }
 
+static struct str newest(const struct agent_session *s)
+{
+	const struct history *h = &s->state.history;
+
+	return history_at(h, h->count - 1);
+}
+
+static void owe(struct agent_session *s, struct agent_client *client)
+{
+	client_owe(client);
+	s->output.sending = true;
+}
+
+/* All that clients are owed of the newest message, or a piece of it. */
+static void send_owed(struct agent_session *s, bool all)
+{
+	struct agent_client *client;
+
+	LIST_FOREACH(client, &s->agents->clients, link)
+	while (client->session == s && client->owed) {
+		client_send_piece(client, newest(s));
+		if (!all)
+			return;
+	}
+	s->output.sending = false;
+}
+
+void output_send_newest(struct agent_session *s, struct agent_client *client)
+{
+	if (newest(s).len <= AT_ONCE_BYTES) {
+		client_send(client, newest(s));
+		return;
+	}
+	owe(s, client);
+	if (s->process)
+		process_pause(s->process);
+	event_add_ms(s->output.step, 0);
+}
+
+void output_leave(struct agent_client *client)
+{
+	while (client->owed && client->owed_at > 0)
+		client_send_piece(client, newest(client->session));
+	client->owed = false;
+}
+
 /* It is recorded: clients may hear of it. */
 static void show(struct said *said)
 {
 	struct agent_session *s = said->session;
 	struct agent_client *client;
 
-	s->output.sending = said->message.len > AT_ONCE_BYTES;
+	send_owed(s, true);
 	LIST_FOREACH(client, &s->agents->clients, link)
 	if (client->session != s)
 		continue;
-	else if (s->output.sending)
-		client->owed = true;
+	else if (said->message.len > AT_ONCE_BYTES)
+		owe(s, client);
 	else
 		client_send(client, buf_str(&said->message));
 	record_apply_taking(&s->state, said->line, &said->message);
-}
-
-/* To all that are owed the newest message, or to one of them. */
-static void send_owed(struct agent_session *s, bool all)
-{
-	const struct history *h = &s->state.history;
-	struct agent_client *client;
-
-	LIST_FOREACH(client, &s->agents->clients, link)
-	if (client->session == s && client->owed) {
-		client->owed = false;
-		client_send_alone(client, history_at(h, h->count - 1));
-		if (!all)
-			return;
-	}
-	s->output.sending = false;
 }
 
 static void done(struct job *job)

@@ -195,8 +195,9 @@ void session_join(struct agent_session *s, struct agent_client *client, bool res
 	client_say(client, agent_connected_type(), &connected);
 	if (s->state.history.count > 0) {
 		client_say(client, agent_history_start_type(), &start);
-		for (size_t i = 0; i < s->state.history.count; i++)
+		for (size_t i = 0; i + 1 < s->state.history.count; i++)
 			client_send(client, history_at(&s->state.history, i));
+		output_send_newest(s, client);
 		client_say_notice(client, "historyEnd");
 	}
 	log_info("client joined", "session", "%s", s->id, "connection", "%s", client->id,
@@ -210,8 +211,8 @@ void session_leave(struct agent_client *client)
 
 	if (!s)
 		return;
+	output_leave(client);
 	client->session = NULL;
-	client->owed = false;
 	log_info("client left", "session", "%s", s->id, "connection", "%s", client->id,
 		NULL);
 	session_happened(s, IDLE_CLIENT_DISCONNECTED);

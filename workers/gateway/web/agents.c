@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/bus/bus.h"
 #include "proto/codec/messages.h"
+#include "proto/tables/topics.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http.h"
 #include "workers/gateway/ws/ws_server.h"
@@ -81,7 +82,15 @@ static void on_event(void *arg, const struct bus_event *event)
 	struct ws_client *client = client_of(
 		g->agents, (struct str){event->topic.ptr + n, event->topic.len - n});
 	struct str rest = event->body, message;
+	const char mark = rest.len > 0 ? rest.ptr[0] : '\0';
 
+	if (client && (mark == TOPIC_AGENT_PIECE || mark == TOPIC_AGENT_LAST_PIECE)) {
+		if (client->in_pieces > 0 || ws_client_takes(client))
+			ws_client_send_piece(client,
+				(struct str){rest.ptr + 1, rest.len - 1},
+				mark == TOPIC_AGENT_LAST_PIECE);
+		return;
+	}
 	/* They go on as they were written. */
 	while (client && str_take_line(&rest, &message) && ws_client_takes(client))
 		ws_client_send_text(client, message);

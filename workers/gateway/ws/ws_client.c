@@ -122,6 +122,29 @@ void ws_client_send_text(struct ws_client *client, struct str text)
 	ws_server_want_flush(client->server, client);
 }
 
+void ws_client_send_piece(struct ws_client *client, struct str piece, bool last)
+{
+	struct wslay_frame_iocb frame = {
+		.fin = last,
+		.opcode = client->in_pieces ? WSLAY_CONTINUATION_FRAME : WSLAY_TEXT_FRAME,
+		.payload_length = piece.len,
+		.data = (const uint8_t *)piece.ptr,
+		.data_length = piece.len,
+	};
+
+	if (client->gone || client->state != WS_CLIENT_OPEN)
+		return;
+	client->in_pieces += piece.len;
+	if (client->longest < client->in_pieces)
+		client->longest = client->in_pieces;
+	(void)wslay_frame_send(client->writer, &frame);
+	if (last) {
+		client->in_pieces = 0;
+		client->server->metrics->ws_sent++;
+	}
+	ws_server_want_flush(client->server, client);
+}
+
 /* ---- the socket ---- */
 
 void ws_client_flush(struct ws_client *client)

@@ -60,7 +60,8 @@ struct ws_client {
 	struct event *write_event;
 	struct event *timer;
 	struct evbuffer *out;
-	size_t longest; /* message since `out` was empty */
+	size_t longest;	  /* message since `out` was empty */
+	size_t in_pieces; /* bytes of the message of which the end is still to come */
 	wslay_frame_context_ptr writer;
 	struct payload *writing_payload; /* while its frame is put together */
 	struct ws_reader reader;
@@ -93,6 +94,10 @@ void ws_client_send(struct ws_client *client, const struct ws_envelope *envelope
 
 /* The same for a message that is the whole text, without an envelope. */
 void ws_client_send_text(struct ws_client *client, struct str text);
+
+/* A piece of such a message; ws_client_takes says yes before the first, and nothing but control frames
+ * comes in between. */
+void ws_client_send_piece(struct ws_client *client, struct str piece, bool last);
 
 /* Starts the closing handshake; what is queued is sent before. Nothing when it has begun.
  */
