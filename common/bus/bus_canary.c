@@ -6,7 +6,8 @@
  * never heard. Every few seconds a plain socket connects to each of our listeners, says
  * the eight bytes of greeting that a peer would say, and leaves once nng has told of a
  * new connection, which is safe. Two misses in a row: close the listener and listen
- * again; established connections are not disturbed.
+ * again. nng closes the connections of a listener with it: they come again, and calls
+ * under way are sent again as when their owner dies (bus_retry.h).
  */
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"

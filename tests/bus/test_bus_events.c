@@ -219,8 +219,8 @@ START_TEST(heard_without_those_that_stay_away)
 	while (!heard && mono_diff_ms(clock_mono(), begun) < 10000)
 		rig_turn(&rig, 20);
 	ck_assert_int_eq(heard, 1);
-	/* Not at once, however slow the machine is. */
-	ck_assert_int_ge(mono_diff_ms(clock_mono(), begun), 400);
+	/* Not at once, however slow the machine is. (The clock of timers is coarse.) */
+	ck_assert_int_ge(mono_diff_ms(clock_mono(), begun), 390);
 }
 END_TEST
 
@@ -315,24 +315,22 @@ START_TEST(a_deaf_publisher_heals)
 }
 END_TEST
 
-/* A connection that the deaf listener once accepted goes on. */
-START_TEST(relistening_disturbs_nobody)
+/* The connections of the deaf listener end with it; what was under way is sent again. */
+START_TEST(relistening_loses_no_call)
 {
-	struct bus_stats stats;
-
 	store = rig_peer(&rig, "store", NULL);
 	rig_start(&rig);
 	rig_call(&rig, TO_STORE, 0, "{}");
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	deafen("store/rep");
-	for (int i = 0; i < 90; i++) {
+	for (int i = 0; i < 900; i++) {
 		rig_call(&rig, TO_STORE, 0, "{}");
-		rig_turn(&rig, 100);
+		rig_turn(&rig, 10);
 	}
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
+	for (unsigned i = 0; i < rig.count; i++)
+		ck_assert_int_eq(rig.calls[i].status, BUS_OK);
 	ck_assert(listens("store/rep"));
-	bus_get_stats(rig.bus, &stats);
-	ck_assert_uint_eq(stats.resets, 0);
 }
 END_TEST
 
@@ -379,7 +377,7 @@ int main(void)
 		a_deaf_publisher_heals,
 	};
 	/* The others beside them cost a connection now and then, and time, which is measured. */
-	const TTest *const alone[] = {a_dead_dialer_heals, relistening_disturbs_nobody};
+	const TTest *const alone[] = {a_dead_dialer_heals, relistening_loses_no_call};
 	const struct beside how = {"bus_events", set_up, tear_down, 60};
 
 	int code = beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));

@@ -54,8 +54,8 @@ enum bus_listener_kind { BUS_LISTEN_REP, BUS_LISTEN_PUB };
 int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
 	const char *path, struct loop_post *post, void (*changed)(struct loop_task *task))
 	__attribute__((warn_unused_result));
-/* Closes the listener and listens again on the same socket; connections are not
- * disturbed. */
+/* Closes the listener, with the connections it has accepted, and listens again on the
+ * same socket. */
 int bus_listener_relisten(struct bus_listener *l) __attribute__((warn_unused_result));
 /* Takes the message. Never blocks; a slow subscriber loses its oldest messages. */
 void bus_listener_publish(struct bus_listener *l, struct nng_msg *message);

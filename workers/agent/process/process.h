@@ -21,10 +21,10 @@
 /* Bytes queued for an agent that does not read. */
 #define PROCESS_INPUT_MAX (16u * 1024 * 1024)
 /* From a message to INT, from INT to TERM, and from TERM to KILL. All that INT leads to
- * is over within 5 s. */
+ * is over within 5 s, also on a machine that is at work. */
 #define PROCESS_ASK_MS 2000
-#define PROCESS_INTERRUPT_MS 2000
-#define PROCESS_TERMINATE_MS 2500
+#define PROCESS_INTERRUPT_MS 1500
+#define PROCESS_TERMINATE_MS 2000
 #define PROCESS_ERROR_LINES 20
 #define PROCESS_ERROR_LINE_MAX 500
 
