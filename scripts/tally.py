@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """tally.py TESTLOG.JSON - counts the tests of one run of `meson test`, for scripts/test.
 
-Prints "PASSED FAILED SKIPPED", and then one a line "FAILED NAME" for each program that failed and "SKIPPED NAME: REASON" for what was
-skipped. A program that says how many checks it made (Check and node do) counts as that many, any other one as one.
+Prints "PASSED FAILED SKIPPED", and then one a line "FAILED NAME: REASON" for what failed and "SKIPPED NAME: REASON" for what was skipped. A program that says how many checks it made (Check and node do) counts as that many, any other one as one.
 """
 import json
 import re
@@ -10,6 +9,9 @@ import sys
 
 CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", re.M)
 NODE = re.compile(r"^\S+ pass (\d+)$.*?^\S+ fail (\d+)$.*?^\S+ skipped (\d+)$", re.M | re.S)
+CHECK_FAILED = re.compile(r"^([^:\s]+\.c:\d+):[FE]:(.*)$", re.M)
+NODE_FAILED = re.compile(r"^\u2716 (?!failing tests:)(.*?)(?: \([\d.]+ms\))?\n\s*(.*)$", re.M)
+REASON_LENGTH = 300
 SKIPPED = re.compile(r"^\s*\ufe63 (.*?)(?: \([\d.]+ms\))?(?: # (.*))?$", re.M)
 
 
@@ -19,6 +21,15 @@ def reasons(test):
     if test["result"] == "SKIP":
         return [(said or "no reason given").split("\n")[-1]]
     return [f"{name}: {why or 'no reason given'}" for name, why in dict(SKIPPED.findall(said)).items()]
+
+
+def failures(test):
+    """What failed in one program, and with which words."""
+    said = test.get("stdout", "")
+    told = [f"{where}: {what}" for where, what in CHECK_FAILED.findall(said)]
+    if "failing tests:" in said:
+        told += [f"{name}: {why}" for name, why in NODE_FAILED.findall(said.split("failing tests:")[-1])]
+    return [reason[:REASON_LENGTH] for reason in told] or [f"{test['result'].lower()} after {test['duration']:.0f} s"]
 
 
 def counts(test):
@@ -43,8 +54,8 @@ def main(path):
     rows = [(test, counts(test)) for test in tests]
     print(*(sum(row[i] for _, row in rows) for i in range(3)))
     for test, (_, failed, _) in rows:
-        if failed:
-            print("FAILED", test["name"])
+        for reason in failures(test) if failed else []:
+            print(f"FAILED {test['name']}: {reason}")
         for reason in reasons(test):
             print(f"SKIPPED {test['name']}: {reason}")
 
