@@ -17,17 +17,21 @@ static void print_conditions(const struct ctl_status *s)
 
 	for (size_t i = 0; i < s->workers.count; i++) {
 		const struct ctl_worker *w = &s->workers.items[i];
+		const bool fine = str_is(w->condition, "fine");
+		const char *separator = fine ? "" : "; ";
 
-		if (str_is(w->condition, "fine") && w->restarts.window_60s == 0)
+		if (fine && w->restarts.window_60s == 0)
 			continue;
 		printf("%s%-13.*s ", any ? "" : "\n", STR_ARG(w->name));
-		if (w->reason.len)
-			terminal_print(COLOUR_YELLOW, "%.*s: %.*s; ",
-				STR_ARG(w->condition), STR_ARG(w->reason));
-		if (!str_is(w->condition, "fine") && w->confinement.len)
-			printf("confined with %.*s; ", STR_ARG(w->confinement));
-		printf("%" PRId64 " restart%s in the last minute", w->restarts.window_60s,
-			w->restarts.window_60s == 1 ? "" : "s");
+		if (!fine)
+			terminal_print(COLOUR_YELLOW, "%.*s%s%.*s", STR_ARG(w->condition),
+				w->reason.len ? ": " : "", STR_ARG(w->reason));
+		if (!fine && w->confinement.len)
+			printf("; confined with %.*s", STR_ARG(w->confinement));
+		if (w->restarts.window_60s > 0)
+			printf("%s%" PRId64 " restart%s in the last minute", separator,
+				w->restarts.window_60s,
+				w->restarts.window_60s == 1 ? "" : "s");
 		putchar('\n');
 		any = true;
 	}

@@ -83,8 +83,12 @@ scenario('every answer stays below the limit, whatever the project holds', async
   for (let n = 0; n < 60; n += 1) editor.send('editor:tab_switch', { fromPath: names[0], toPath: names[1] });
   await edited(mcp, ['README.md', names[1]]);
   const size = async (name, args) => {
-    const { isError, text } = await mcp.once(name, args);
-    assert.equal(isError, false, text);
+    // On a machine that is busy with other things it may say that it was too slow, and to call again.
+    const { text } = await until(name, async () => {
+      const said = await mcp.once(name, args);
+      assert.ok(!said.isError || /Call again/.test(said.text), said.text);
+      return !said.isError && said;
+    });
     assert.ok(text.length <= LIMIT, `${name} ${JSON.stringify(args)}: ${text.length}`);
     return JSON.parse(text);
   };

@@ -26,13 +26,17 @@ export const closeFrame = (code, reason = '') => {
 };
 
 export class RawWebSocket {
-  /** Connects and shakes hands; `behind` are bytes sent in the same packet as the request. */
-  static async open(daemon, { behind = Buffer.alloc(0), headers = [] } = {}) {
+  /**
+   * Connects and shakes hands. `behind` are bytes sent in the same packet as the request; `keep` is how much of a payload is kept;
+   * `pongs` says whether pings are answered.
+   */
+  static async open(daemon, { behind = Buffer.alloc(0), headers = [], keep = Infinity, pongs = false } = {}) {
     const raw = new RawWebSocket();
+    Object.assign(raw, { keep, pongs });
     raw.socket = net.connect(daemon.port, '127.0.0.1');
     raw.received = Buffer.alloc(0);
     [raw.pieces, raw.waiting, raw.wanted] = [[], 0, 0];
-    raw.frames = []; // {fin, opcode, payload}
+    raw.frames = []; // {fin, opcode, length, payload}
     raw.ended = false;
     raw.socket.on('data', (data) => raw.#take(data));
     for (const event of ['end', 'close', 'error']) raw.socket.on(event, () => (raw.ended = true));
@@ -83,7 +87,9 @@ export class RawWebSocket {
       this.wanted = at + length - b.length;
       return false;
     }
-    this.frames.push({ fin: b[0] >> 7 === 1, rsv: (b[0] >> 4) & 7, opcode: b[0] & 15, masked: b[1] >> 7 === 1, payload: Buffer.from(b.subarray(at, at + length)) });
+    const [opcode, payload] = [b[0] & 15, Buffer.from(b.subarray(at, at + Math.min(length, this.keep)))];
+    this.frames.push({ fin: b[0] >> 7 === 1, rsv: (b[0] >> 4) & 7, opcode, masked: b[1] >> 7 === 1, length, payload });
+    if (opcode === PING && this.pongs) this.write(frame(PONG, payload));
     this.received = b.subarray(at + length);
     return true;
   }
