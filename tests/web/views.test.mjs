@@ -68,6 +68,97 @@ scenario('activity: the log is live, filtered by type and text, and older pages 
   await person.close();
 });
 
+scenario('activity: the address keeps the filter, over a reload, a link and another view', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const editor = await t.editor(daemon);
+  editor.send('session:start', { issueNumber: 3 });
+  await editor.next('session:started');
+  for (const name of ['one/a & b.ts', 'two.ts', '100%.ts']) editor.send('editor:tab_switch', { toPath: name });
+  await daemon.logged('tab_switch', 3);
+  const person = await Person.at(browser, daemon, { hash: '#/activity' });
+  const { page } = person;
+  const table = page.getByRole('table', { name: 'Actions' });
+  const rows = async (n) => until(`${n} rows`, async () => (await table.locator('.log-row').count()) === n);
+  const shows = async (types, text, n) => {
+    await rows(n);
+    assert.equal(await page.locator('.types summary').textContent(), types);
+    assert.equal(await page.getByLabel('with', { exact: true }).inputValue(), text);
+  };
+  await table.getByText('two.ts').waitFor();
+  const hash = () => page.evaluate(() => location.hash);
+  await page.getByLabel('with').fill('one/a & b');
+  await rows(1);
+  assert.equal(await hash(), '#/activity/all/one%2Fa%20%26%20b');
+  await page.reload();
+  await shows('Everything', 'one/a & b', 1);
+  await page.getByLabel('with').fill('');
+  await page.locator('.types summary').click();
+  for (const name of ['Tab switch', 'Session started']) await page.getByRole('checkbox', { name }).check();
+  await rows(4);
+  assert.equal(await hash(), '#/activity/tab_switch,session_started');
+  await page.reload();
+  await shows('Tab switch, Session started', '', 4);
+  await page.getByRole('link', { name: 'System' }).click();
+  await page.getByRole('heading', { name: 'System' }).waitFor();
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await shows('Tab switch, Session started', '', 4);
+  assert.equal(await hash(), '#/activity/tab_switch,session_started');
+  await page.goto(`${daemon.url}/#/activity/tab_switch,no_type,<i>/100%25`);
+  await shows('Tab switch', '100%', 1);
+  await page.goto(`${daemon.url}/#/activity/all`);
+  await shows('Everything', '', 4);
+  assert.equal(await hash(), '#/activity');
+  await person.close();
+});
+
+scenario('activity: a row that comes both live and in a page of the log is shown once', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const editor = await t.editor(daemon);
+  editor.send('session:start', { issueNumber: 3 });
+  await editor.next('session:started');
+  // The page is asked for only when some rows have come live, so it has them, too; and each event comes twice.
+  const before = () => {
+    const { set } = Object.getOwnPropertyDescriptor(WebSocket.prototype, 'onmessage');
+    const { send } = WebSocket.prototype;
+    window.live = 0;
+    window.pages = 0;
+    WebSocket.prototype.send = function later(text) {
+      if (JSON.parse(text).type === 'log:page' && window.live < 5) setTimeout(() => this.send(text), 20);
+      else send.call(this, text);
+    };
+    Object.defineProperty(WebSocket.prototype, 'onmessage', {
+      set(take) {
+        set.call(this, (event) => {
+          const { type } = JSON.parse(event.data);
+          take(event);
+          if (type === 'log:row') {
+            window.live += 1;
+            take(event);
+          } else if (type === 'log:rows') window.pages += 1;
+        });
+      },
+    });
+  };
+  const person = await Person.at(browser, daemon, { hash: '#/activity', before });
+  const { page } = person;
+  await person.connected();
+  let n = 0;
+  await until('five rows have come live, and the page behind them', async () => {
+    editor.send('editor:tab_switch', { toPath: `number ${(n += 1)}.ts` });
+    return (await page.evaluate(() => window.live >= 5 && window.pages)) > 0;
+  }, { every: 200 });
+  const table = page.getByRole('table', { name: 'Actions' });
+  await daemon.logged('tab_switch', n);
+  const total = (await daemon.sql('SELECT count(*) AS n FROM action_log'))[0].n;
+  await until('all rows', async () => (await table.locator('.log-row').count()) >= total);
+  const shown = await table.locator('.log-row').allTextContents();
+  assert.equal(shown.length, total);
+  for (let i = 1; i <= n; i += 1) assert.equal(shown.filter((text) => text.includes(`number ${i}.ts`)).length, 1, `number ${i}.ts`);
+  await person.close();
+});
+
 /** What a countdown shows, until it is another. */
 async function runs(what, left, form) {
   await until(`${what} counts down`, async () => form.test(await left.textContent()));

@@ -1,5 +1,5 @@
 // view_activity.js - the Activity view: the action log, newest first and live, and what the Observer decided and why. Only the
-// rows that are seen are in the page.
+// rows that are seen are in the page. The address says what is shown: #/activity/TYPE,TYPE/TEXT, with "all" for every type.
 import { button, el, fill, freshId, region, setText } from './dom.js';
 import { clock, count, moment, percent, title } from './format.js';
 
@@ -18,6 +18,9 @@ const ROWS_MAX = 200000;
 const DATA_MAX = 400;
 const TYPING_MS = 250;
 const DECISIONS_MAX = 1000;
+const TEXT_MAX = 200;
+/** Every type, in the address. */
+const ALL = 'all';
 
 const types = ['file_open', 'file_save', 'file_close', 'buffer_summary', 'buffer_significant_change', 'tab_switch', 'selection', 'hint_level_change', 'explain_requested', 'explain_completed', 'review_requested', 'review_completed', 'idle_start', 'idle_end', 'session_started', 'session_resumed', 'session_ended', 'phase_started', 'phase_completed', 'coaching_message', 'coaching_pipeline', 'nudge_sent', 'nudge_suppressed', 'observer_muted', 'mcp_tool_call', 'decorations_applied', 'file_hints_applied', 'dashboard_loaded', 'nudge_answered', 'highlight_dismissed', 'hint_dismissed'];
 
@@ -219,10 +222,18 @@ function typeFilter(changed) {
     for (const box of boxes) box.checked = false;
     choose();
   }, { class: 'small' });
-  const choose = () => {
+  const name = () => {
     const now = chosen();
     setText(summary, now.length === 0 ? 'Everything' : now.length <= 2 ? now.map(title).join(', ') : count(now.length, 'type'));
+  };
+  const choose = () => {
+    name();
     changed();
+  };
+  /** @param {string[]} names what is no type is left out */
+  const set = (names) => {
+    for (const box of boxes) box.checked = names.includes(box.value);
+    name();
   };
   const list = el('fieldset', { class: 'types-list' }, el('legend', { class: 'unseen' }, 'Types'), all, boxes.map((box) => el('label', {}, box, ' ', title(box.value))));
   const root = el('details', { class: 'types' }, summary, list);
@@ -236,7 +247,7 @@ function typeFilter(changed) {
     document.addEventListener(event, ({ target }) => {
       if (!root.contains(/** @type {Node} */ (target))) root.open = false;
     });
-  return { root, chosen };
+  return { root, chosen, set };
 }
 
 /** @param {import('./main.js').App} app @returns {import('./main.js').View} */
@@ -245,13 +256,20 @@ export function activityView({ connection }) {
   const { list, said, older, log } = actions(connection, (row) => detail.show(row));
   const observer = decisions(connection);
   const filtered = typeFilter(() => search());
-  const text = el('input', { id: freshId('text'), type: 'search', maxlength: '200', oninput: () => later() });
+  const text = el('input', { id: freshId('text'), type: 'search', maxlength: String(TEXT_MAX), oninput: () => later() });
   let timer = 0;
   let seen = false;
+  const address = () => {
+    const parts = [filtered.chosen().join(',') || ALL, ...(text.value.trim() ? [encodeURIComponent(text.value.trim())] : [])];
+    return parts.join('/') === ALL ? '#/activity' : `#/activity/${parts.join('/')}`;
+  };
   const search = () => {
-    Object.assign(log, { types: filtered.chosen(), text: text.value.trim() });
+    const wanted = { types: filtered.chosen(), text: text.value.trim() };
+    if (location.hash !== address()) history.replaceState(null, '', address());
+    if (JSON.stringify(wanted) === JSON.stringify({ types: log.types, text: log.text })) return;
+    Object.assign(log, wanted);
     list.scrollTop = 0;
-    log.reset();
+    if (seen && connection.status.now.up) log.reset();
   };
   const later = () => {
     clearTimeout(timer);
@@ -268,12 +286,20 @@ export function activityView({ connection }) {
   const root = el('div', { class: 'page activity' }, el('h1', {}, 'Activity'), filter, el('section', { class: 'card log-card', 'aria-label': 'Action log' }, list, older, detail.root), observer.root);
   return {
     root,
-    show() {
+    show([names, words]) {
+      // The link to this view keeps what was chosen before; any other address says what to show.
+      if (names) {
+        filtered.set(names.split(','));
+        text.value = (words ?? '').slice(0, TEXT_MAX);
+      }
+      search();
       if (seen) return;
       seen = true;
       begin();
     },
-    hide() {},
+    hide() {
+      clearTimeout(timer);
+    },
     title: () => 'Activity',
   };
 }

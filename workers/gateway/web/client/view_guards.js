@@ -55,7 +55,8 @@ export function guardsView({ connection }) {
   const events = new Scrubber(connection);
   const detail = el('div', { class: 'guard' }, el('section', { class: 'card', 'aria-label': 'State' }, name, inside), events.root, el('section', { class: 'card', 'aria-label': 'Effects' }, el('h2', {}, 'Last effects'), nothing, lately));
   const choose = el('p', { class: 'blank card' }, 'Choose a machine to see its state and its events.');
-  const root = el('div', { class: 'page guards' }, el('h1', {}, 'Guards'), el('div', { class: 'guards-grid' }, el('div', { class: 'guards-side' }, machines.root, agents.root), el('div', {}, choose, detail)));
+  const grid = el('div', { class: 'guards-grid' }, el('div', { class: 'guards-side' }, machines.root, agents.root), el('div', {}, choose, detail));
+  const root = el('div', { class: 'page guards' }, el('h1', {}, 'Guards'), grid);
   let chosen = '';
   let seen = false;
   let known = false;
@@ -65,6 +66,7 @@ export function guardsView({ connection }) {
     const machine = machines.all.get(chosen);
     const state = states.get(chosen);
     detail.hidden = !machine;
+    grid.classList.toggle('alone', machines.all.size === 0);
     choose.hidden = Boolean(machine) || machines.all.size === 0;
     setText(choose, chosen && known ? `There is no machine ${chosen}.` : 'Choose a machine to see its state and its events.');
     if (!machine) return;

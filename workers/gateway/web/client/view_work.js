@@ -5,7 +5,8 @@ import { button, el, fill, setText } from './dom.js';
 import { Editor } from './editor.js';
 import { Files } from './files.js';
 import { count } from './format.js';
-import { Tree, TreeModel } from './tree.js';
+import { Tree } from './tree.js';
+import { TreeModel } from './tree_model.js';
 
 /**
  * @typedef {import('./files.js').OpenFile} OpenFile

@@ -1,0 +1,118 @@
+// tree.test.mjs - the rows of the tree, in the page's own module: they are right after any change, and a change costs what it
+// changes, however many rows there are.
+import assert from 'node:assert/strict';
+import { scenario } from '../integration/lib/scenario.mjs';
+import { launch, Person } from './lib/browser.mjs';
+
+/** A page with the module as `window.TreeModel`, and what tells it of the project as `window.told`. */
+async function moduleIn(t) {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const person = await Person.at(browser, daemon, { hash: '#/activity' });
+  await person.connected();
+  await person.page.evaluate(async () => {
+    const { TreeModel } = await import(document.querySelector('script[type=module]').src.replace('main.js', 'tree_model.js'));
+    window.freshModel = () => {
+      const told = {};
+      const model = new TreeModel({ on: (type, handler) => (told[type] = (payload) => handler({ payload })) });
+      return { model, tree: told['fs:tree'], update: told['fs:tree_update'] };
+    };
+    window.directory = (name, path, children) => ({ name, path, type: 'directory', children });
+    window.file = (name, path) => ({ name, path, type: 'file' });
+  });
+  return person;
+}
+
+scenario('after any change the rows are those of a tree that is walked anew', async (t) => {
+  const person = await moduleIn(t);
+  const { faults, seen } = await person.page.evaluate(() => {
+    const { model, tree, update } = window.freshModel();
+    let seed = 7;
+    const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
+    const walk = (node, out = []) => {
+      const sorted = [...node.children].sort((a, b) => (!a.children !== !b.children ? (a.children ? -1 : 1) : a.name < b.name ? -1 : 1));
+      for (const child of sorted) {
+        out.push(child.path);
+        if (child.children && child.open) walk(child, out);
+      }
+      return out;
+    };
+    const NAMES = ['a', 'b', 'B', 'c1', 'c10', 'é', '.x', 'z z', '\u{1F469}', '\uFFFD'];
+    const anywhere = (wanted) => {
+      const all = [...model.nodes.values()].filter((node) => wanted(node));
+      return all[random(all.length)];
+    };
+    const inside = (dir) => (dir.path === '.' ? '' : `${dir.path}/`) + NAMES[random(NAMES.length)];
+    tree({ root: window.directory('p', '.', [window.file('z', 'z'), window.directory('a', 'a', [window.file('b', 'a/b')]), window.file('b', 'b')]) });
+    const faults = [];
+    let seen = 0;
+    for (let i = 0; i < 4000 && faults.length === 0; i += 1) {
+      const dir = anywhere((node) => node.children && node.depth < 6);
+      const what = random(10);
+      let did = '';
+      if (what < 4) update({ action: random(2) ? 'add' : 'addDir', path: (did = inside(dir)) });
+      else if (what === 4 && model.nodes.size > 40) update({ action: 'unlinkDir', path: (did = anywhere((node) => node.depth > 0).path) });
+      else if (what === 5) {
+        const one = anywhere((node) => node.depth > 0);
+        const to = inside(dir);
+        did = `${one.path} to ${to}`;
+        if (!`${to}/`.startsWith(`${one.path}/`) && !`${one.path}/`.startsWith(`${to}/`)) update({ action: 'rename', path: one.path, newPath: to });
+      } else if (what === 6) model.reveal((did = anywhere(() => true).path));
+      else model.turn(anywhere((node) => node.children && node.depth > 0) ?? dir, random(3) > 0);
+      const [now, right] = [model.rows.map((node) => node.path), walk(model.root)];
+      seen = Math.max(seen, now.length);
+      if (JSON.stringify(now) !== JSON.stringify(right)) faults.push({ step: i, what, did, now, right });
+      const at = random(model.rows.length);
+      if (model.rows.length && model.indexOf(model.rows[at]) !== at) faults.push(`the index of ${model.rows[at].path}`);
+      for (const node of model.rows) if (model.nodes.get(node.path) !== node) faults.push(`${node.path} is another node`);
+    }
+    return { faults, seen };
+  });
+  assert.deepEqual(faults, []);
+  assert.ok(seen > 50, `${seen} rows were enough for something to go wrong`);
+  await person.close();
+});
+
+scenario('a change among 50,000 rows costs what it changes', async (t) => {
+  const person = await moduleIn(t);
+  const costs = await person.page.evaluate(() => {
+    const DIRECTORIES = 50;
+    const FILES = 1000;
+    const { model, tree, update } = window.freshModel();
+    const files = (dir) => Array.from({ length: FILES }, (_, i) => window.file(`f${String(i).padStart(4, '0')}`, `${dir}/f${String(i).padStart(4, '0')}`));
+    const names = Array.from({ length: DIRECTORIES }, (_, i) => `d${String(i).padStart(2, '0')}`);
+    tree({ root: window.directory('p', '.', names.map((name) => window.directory(name, name, files(name)))) });
+    for (const name of names) model.turn(model.nodes.get(name), true);
+    const rows = model.rows.length;
+    // Whoever looks at a node asks how deep it is.
+    let looks = 0;
+    for (const node of model.nodes.values()) {
+      let { depth } = node;
+      Object.defineProperty(node, 'depth', { get: () => ((looks += 1), depth), set: (value) => (depth = value) });
+    }
+    const cost = (body) => {
+      looks = 0;
+      body();
+      return looks;
+    };
+    const one = model.nodes.get('d25');
+    return {
+      rows,
+      add: cost(() => update({ action: 'add', path: 'd25/f0500a' })),
+      unlink: cost(() => update({ action: 'unlink', path: 'd25/f0501' })),
+      rename: cost(() => update({ action: 'rename', path: 'd25/f0502', newPath: 'd30/g' })),
+      find: cost(() => model.indexOf(model.nodes.get('d49/f0999'))),
+      reveal: cost(() => model.reveal('d10/f0007')),
+      shut: cost(() => model.turn(one, false)),
+      open: cost(() => model.turn(one, true)),
+      changed: one.children.length,
+    };
+  });
+  const { rows, changed, shut, open, ...single } = costs;
+  assert.equal(rows, 50 * 1001);
+  // Halving 50,000 rows looks at 16 of them, and at each with those above it.
+  for (const [what, looks] of Object.entries(single)) assert.ok(looks < 400, `${what} looks at nodes ${looks} times`);
+  assert.ok(shut >= changed && shut < changed + 400, `closing ${changed} rows looks at nodes ${shut} times`);
+  assert.ok(open < changed + 400, `opening ${changed} rows looks at nodes ${open} times`);
+  await person.close();
+});

@@ -1,0 +1,254 @@
+// tree_model.js - the files of the project as the daemon tells them, and the rows of those whose directories are open, in order.
+// A change costs what it changes, however many rows there are: rows are put in and taken out where it happens, and places are found
+// by halving.
+import { Value } from './store.js';
+
+/**
+ * @typedef {import('../../../../proto/docs/paige').TreeNode} TreeNode
+ * @typedef {{name: string, path: string, children: Node[] | null, open: boolean, parent: Node | null, depth: number}} Node `children`: in order; null for a file
+ * @typedef {import('./connection.js').Connection} Connection
+ */
+
+/**
+ * Of two in one directory: directories first.
+ * @param {Node} a
+ * @param {Node} b
+ */
+function order(a, b) {
+  if (!a.children !== !b.children) return a.children ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+/**
+ * Of any two: as rows stand below each other, a directory above what is in it.
+ * @param {Node} a
+ * @param {Node} b
+ */
+function rowOrder(a, b) {
+  let [x, y] = [a, b];
+  while (x.depth > y.depth) x = /** @type {Node} */ (x.parent);
+  while (y.depth > x.depth) y = /** @type {Node} */ (y.parent);
+  if (x === y) return a.depth - b.depth;
+  while (x.parent !== y.parent) [x, y] = [/** @type {Node} */ (x.parent), /** @type {Node} */ (y.parent)];
+  return order(x, y);
+}
+
+/**
+ * Where a node stands in a list, or would.
+ * @param {Node[]} list
+ * @param {Node} node
+ * @param {(a: Node, b: Node) => number} compare
+ */
+function place(list, node, compare) {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(list[middle], node) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @param {string} path */
+function parentOf(path) {
+  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '.';
+}
+
+export class TreeModel {
+  /** @param {Connection} connection */
+  constructor(connection) {
+    /** @type {Map<string, Node>} */
+    this.nodes = new Map();
+    /**
+     * The rows, in order.
+     * @type {Node[]}
+     */
+    this.rows = [];
+    this.root = this.make('.', '.', true, null);
+    this.known = new Value(false);
+    this.version = new Value(0);
+    connection.on('fs:tree', ({ payload }) => this.replace(payload.root));
+    connection.on('fs:tree_update', ({ payload }) => this.change(payload.action, payload.path, payload.newPath));
+  }
+
+  /** @param {string} name @param {string} path @param {boolean} directory @param {Node | null} parent @returns {Node} */
+  make(name, path, directory, parent) {
+    const node = { name, path, children: directory ? [] : null, open: !parent, parent, depth: parent ? parent.depth + 1 : 0 };
+    this.nodes.set(path, node);
+    return node;
+  }
+
+  /**
+   * Another tree; directories that were open stay open.
+   * @param {TreeNode} root
+   */
+  replace(root) {
+    const before = this.nodes;
+    this.nodes = new Map();
+    this.root = this.make(root.name, '.', true, null);
+    /** @type {[TreeNode, Node][]} */
+    const rest = [[root, this.root]];
+    for (let next = rest.pop(); next; next = rest.pop()) {
+      const [from, to] = next;
+      const children = /** @type {Node[]} */ (to.children);
+      let sorted = true;
+      for (const child of from.children ?? []) {
+        const node = this.make(child.name, child.path, child.type === 'directory', to);
+        if (children.length > 0 && order(children[children.length - 1], node) > 0) sorted = false;
+        children.push(node);
+        if (!node.children) continue;
+        node.open = before.get(child.path)?.open ?? false;
+        if (child.children) rest.push([child, node]);
+      }
+      if (!sorted) children.sort(order);
+    }
+    this.rows = this.below(this.root);
+    this.known.set(true);
+    this.version.update((n) => n + 1);
+  }
+
+  /** @param {string} action @param {string} path @param {string} [newPath] */
+  change(action, path, newPath) {
+    if (action === 'add' || action === 'addDir') this.add(path, action === 'addDir');
+    else if (action === 'unlink' || action === 'unlinkDir') this.remove(path);
+    else if (action === 'rename' && newPath) this.rename(path, newPath);
+    else return;
+    this.version.update((n) => n + 1);
+  }
+
+  /** @param {string} path @param {boolean} directory */
+  add(path, directory) {
+    const parent = this.nodes.get(parentOf(path));
+    if (!parent?.children || this.nodes.has(path)) return;
+    this.enter(this.make(path.slice(path.lastIndexOf('/') + 1), path, directory, parent));
+  }
+
+  /** @param {string} path */
+  remove(path) {
+    const node = this.nodes.get(path);
+    const siblings = node?.parent?.children;
+    if (!node || !siblings) return;
+    if (this.visible(node)) this.takeOut(place(this.rows, node, rowOrder), node.depth);
+    siblings.splice(place(siblings, node, order), 1);
+    for (const rest = [node]; rest.length; ) {
+      const one = /** @type {Node} */ (rest.pop());
+      this.nodes.delete(one.path);
+      for (const child of one.children ?? []) rest.push(child);
+    }
+  }
+
+  /** @param {string} path @param {string} to */
+  rename(path, to) {
+    const node = this.nodes.get(path);
+    const parent = this.nodes.get(parentOf(to));
+    if (!node || !parent?.children) return;
+    this.remove(path);
+    this.remove(to);
+    /** @type {Node} */
+    const moved = { ...node, name: to.slice(to.lastIndexOf('/') + 1), path: to, parent };
+    for (const rest = [moved]; rest.length; ) {
+      const one = /** @type {Node} */ (rest.pop());
+      one.depth = /** @type {Node} */ (one.parent).depth + 1;
+      this.nodes.set(one.path, one);
+      for (const child of one.children ?? []) {
+        Object.assign(child, { path: `${one.path}/${child.name}`, parent: one });
+        rest.push(child);
+      }
+    }
+    this.enter(moved);
+  }
+
+  /**
+   * Puts a node, with all that is in it, among the others of its directory and among the rows.
+   * @param {Node} node
+   */
+  enter(node) {
+    const siblings = /** @type {Node[]} */ (node.parent?.children);
+    siblings.splice(place(siblings, node, order), 0, node);
+    if (this.visible(node)) this.putIn(place(this.rows, node, rowOrder), [node, ...(node.open ? this.below(node) : [])]);
+  }
+
+  /**
+   * Whether every directory above it is open.
+   * @param {Node} node
+   */
+  visible(node) {
+    for (let { parent } = node; parent; { parent } = parent) if (!parent.open) return false;
+    return true;
+  }
+
+  /**
+   * The rows below an open directory.
+   * @param {Node} node
+   */
+  below(node) {
+    /** @type {Node[]} */
+    const out = [];
+    /** @type {Node[]} */
+    const rest = [...(node.children ?? [])].reverse();
+    for (let next = rest.pop(); next; next = rest.pop()) {
+      out.push(next);
+      if (next.open && next.children) for (let i = next.children.length - 1; i >= 0; i -= 1) rest.push(next.children[i]);
+    }
+    return out;
+  }
+
+  /** @param {number} index @param {Node[]} rows any number: a call has too few arguments for a splice of many */
+  putIn(index, rows) {
+    if (rows.length === 1) this.rows.splice(index, 0, rows[0]);
+    else this.rows = this.rows.slice(0, index).concat(rows, this.rows.slice(index));
+  }
+
+  /**
+   * Takes out the row at an index, if it is not above `depth`, and those behind it that are deeper.
+   * @param {number} index
+   * @param {number} depth
+   */
+  takeOut(index, depth) {
+    let end = index + 1;
+    while (end < this.rows.length && this.rows[end].depth > depth) end += 1;
+    this.rows.splice(index, end - index);
+  }
+
+  /**
+   * The row of a node; -1 when it has none.
+   * @param {Node} node
+   */
+  indexOf(node) {
+    const index = place(this.rows, node, rowOrder);
+    return this.rows[index] === node ? index : -1;
+  }
+
+  /**
+   * Its place among the others of its directory, counted from 0.
+   * @param {Node} node
+   */
+  position(node) {
+    return place(node.parent?.children ?? [], node, order);
+  }
+
+  /**
+   * Opens or closes a directory.
+   * @param {Node} node
+   * @param {boolean} open
+   */
+  turn(node, open) {
+    if (!node.children || node.open === open) return;
+    const index = this.indexOf(node);
+    const shut = index >= 0 && node.open && this.rows[index + 1]?.depth > node.depth;
+    node.open = open;
+    if (shut) this.takeOut(index + 1, node.depth);
+    else if (index >= 0 && open) this.putIn(index + 1, this.below(node));
+    this.version.update((n) => n + 1);
+  }
+
+  /**
+   * Opens the directories above a path.
+   * @param {string} path
+   */
+  reveal(path) {
+    const above = [];
+    for (let node = this.nodes.get(path)?.parent; node?.parent; node = node.parent) above.push(node);
+    for (const node of above.reverse()) this.turn(node, true);
+  }
+}
