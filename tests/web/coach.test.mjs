@@ -60,7 +60,8 @@ scenario('code in what Claude says is set off, and nothing of it becomes markup'
   const message = page.getByRole('region', { name: 'Messages' }).getByRole('listitem').first();
   assert.equal(await message.getByRole('group', { name: 'Code' }).textContent(), 'const x = "<img src=x onerror=alert(1)>";\n\nif (x) greet(x);');
   assert.deepEqual(await message.locator('p code').allTextContents(), ['greet(<b>name</b>)']);
-  assert.deepEqual(await message.locator('p.text').allTextContents(), ['Call greet(<b>name</b>) so:', 'Then *run* it.']);
+  assert.deepEqual(await message.locator('p.text').allTextContents(), ['Call greet(<b>name</b>) so:', 'Then run it.']);
+  assert.deepEqual(await message.locator('em').allTextContents(), ['run']);
   assert.equal(await message.locator('img, b').count(), 0);
   await person.accessible('code in a message');
   await person.picture('work-code');

@@ -1,7 +1,7 @@
 // coach.js - the column of the coach: the session, its phases, and what was said.
-import { prose } from './code_text.js';
 import { button, el, fill, freshId, region, setText } from './dom.js';
 import { clock, title } from './format.js';
+import { prose } from './markdown.js';
 
 /**
  * @typedef {import('./session.js').Entry} Entry
@@ -46,7 +46,7 @@ function sessionCard({ connection, session }, host) {
 function step({ number, title: name, description, status }) {
   const current = status === 'active';
   const head = el('span', { class: 'step-head' }, el('span', { class: 'step-name' }, name), ' ', el('span', { class: 'step-status' }, statuses[status] ?? status));
-  const body = description ? el('details', { open: current }, el('summary', {}, head), el('p', { class: 'text' }, description)) : head;
+  const body = description ? el('details', { open: current }, el('summary', {}, head), prose(description)) : head;
   return el('li', { class: `step ${status}`, 'aria-current': current ? 'step' : null, value: number }, el('span', { class: 'step-number', 'aria-hidden': 'true' }, status === 'complete' ? '✓' : number), body);
 }
 
