@@ -70,6 +70,13 @@ enum bus_status {
 #define BUS_MAX_CALLS 4096
 #define BUS_MAX_BYTES (128u * 1024 * 1024)
 #define BUS_BODY_MAX (20u * 1024 * 1024) /* bytes of a request, an answer, an event */
+/* Replies of one owner that have come and wait for the loop, while that is busy: one to each
+ * message under way. A reply to a call that travels alone holds one answer. A reply to a
+ * batch ends with the answer that passes 2 MiB, and the owner is asked for the next one when
+ * that has been delivered. So together they have at most BUS_MAX_REPLIES times 24 MiB
+ * (BUS_RECEIVE_MAX). There is no lower bound in bytes, because nothing tells how long an
+ * answer will be before it is there. What on_reply keeps of it is its own to bound. */
+#define BUS_MAX_REPLIES 130
 
 /* Borrowed until the callback returns. If the status is not BUS_OK, code and message are
  * set: those of the owner, or a fixed text that names the owner ("The file worker did not

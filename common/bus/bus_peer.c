@@ -16,6 +16,9 @@
 /* Without a connection for this long while the owner's socket exists: dial anew. */
 #define REDIAL_MS 1000
 
+_Static_assert(BUS_WINDOW + BUS_ALONE_MAX == BUS_MAX_REPLIES,
+	"each message under way has one reply");
+
 /* ---- time ---- */
 
 static void arm(struct bus_peer *peer, struct mono now)

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -178,6 +179,58 @@ START_TEST(congestion_and_refusal)
 }
 END_TEST
 
+/* Of ours, in bytes. */
+static size_t resident(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	size_t all = 0, pages = 0;
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fscanf(f, "%zu %zu", &all, &pages), 2);
+	fclose(f);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* How many calls the store has had when it gets no more, while our loop stands still. */
+static size_t taken_by_the_store(size_t at_least)
+{
+	size_t before = 0, now = 0;
+
+	for (int quiet = 0, i = 0; quiet < 10 && i < 600; i++) {
+		usleep(50000);
+		free(rig_ledger(&rig, &now));
+		quiet = now == before && now >= at_least ? quiet + 1 : 0;
+		before = now;
+	}
+	return now;
+}
+
+/* Answers that come while the loop is busy are bounded by the messages under way. */
+START_TEST(replies_wait_for_a_loop_that_is_busy)
+{
+	enum { BYTES = 256 * 1024 };
+	const unsigned alone = 3 * BUS_MAX_REPLIES;
+	size_t before, taken, held;
+
+	store = rig_peer(&rig, "store", NULL);
+	rig_start(&rig);
+	rig_call(&rig, READ_ALONE, 0, "{}");
+	ck_assert(rig_wait(&rig, 5000));
+	before = resident();
+	for (unsigned i = 0; i < alone; i++)
+		rig_call(&rig, READ_ALONE, 50000, "{\"n\":%u,\"answer_bytes\":%d}", i,
+			BYTES);
+	event_base_loop(rig.base, EVLOOP_NONBLOCK);
+	taken = taken_by_the_store(BUS_MAX_REPLIES - 2);
+	held = taken + 1 - rig.answered; /* the first call is in no ledger */
+	ck_assert_uint_ge(held, BUS_MAX_REPLIES - 2);
+	ck_assert_uint_le(held, BUS_MAX_REPLIES);
+	ck_assert_uint_lt(resident(), before + 2 * BUS_MAX_REPLIES * BYTES);
+	ck_assert(rig_wait(&rig, 50000));
+	rig_check_all_ok(&rig);
+}
+END_TEST
+
 START_TEST(a_path_that_is_too_long)
 {
 	char path[108];
@@ -206,6 +259,7 @@ int main(void)
 	tcase_add_test(tc, large_answers_come_in_parts);
 	tcase_add_test(tc, parts_survive_a_kill);
 	tcase_add_test(tc, congestion_and_refusal);
+	tcase_add_test(tc, replies_wait_for_a_loop_that_is_busy);
 	tcase_add_test(tc, a_path_that_is_too_long);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

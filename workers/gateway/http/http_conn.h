@@ -33,7 +33,8 @@
 #define HTTP_MAX_HELD_BYTES (128u * 1024 * 1024)
 /* Bytes of all plain answers together that the kernel has not taken as a whole, because their
  * clients do not read; above it the client goes that has read nothing for the longest time.
- * evhttp answers the next request of a connection after that, so each has one answer. */
+ * evhttp answers the next request of a connection after that, so each has one answer. What
+ * comes over the bus and is no answer here yet is not in it: see BUS_MAX_REPLIES. */
 #define HTTP_MAX_UNREAD_BYTES (64u * 1024 * 1024)
 /* How long a client may read nothing of an answer that waits for it. */
 #define HTTP_UNREAD_SECONDS 20
