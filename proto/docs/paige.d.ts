@@ -2039,12 +2039,14 @@ export interface ObserverDecisionsQuery {
 	limit?: number;
 }
 
-/** A page of the Observer's decisions. It remembers the last 256 since the worker was started; nudge_sent and nudge_suppressed stay in the action log. */
+/** A page of the Observer's decisions. It remembers the last 1,000 since the worker was started; nudge_sent and nudge_suppressed stay in the action log. */
 export interface ObserverDecisions {
 	/** The newest first. */
 	decisions: ObserverDecision[];
 	/** `before` of the next page; absent at the end. */
 	next?: number;
+	/** At the end: how many older ones there were since the worker was started, which it no longer remembers. Absent when there were none. */
+	forgotten?: number;
 }
 
 /** What calls to Claude cost in the last days. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Guard } from './lib/guard.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { cannot, NOBODY, stranger } from './lib/stranger.mjs';
-import { until } from './lib/wait.mjs';
+import { sleep, until } from './lib/wait.mjs';
 import { ALL_WORKERS } from './lib/workers.mjs';
 
 const SECOND = 1000;
@@ -127,6 +127,33 @@ scenario('the Observer tells what made it look, what it decided and why', async 
     ['observer:history', { limit: 257 }, 'payload.limit: expected an integer from 1 to 256, got 257'],
     ['observer:history', { before: {} }, 'payload.before: expected an integer'],
   ]);
+});
+
+scenario('of very many decisions the newest thousand are there, in pages, and the last page says how many are forgotten', async (t) => {
+  const daemon = await t.daemon({ env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', LLM_MAX_RETRIES: '0', OBSERVER_FLOW_ACTIONS: '1' } });
+  const editor = await t.editor(daemon);
+  await begin(editor);
+  await editor.next('observer:status', { where: ({ active }) => active });
+  editor.send('log:follow', { follow: true });
+  const live = () => editor.of('observer:decision');
+  for (let i = 0; live().length < 1010; i += 1) {
+    assert.ok(i < 40, `${live().length} decisions`);
+    for (let j = 0; j < 50; j += 1) editor.send('file:save', { path: 'README.md', content: `${i} ${j}\n` });
+    await until('the decisions', () => live().length >= Math.min(50 * i + 25, 1010));
+  }
+  // What was saved beyond that is decided, too.
+  for (let before = 0; before < live().length; await sleep(1500)) before = live().length;
+  const numbers = live().map(({ payload }) => payload.n).reverse();
+  const found = [];
+  let page = {};
+  for (let pages = 0; pages === 0 || page.next; pages += 1) {
+    assert.ok(pages < 5);
+    assert.equal(page.forgotten, undefined, 'at the end alone');
+    page = await ask(editor, 'observer:history', { limit: 250, ...(page.next && { before: page.next }) }, 'observer:decisions');
+    found.push(...page.decisions.map(({ n }) => n));
+  }
+  assert.deepEqual(found, numbers.slice(0, 1000));
+  assert.equal(page.forgotten, numbers.length - 1000);
 });
 
 scenario('a window sees all guard machines, follows them and reads their streams in pages', async (t) => {

@@ -22,6 +22,8 @@ const struct observer_decision *decisions_add(
 	d->next = (d->next + 1) % DECISIONS_KEPT;
 	if (d->count < DECISIONS_KEPT)
 		d->count++;
+	else
+		d->forgotten++;
 	d->last_n = wall_ms(now) > d->last_n ? wall_ms(now) : d->last_n + 1;
 	*m = *decision;
 	m->n = d->last_n;
@@ -57,4 +59,6 @@ void decisions_page(const struct decisions *d,
 		}
 		page->decisions.items[page->decisions.count++] = *m;
 	}
+	page->forgotten = d->forgotten;
+	page->has_forgotten = d->forgotten > 0;
 }

@@ -11,7 +11,7 @@
 #include "common/base/clock.h"
 #include "proto/codec/messages.h"
 
-#define DECISIONS_KEPT 256
+#define DECISIONS_KEPT 1000
 #define DECISION_REASONING_BYTES 512
 
 struct decision {
@@ -24,9 +24,10 @@ struct decision {
 /* Zero is a valid one without decisions. */
 struct decisions {
 	struct decision ring[DECISIONS_KEPT];
-	size_t count;	/* of those in the ring */
-	size_t next;	/* where the next one goes */
-	int64_t last_n; /* of the newest */
+	size_t count;	   /* of those in the ring */
+	int64_t forgotten; /* older ones, which were in it */
+	size_t next;	   /* where the next one goes */
+	int64_t last_n;	   /* of the newest */
 };
 
 /*
@@ -38,7 +39,7 @@ struct decisions {
 const struct observer_decision *decisions_add(
 	struct decisions *d, const struct observer_decision *decision, struct wall now);
 
-/* The page that is asked for; the list is of the arena, its texts of the ring. */
+/* The page that is asked for; the last one says how many are forgotten. The list is of the arena, its texts of the ring. */
 void decisions_page(const struct decisions *d,
 	const struct observer_decisions_query *query, struct arena *arena,
 	struct observer_decisions *page);

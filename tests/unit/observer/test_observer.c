@@ -272,9 +272,9 @@ START_TEST(the_snapshot_has_the_last_twenty_actions)
 }
 END_TEST
 
-/* "newest..oldest (count) next", numbers counted from the first. */
+/* "newest..oldest (count) next, forgotten", numbers counted from the first. */
 static void page_is(const struct decisions *d, int64_t before, int64_t limit,
-	int64_t newest, int64_t oldest, size_t count, int64_t next)
+	int64_t newest, int64_t oldest, size_t count, int64_t next, int64_t forgotten)
 {
 	const struct observer_decisions_query query = {.before = before,
 		.has_before = before != 0,
@@ -290,6 +290,7 @@ static void page_is(const struct decisions *d, int64_t before, int64_t limit,
 		ck_assert_int_eq(page.decisions.items[count - 1].n, oldest);
 	}
 	ck_assert_int_eq(page.has_next ? page.next : 0, next);
+	ck_assert_int_eq(page.has_forgotten ? page.forgotten : 0, forgotten);
 	arena_free(&arena);
 }
 
@@ -300,13 +301,17 @@ START_TEST(decisions_are_remembered_up_to_a_number)
 	struct observer_decision one = {
 		.session_id = STR_LIT("s"), .verdict = OBSERVER_COOLDOWN};
 
-	page_is(&d, 0, 0, 0, 0, 0, 0);
-	for (int i = 0; i < DECISIONS_KEPT + 10; i++)
+	page_is(&d, 0, 0, 0, 0, 0, 0, 0);
+	for (int i = 0; i < DECISIONS_KEPT; i++)
 		decisions_add(&d, &one, now);
-	page_is(&d, 0, 256, START + 265, START + 10, 256, 0);
-	page_is(&d, 0, 0, START + 265, START + 166, 100, START + 166);
-	page_is(&d, START + 166, 200, START + 165, START + 10, 156, 0);
-	page_is(&d, START + 10, 1, 0, 0, 0, 0);
+	page_is(&d, START + 156, 200, START + 155, START, 156, 0, 0);
+	for (int i = 0; i < 10; i++)
+		decisions_add(&d, &one, now);
+	page_is(&d, 0, 256, START + 1009, START + 754, 256, START + 754, 0);
+	page_is(&d, 0, 0, START + 1009, START + 910, 100, START + 910, 0);
+	page_is(&d, START + 166, 200, START + 165, START + 10, 156, 0, 10);
+	page_is(&d, START + 166, 156, START + 165, START + 10, 156, 0, 10);
+	page_is(&d, START + 10, 1, 0, 0, 0, 0, 10);
 	/* A worker that was started anew goes on with higher numbers. */
 	d = (struct decisions){0};
 	ck_assert_int_eq(decisions_add(&d, &one, (struct wall){(START + 5000) * 1000})->n,

@@ -182,12 +182,16 @@ function decisions(connection) {
   const empty = el('p', { class: 'empty' }, 'The Observer has not had to decide anything yet. It looks when files are opened or saved, and when the learner pauses.');
   const table = el('table', {}, el('thead', {}, el('tr', {}, ...['When', 'Because of', 'Decision', 'Sure', 'Why'].map((name) => el('th', { scope: 'col' }, name)))), body);
   const older = button('Older decisions', () => read(next));
+  const end = el('p', { class: 'aside', role: 'note', hidden: true });
   /** @type {number | undefined} */
   let next;
+  let forgotten = 0;
   const draw = () => {
     empty.hidden = body.childElementCount > 0;
     table.hidden = !empty.hidden;
     older.hidden = next === undefined || body.childElementCount >= DECISIONS_MAX;
+    end.hidden = !older.hidden || forgotten === 0;
+    if (!end.hidden) setText(end, `${count(forgotten, 'older decision')} ${forgotten === 1 ? 'is' : 'are'} forgotten: the Observer remembers the last 1,000. When it spoke, and what held it back, stays in the actions.`);
   };
   /** @param {number} [before] */
   const read = async (before) => {
@@ -196,6 +200,7 @@ function decisions(connection) {
       if (before === undefined) body.replaceChildren();
       body.append(...payload.decisions.map(decisionRow));
       next = payload.next;
+      forgotten = payload.forgotten ?? 0;
     } catch {
       // Read again with the next connection.
     }
@@ -207,7 +212,7 @@ function decisions(connection) {
     draw();
   });
   draw();
-  return { root: region('Observer', { class: 'card decisions' }, empty, el('div', { class: 'scrolls', tabindex: '0', role: 'group', 'aria-label': 'Decisions of the Observer' }, table), older), read };
+  return { root: region('Observer', { class: 'card decisions' }, empty, el('div', { class: 'scrolls', tabindex: '0', role: 'group', 'aria-label': 'Decisions of the Observer' }, table), older, end), read };
 }
 
 /**
