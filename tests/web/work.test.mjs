@@ -22,6 +22,8 @@ scenario('the first visit: what to do is said, and the first step works without 
       await person.accessible(`first visit, ${scheme}, ${width}`);
       const beside = await person.page.getByRole('complementary', { name: 'Coach' }).evaluate((node) => node.scrollWidth - node.clientWidth);
       assert.equal(beside, 0, `no card of the coach is cut off at ${width}`);
+      const below = await person.page.getByRole('region', { name: 'First steps' }).getByRole('listitem').evaluateAll((steps) => steps.filter((step) => step.getBoundingClientRect().bottom > innerHeight).map((step) => step.textContent));
+      assert.deepEqual(below, [], `every step is seen at ${width} without scrolling`);
       await person.picture(`work-first-${scheme}-${width}`);
       await person.close();
     }

@@ -136,7 +136,7 @@ function messagesCard(app, host) {
 function firstSteps({ session }, files) {
   const command = `claude mcp add --transport http paige ${location.origin}/mcp`;
   const list = el('ol', { class: 'first' });
-  const card = region('First steps', { class: 'card' }, list);
+  const card = region('First steps', { class: 'card first-steps' }, list);
   const draw = () => {
     const typed = [...files.open.values()].some((file) => file.dirty);
     const parts = [

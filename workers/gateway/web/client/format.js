@@ -94,3 +94,15 @@ export function count(n, one) {
 export function percent(share) {
   return `${Math.round(share * 100)} %`;
 }
+
+const DATA_MAX = 400;
+
+/**
+ * What an object says, in one line.
+ * @param {unknown} data
+ */
+export function brief(data) {
+  if (data === null || typeof data !== 'object') return data === null ? '' : String(data);
+  const text = Object.entries(data).map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ');
+  return text.length > DATA_MAX ? `${text.slice(0, DATA_MAX)}…` : text;
+}

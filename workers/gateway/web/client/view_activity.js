@@ -1,7 +1,7 @@
 // view_activity.js - the Activity view: the action log, newest first and live, and what the Observer decided and why. Only the
 // rows that are seen are in the page. The address says what is shown: #/activity/TYPE,TYPE/TEXT, with "all" for every type.
 import { button, el, fill, freshId, region, setText } from './dom.js';
-import { clock, count, moment, percent, title } from './format.js';
+import { brief, clock, count, moment, percent, title } from './format.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').ActionEvent} Row
@@ -15,7 +15,6 @@ const PAGE = 200;
 /** Pages that are looked through for one that has something, before the person is asked. */
 const EMPTY_PAGES_MAX = 40;
 const ROWS_MAX = 200000;
-const DATA_MAX = 400;
 const TYPING_MS = 250;
 const DECISIONS_MAX = 1000;
 const TEXT_MAX = 200;
@@ -33,13 +32,6 @@ const verdicts = /** @type {Record<string, string>} */ ({
   contradiction: 'Silent: the answer contradicted itself',
   failed: 'Silent: Claude could not be asked',
 });
-
-/** @param {unknown} data */
-function brief(data) {
-  if (data === null || typeof data !== 'object') return data === null ? '' : String(data);
-  const text = Object.entries(data).map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ');
-  return text.length > DATA_MAX ? `${text.slice(0, DATA_MAX)}…` : text;
-}
 
 /** The rows that were fetched, and how to get more. */
 class Log {

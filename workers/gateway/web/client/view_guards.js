@@ -2,7 +2,7 @@
 // agent sessions.
 import { agentsCard } from './agents.js';
 import { el, fill, region, setText } from './dom.js';
-import { clock, count, moment, title } from './format.js';
+import { brief, clock, count, moment, title } from './format.js';
 import { Scrubber } from './guard_events.js';
 import { drawState, kinds } from './guard_states.js';
 import { badge, tick, until } from './parts.js';
@@ -74,7 +74,7 @@ export function guardsView({ connection }) {
     fill(inside, state ? drawState(machine.kind, state) : el('p', { class: 'empty' }, 'The state is being read.'));
     const said = effects.get(chosen) ?? [];
     nothing.hidden = said.length > 0;
-    fill(lately, said.map(({ at, effect: { type, ...rest } }) => el('li', {}, el('time', {}, clock(at)), ' ', el('strong', {}, title(String(type ?? 'effect'))), Object.keys(rest).length > 0 && el('span', { class: 'aside' }, ` ${JSON.stringify(rest)}`))));
+    fill(lately, said.map(({ at, effect: { type, ...rest } }) => el('li', {}, el('time', {}, clock(at)), ' ', el('strong', {}, title(String(type ?? 'effect'))), Object.keys(rest).length > 0 && el('span', { class: 'aside' }, ` ${brief(rest)}`))));
   };
   const readList = async () => {
     for (const kind of /** @type {Kind[]} */ (Object.keys(kinds))) {

@@ -95,7 +95,7 @@ function daysCard(connection) {
       const first = days > DAYS_DRAWN && payload.days.length > 0 ? Date.parse(payload.days[0].day) : Date.parse(payload.since);
       const labels = [];
       for (let at = first; at <= Date.now() && labels.length < DAYS_ALL; at += DAY_MS) labels.push(new Date(at).toISOString().slice(0, 10));
-      chart.draw(payload.days.length === 0 ? null : bars({ labels: labels.map((label) => label.slice(5)), values: labels.map((label) => Math.round((by.get(label)?.minutes ?? 0) * 10) / 10), name: 'Minutes', unit: (value) => `${Math.round(value * 10) / 10} min` }));
+      chart.draw(sum('minutes') === 0 ? null : bars({ labels: labels.map((label) => label.slice(5)), values: labels.map((label) => Math.round((by.get(label)?.minutes ?? 0) * 10) / 10), name: 'Minutes', unit: (value) => `${Math.round(value * 10) / 10} min` }));
     } catch (error) {
       setText(said, reason(error));
     }
@@ -142,14 +142,21 @@ function kataItem(connection, kata) {
     fill(answer, el('p', { class: 'aside' }, 'Claude is reviewing it.'));
     try {
       const { type, payload } = await connection.ask('user:review', { kataId: kata.id, userCode: code.value }, ['review:response', 'review:error'], { ms: REVIEW_MS });
+      if (type === 'review:response') handedIn(/** @type {Review} */ (payload));
       fill(answer, type === 'review:response' ? reviewed(/** @type {Review} */ (payload)) : el('p', { class: 'problem' }, /** @type {{error: string}} */ (payload).error));
     } catch (error) {
       fill(answer, el('p', { class: 'problem' }, error instanceof Error ? error.message : String(error)));
     }
     send.disabled = false;
   }, { class: 'primary' });
-  const facts = [count(kata.attemptsCount, 'attempt'), kata.bestLevel ? `best level ${kata.bestLevel}` : 'not passed yet', count(kata.constraintCount, 'constraint')];
-  return el('details', { class: 'kata' }, el('summary', {}, el('strong', {}, kata.title), ` ${kata.topic} (${facts.join(', ')})`), el('label', { for: code.id }, 'Your solution'), code, el('div', { class: 'row end' }, send), answer);
+  const about = el('span', {});
+  const set = (/** @type {Kata} */ now) => {
+    kata = now;
+    setText(about, ` ${kata.topic} (${[count(kata.attemptsCount, 'attempt'), kata.bestLevel ? `best level ${kata.bestLevel}` : 'not passed yet', count(kata.constraintCount, 'constraint')].join(', ')})`);
+  };
+  const handedIn = (/** @type {Review} */ { passed, level: reached }) => set({ ...kata, attemptsCount: kata.attemptsCount + 1, bestLevel: passed ? /** @type {Kata['bestLevel']} */ (Math.max(kata.bestLevel ?? 0, reached)) : kata.bestLevel });
+  set(kata);
+  return { root: el('details', { class: 'kata' }, el('summary', {}, el('strong', {}, kata.title), about), el('label', { for: code.id }, 'Your solution'), code, el('div', { class: 'row end' }, send), answer), set };
 }
 
 /** @param {State} state */
@@ -167,7 +174,7 @@ export function progressView({ connection, session }) {
   const stats = el('div', {}, el('p', { class: 'empty' }, 'The figures are being read.'));
   const running = el('ul', { class: 'bubbles' });
   const katas = el('div', {});
-  /** @type {Map<string, HTMLElement>} */
+  /** @type {Map<string, ReturnType<typeof kataItem>>} */
   const boxes = new Map();
   const issues = el('ol', { class: 'bubbles' });
   const issuesSaid = el('p', { class: 'empty', role: 'note' }, 'Claude is looking at the open issues.');
@@ -193,8 +200,11 @@ export function progressView({ connection, session }) {
     skillTable.hidden = skills.size === 0;
     fill(stats, figures(payload));
     fill(running, payload.inProgressSessions.map((one) => el('li', { class: 'row' }, el('span', {}, `${one.issueNumber ? `Issue ${one.issueNumber}${one.issueTitle ? `: ${one.issueTitle}` : ''}` : 'Without an issue'}, begun ${moment(one.startedAt)}`), one.id === session.active.now?.id ? el('span', { class: 'badge good' }, 'Under way') : button('Resume', () => resume(one.id), { class: 'small' }))));
-    for (const kata of payload.katas) if (!boxes.has(kata.id)) boxes.set(kata.id, kataItem(connection, kata));
-    fill(katas, payload.katas.length ? payload.katas.map((kata) => boxes.get(kata.id)) : el('p', { class: 'empty' }, 'Katas are made when a session is wrapped up, one for each gap.'));
+    for (const kata of payload.katas) {
+      if (!boxes.has(kata.id)) boxes.set(kata.id, kataItem(connection, kata));
+      boxes.get(kata.id)?.set(kata);
+    }
+    fill(katas, payload.katas.length ? payload.katas.map((kata) => boxes.get(kata.id)?.root) : el('p', { class: 'empty' }, 'Katas are made when a session is wrapped up, one for each gap.'));
   });
   connection.on('dashboard:issues', ({ payload }) => {
     fill(issues, payload.issues.map((issue) => issueItem(issue, () => begin(issue.number))));

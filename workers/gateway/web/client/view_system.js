@@ -106,8 +106,8 @@ class Workers {
     fill(cells[0], stateOf(worker), worker.reason ? el('span', { class: 'aside' }, ` ${worker.reason}`) : '');
     setText(cells[1], worker.pid === null ? 'not running' : duration(worker.uptime_ms));
     setText(cells[2], String(worker.restarts.total));
-    fill(cells[3], mib(worker.rss_bytes), spark(memory));
-    fill(cells[4], `${worker.cpu_percent.toFixed(1)} %`, spark(cpu));
+    fill(cells[3], spark(memory), mib(worker.rss_bytes));
+    fill(cells[4], spark(cpu), `${worker.cpu_percent.toFixed(1)} %`);
   }
 }
 
