@@ -257,7 +257,7 @@ static int try_often(void)
 {
 	int kept[BROKER_CONNECTIONS_MAX], count = 0, fd;
 
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 20 * BROKER_CONNECTIONS_MAX; i++) {
 		fd = connected("store/pub", SOCK_NONBLOCK);
 		if (fd >= 0 && count < BROKER_CONNECTIONS_MAX)
 			kept[count++] = fd;
@@ -296,7 +296,7 @@ static int try_all(void)
 	if (connect_as("store/full", 0) != ETIMEDOUT)
 		return 1;
 	ms = mono_diff_ms(clock_mono(), begun);
-	if (ms < BROKER_CONNECT_MS - 100 || ms > 5 * BROKER_CONNECT_MS)
+	if (ms < BROKER_CONNECT_MS - 100 || ms > 20 * BROKER_CONNECT_MS)
 		return 2;
 	if (connect_as("store/rep", SOCK_NONBLOCK) != 0 ||
 		connect_as("store/rep", 0) != 0)
