@@ -3,13 +3,15 @@
 
 OUTPUT.c is the table `site_files` of workers/gateway/web/site.h, OUTPUT.bin the content of the files, as they are and compressed.
 
-- PAGE becomes "/". In it @NAME@ stands for the address of a library, @client@ for the folder of the client's files.
+- PAGE becomes "/". In it @NAME@ stands for the address of a library, @client@ for the folder of the client's files, @modules@ for
+  links that have every module fetched at once that main.js needs to begin, instead of one after the other as imports are found.
 - The client's files lie in a folder named by the hash of all of them, so that they may include each other by relative names.
 - A library is one file, joined from those that are named.
 """
 import gzip
 import hashlib
 import os
+import re
 import sys
 
 TYPES = {
@@ -18,6 +20,8 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+
+IMPORT = re.compile(r"^import [^;]*?from '\./([^']+)';$", re.MULTILINE)
 
 
 def read(path):
@@ -30,6 +34,15 @@ def digest(*parts):
     for part in parts:
         total.update(len(part).to_bytes(8, "big") + part)
     return total.hexdigest()[:16]
+
+
+def needed(module, contents, found):
+    """The module and all that it imports when it is read, in `found`; not what it imports later."""
+    if module in found:
+        return
+    found.append(module)
+    for name in IMPORT.findall(contents[module].decode()):
+        needed(name, contents, found)
 
 
 def collect(page, client, libraries):
@@ -46,6 +59,9 @@ def collect(page, client, libraries):
         names[name] = f"/page/{stem}-{digest(content)}{ending}"
         files.append((names[name], True, content))
     html = read(page).decode()
+    modules = []
+    needed("main.js", contents, modules)
+    html = html.replace("@modules@", "\n".join(f'<link rel="modulepreload" href="{folder}/{name}">' for name in modules))
     for name, address in {**names, "client": folder}.items():
         html = html.replace(f"@{name}@", address)
     files.append(("/", False, html.encode()))

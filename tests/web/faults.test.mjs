@@ -162,3 +162,21 @@ scenario('files that are binary, deleted and renamed under the editor', async (t
   assert.equal(fs.existsSync(file('src/greet.ts')), false);
   await person.close();
 });
+
+scenario('a view that cannot be read says so, and the others go on', async (t) => {
+  const { daemon, browser } = await world(t);
+  const person = await Person.at(browser, daemon, { allow: (text) => /view_guards|Failed to load resource/.test(text) });
+  const { page } = person;
+  await page.route(/view_guards/, (route) => route.abort());
+  await person.connected();
+  await page.getByRole('link', { name: 'Guards' }).click();
+  const said = page.getByText('This view could not be read from the daemon.');
+  await said.waitFor();
+  assert.equal(await page.getByRole('tree', { name: 'Files' }).isVisible(), false);
+  await page.getByRole('link', { name: 'System' }).click();
+  await page.getByRole('heading', { name: 'System' }).waitFor();
+  await said.waitFor({ state: 'hidden' });
+  await page.getByRole('link', { name: 'Work' }).click();
+  await page.getByRole('tree', { name: 'Files' }).waitFor();
+  await person.close();
+});

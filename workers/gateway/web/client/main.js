@@ -4,27 +4,28 @@ import { el, fill, setText } from './dom.js';
 import { clock } from './format.js';
 import { Session } from './session.js';
 import { watchFleet } from './fleet.js';
-import { activityView } from './view_activity.js';
-import { guardsView } from './view_guards.js';
-import { progressView } from './view_progress.js';
-import { systemView } from './view_system.js';
 import { workView } from './view_work.js';
 
 /**
  * @typedef {{connection: Connection, session: Session, fleet: import('./fleet.js').Fleet}} App
  * @typedef {{root: HTMLElement, show(rest: string[]): void, hide(): void, title(): string}} View
- * @typedef {{name: string, path: string, make(app: App): View}} Place
+ * @typedef {{name: string, path: string, load(): Promise<(app: App) => View>}} Place
  */
 
 const COST_EVERY_MS = 60000;
+/** After so long the first view is there, and the others are read. */
+const READ_AHEAD_MS = 3000;
 
-/** @type {Place[]} */
+/**
+ * Only the first view is there from the beginning.
+ * @type {Place[]}
+ */
 const places = [
-  { name: 'Work', path: 'work', make: workView },
-  { name: 'Progress', path: 'progress', make: progressView },
-  { name: 'Guards', path: 'guards', make: guardsView },
-  { name: 'Activity', path: 'activity', make: activityView },
-  { name: 'System', path: 'system', make: systemView },
+  { name: 'Work', path: 'work', load: async () => workView },
+  { name: 'Progress', path: 'progress', load: async () => (await import('./view_progress.js')).progressView },
+  { name: 'Guards', path: 'guards', load: async () => (await import('./view_guards.js')).guardsView },
+  { name: 'Activity', path: 'activity', load: async () => (await import('./view_activity.js')).activityView },
+  { name: 'System', path: 'system', load: async () => (await import('./view_system.js')).systemView },
 ];
 
 const main = /** @type {HTMLElement} */ (document.getElementById('main'));
@@ -36,6 +37,9 @@ const app = { connection, session: new Session(connection), fleet: watchFleet() 
 const views = new Map();
 /** @type {View | null} */
 let shown = null;
+/** Addresses that were gone to. */
+let routed = 0;
+const missing = el('p', { class: 'page problem', role: 'alert', hidden: true }, 'This view could not be read from the daemon. Reload the page once it is there.');
 
 const links = places.map((place) => el('a', { href: `#/${place.path}` }, place.name));
 document.getElementById('views')?.append(...links);
@@ -52,22 +56,33 @@ function address() {
   });
 }
 
-function route() {
+async function route() {
   const [first, ...rest] = address();
   const index = Math.max(0, places.findIndex((place) => place.path === first));
-  const { path, make } = places[index];
-  let view = views.get(path);
-  if (!view) {
+  const { path, load } = places[index];
+  routed += 1;
+  const mine = routed;
+  links.forEach((link, i) => (i === index ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current')));
+  const make = views.has(path) ? null : await load().catch(() => null);
+  // Somebody may have gone elsewhere meanwhile.
+  if (mine !== routed) return;
+  let view = views.get(path) ?? null;
+  if (!view && make) {
     view = make(app);
     views.set(path, view);
     main.append(view.root);
   }
   if (shown !== view) shown?.hide();
   for (const [other, { root }] of views) root.hidden = other !== path;
-  links.forEach((link, i) => (i === index ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current')));
+  missing.hidden = view !== null;
   shown = view;
-  view.show(rest);
-  document.title = `${view.title()} · Paige`;
+  view?.show(rest);
+  document.title = `${view?.title() ?? places[index].name} · Paige`;
+}
+
+/** Reads the other views while nothing else is to be done, so that they are there when the daemon is not. */
+function readAhead() {
+  for (const { load } of places) load().catch(() => null);
 }
 
 /**
@@ -119,7 +134,9 @@ connection.status.watch(tellStatus);
 app.session.active.watch(tellStatus);
 app.session.observer.watch(tellStatus);
 window.addEventListener('hashchange', route);
+main.append(missing);
+connection.start();
 route();
+window.setTimeout(readAhead, READ_AHEAD_MS);
 setInterval(() => document.hidden || readCost(), COST_EVERY_MS);
 for (const type of /** @type {const} */ (['connection:init', 'explain:response', 'review:response', 'coaching:plan_ready', 'session:completed'])) connection.on(type, () => void readCost());
-connection.start();
