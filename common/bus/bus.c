@@ -244,4 +244,6 @@ void bus_on_uncongested(struct bus *bus,
 void bus_get_stats(const struct bus *bus, struct bus_stats *out)
 {
 	*out = bus->stats;
+	out->connections = atomic_load(&bus->server.listener.open) +
+			   atomic_load(&bus->publisher.listener.open);
 }

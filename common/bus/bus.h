@@ -202,10 +202,17 @@ void bus_when_heard(struct bus *bus, int limit_ms, void (*fn)(void *arg), void *
 
 /* ---- observing ---- */
 
+/* More connections to its two sockets no worker has: eight others with at most 16 to each,
+ * and the looks of itself. Above this nng 1.5 has stopped for ever to take apart those
+ * that have ended: the thread that does it waits for a task that never ends. Then every
+ * further one costs a descriptor, and only a new process helps. */
+#define BUS_CONNECTIONS_MAX 1024
+
 struct bus_stats {
 	uint64_t calls, replies, timeouts, resets, repeats, published, received, gaps,
 		deaf_relistens;
 	size_t in_flight;
+	int64_t connections; /* open, to the worker's own two sockets */
 };
 /* Writes a line of JSON (type tapped) to a pipe for each call that this worker receives,
  * answers or fails to make, and for each event it publishes. Takes over `fd` and closes an

@@ -107,10 +107,24 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
+/* A process that cannot close connections any more is of no use. */
+static void check_connections(struct worker *w)
+{
+	struct bus_stats stats;
+
+	bus_get_stats(w->bus, &stats);
+	if (stats.connections <= BUS_CONNECTIONS_MAX)
+		return;
+	log_error("connections of the bus are not closed any more", "open", "%lld",
+		(long long)stats.connections, "limit", "%d", BUS_CONNECTIONS_MAX, NULL);
+	worker_die(w, WORKER_EXIT_INTERNAL);
+}
+
 static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
+	check_connections(arg);
 	worker_control_send(arg, WORKER_PACKET_HEARTBEAT, (struct str){NULL, 0});
 }
 

@@ -4,6 +4,7 @@
  */
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/bus/bus.h"
 #include "proto/worker.h"
 #include "tests/beside.h"
 #include "tests/unit/scratch.h"
@@ -352,6 +353,32 @@ START_TEST(a_confined_worker_listens_again)
 }
 END_TEST
 
+/* As after nng has stopped to close what has ended: more connections than there are others. */
+START_TEST(too_many_connections_end_it)
+{
+	static const char greeting[8] = {0, 'S', 'P', 0, 0, 0x30, 0, 0};
+	struct rlimit files;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+	files.rlim_cur = files.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	start_probe("");
+	expect(WORKER_PACKET_READY, 5000);
+	for (int i = 0; i < BUS_CONNECTIONS_MAX + 100; i++) {
+		int fd = connect_to("observer/rep");
+		char answer[8];
+
+		if (send(fd, greeting, 8, MSG_NOSIGNAL) != 8 ||
+			recv(fd, answer, 8, MSG_WAITALL) != 8)
+			break; /* it has ended */
+		if (i == BUS_CONNECTIONS_MAX / 2)
+			expect(WORKER_PACKET_HEARTBEAT, 10000);
+	}
+	expect_exit(WORKER_EXIT_INTERNAL, 10000);
+	ck_assert(logged("connections of the bus are not closed any more"));
+}
+END_TEST
+
 /* ---- told by the supervisor ---- */
 
 START_TEST(reload_and_fleet)
@@ -527,6 +554,7 @@ int main(void)
 		a_long_socket_path_is_told,
 		only_what_it_may,
 		a_confined_worker_listens_again,
+		too_many_connections_end_it,
 		reload_and_fleet,
 		a_packet_of_another_generation_is_ignored,
 		term_is_like_stop,

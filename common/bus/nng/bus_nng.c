@@ -110,6 +110,15 @@ static void listener_connected(nng_pipe pipe, nng_pipe_ev what, void *arg)
 	loop_post(l->post, &l->changed);
 }
 
+/* Each connection that begins also ends, even when it never gets so far as to be added. */
+static void listener_opened(nng_pipe pipe, nng_pipe_ev what, void *arg)
+{
+	struct bus_listener *l = arg;
+
+	(void)pipe;
+	atomic_fetch_add(&l->open, what == NNG_PIPE_EV_ADD_PRE ? 1 : -1);
+}
+
 static int listener_listen(struct bus_listener *l)
 {
 	nng_listener listener;
@@ -140,6 +149,10 @@ int bus_listener_open(struct bus_listener *l, enum bus_listener_kind kind,
 	l->changed.run = changed;
 	if (rv == 0)
 		rv = nng_pipe_notify(s, NNG_PIPE_EV_ADD_POST, listener_connected, l);
+	if (rv == 0)
+		rv = nng_pipe_notify(s, NNG_PIPE_EV_ADD_PRE, listener_opened, l);
+	if (rv == 0)
+		rv = nng_pipe_notify(s, NNG_PIPE_EV_REM_POST, listener_opened, l);
 	if (rv != 0)
 		return to_errno(rv);
 	l->socket = s.id;

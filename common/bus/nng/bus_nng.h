@@ -43,6 +43,8 @@ struct bus_listener {
 	char url[BUS_URL_SIZE];
 	/* Connections made so far; the task runs after each. */
 	_Atomic uint64_t connections;
+	/* Connections that nng has begun to accept and not begun to take apart. */
+	_Atomic int64_t open;
 	struct loop_post *post;
 	struct loop_task changed;
 };
