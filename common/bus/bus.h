@@ -203,9 +203,11 @@ void bus_when_heard(struct bus *bus, int limit_ms, void (*fn)(void *arg), void *
 /* ---- observing ---- */
 
 /* More connections to its two sockets no worker has: eight others with at most 16 to each,
- * and the looks of itself. Above this nng 1.5 has stopped for ever to take apart those
- * that have ended: the thread that does it waits for a task that never ends. Then every
- * further one costs a descriptor, and only a new process helps. */
+ * and the looks of itself. Above this nng 1.5 has stopped for ever to take apart those that
+ * have ended: it loses the read of a connection that it closes between the head and the
+ * body of a message, as when a peer dies that has more requests under way, and its one
+ * thread for that waits for the read. Then every further connection costs a descriptor, and
+ * only a new process helps. */
 #define BUS_CONNECTIONS_MAX 1024
 
 struct bus_stats {

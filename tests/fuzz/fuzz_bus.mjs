@@ -2,9 +2,10 @@
 //
 //   fuzz_bus.mjs [--seed N] [--seconds N] [--as WORKER[,WORKER...]] [--burst N] [--verbose]
 //
-// The seconds are shared by the workers, all of them unless told. After every burst each of the others must be the process that it was,
-// answer, hold a bounded amount of memory, and nothing may have been done in another's name. It prints each finding with the seed of
-// its burst, then executions and findings; the exit code is 1 when there are any. The same seed sends the same bursts.
+// The seconds are shared by the workers, all of them unless told. After every burst each of the others must be the process that it was (or
+// one started anew because nng no longer closed connections), answer, hold a bounded amount of memory, and nothing may have been done in
+// another's name. It prints each finding with the seed of its burst, then executions and findings; the exit code is 1 when there are any.
+// The same seed sends the same bursts.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { Editor } from '../integration/lib/editor.mjs';
 import { Rogue } from '../integration/lib/rogue.mjs';
 import { ALL_WORKERS } from '../integration/lib/trojan.mjs';
-import { brief } from '../integration/lib/wait.mjs';
+import { brief, until } from '../integration/lib/wait.mjs';
 
 /** What a worker may hold, with what a sanitizer needs on top. */
 const MAX_RSS = (process.env.ASAN_OPTIONS ? 1600 : 400) * 1024 * 1024;
@@ -67,6 +68,7 @@ class Stage {
       editor.close();
     }
     stage.others = (await stage.rogue.workers()).filter((worker) => worker.name !== name);
+    Object.assign(stage, { startedAnew: 0, saidBefore: {} });
     stage.files = snapshot(stage.daemon.projectDir);
     stage.rows = await stage.#rows();
     return stage;
@@ -95,16 +97,53 @@ class Stage {
     if (loggable().some(([, by]) => by.includes(this.name))) assert.ok(this.ownRows, `no row of ${this.name} was logged`);
   }
 
-  /** Throws with what is wrong. */
-  async check() {
-    for (const w of (await this.rogue.workers()).filter((w) => w.name !== this.name)) {
-      const before = this.others.find((o) => o.name === w.name);
-      assert.ok(w.pid === before.pid && w.state === 'ready', `${w.name} died: ${brief({ state: w.state, ...w.last_exit }, 1500)}`);
-      assert.ok(w.rss_bytes < MAX_RSS, `${w.name} holds ${Math.round(w.rss_bytes / 1048576)} MiB`);
+  async #workers() {
+    return (await this.rogue.workers()).filter((w) => w.name !== this.name);
+  }
+
+  /** nng 1.5 can stop to close connections after peers that break off, and then only a new process helps (BUS_CONNECTIONS_MAX). */
+  #endedForConnections(w) {
+    const said = this.daemon.log(w.name).split('connections of the bus are not closed any more').length - 1;
+    const ended = w.last_exit?.code === 70 && said > (this.saidBefore[w.name] ?? 0);
+    if (ended) this.saidBefore[w.name] = said;
+    return ended;
+  }
+
+  /** Whether one of the others was started anew for its connections. Throws when one ended otherwise. */
+  async #startedAnew() {
+    const changed = (await this.#workers()).filter((w) => w.state !== 'ready' || w.pid !== this.others.find((o) => o.name === w.name).pid);
+    for (const { name } of changed) {
+      const now = async () => (await this.#workers()).find((w) => w.name === name);
+      // The last lines of its log may still be on their way.
+      const ended = await until('its log', async () => this.#endedForConnections(await now()), { ms: 3000 }).catch(() => false);
+      const w = await now();
+      assert.ok(ended, `${name} died: ${brief({ state: w.state, ...w.last_exit }, 1500)}`);
+      await until(`${name} is ready again`, async () => (await now()).state === 'ready');
+      this.others.find((o) => o.name === name).pid = (await now()).pid;
+      this.startedAnew += 1;
     }
+    return changed.length > 0;
+  }
+
+  /** Runs a check, and once more when a worker was started anew beside it. Throws with what is wrong. */
+  async check() {
+    await this.#startedAnew();
+    try {
+      await this.#check();
+    } catch (error) {
+      if (!(await this.#startedAnew())) throw error;
+      await this.#check();
+    }
+  }
+
+  async #check() {
+    for (const w of await this.#workers()) assert.ok(w.rss_bytes < MAX_RSS, `${w.name} holds ${Math.round(w.rss_bytes / 1048576)} MiB`);
     for (const { name } of this.others) {
       // Nobody has that method: it is refused at once.
-      const [done, ms] = await this.rogue.ask(`call ${name} no.such_method {}`);
+      const ask = () => this.rogue.ask(`call ${name} no.such_method {}`);
+      let [done, ms] = await ask();
+      // Peers that vanish in the handshake deafen a listener until it listens again (bus_canary.c): who has connected meanwhile is not heard.
+      if (done < 0) [done, ms] = await ask();
       assert.ok(done === 0 && ms < ANSWER_MS, `${name} answers ${done} after ${ms} ms`);
     }
     if (this.name !== 'gateway') assert.equal((await this.daemon.get('/health', { ms: ANSWER_MS })).json.workers.store !== undefined, true, 'GET /health');
@@ -122,7 +161,7 @@ class Stage {
 
 /** {executions, findings} of one worker for so long. */
 async function fuzz(name, seed, ms) {
-  const told = { executions: 0, bytes: 0, bursts: 0, findings: [] };
+  const told = { executions: 0, bytes: 0, bursts: 0, startedAnew: 0, findings: [] };
   const end = Date.now() + ms;
   let stage = await Stage.set(name);
   try {
@@ -140,6 +179,8 @@ async function fuzz(name, seed, ms) {
       }
       told.bursts += 1;
       if (options.verbose) console.log(`${name}: burst ${burst}, ${told.executions} messages`);
+      told.startedAnew += stage.startedAnew;
+      stage.startedAnew = 0;
       if (trouble) {
         told.findings.push(`${name}, burst ${burst}: ${trouble.message}`);
         console.log(`FINDING ${told.findings.at(-1)}${options.verbose ? `\n${stage.daemon.tail()}` : ''}`);
@@ -161,7 +202,7 @@ for (const name of names) {
   const start = Date.now();
   const told = await fuzz(name, Number(options.seed) * 1000000, (Number(options.seconds) * 1000) / names.length);
   const seconds = (Date.now() - start) / 1000;
-  console.log(`as ${name}: ${told.bursts} bursts, ${told.executions} messages (${Math.round(told.executions / seconds)}/s, ${Math.round(told.bytes / 1048576)} MiB), ${told.findings.length} findings`);
+  console.log(`as ${name}: ${told.bursts} bursts, ${told.executions} messages (${Math.round(told.executions / seconds)}/s, ${Math.round(told.bytes / 1048576)} MiB), ${told.startedAnew} workers started anew, ${told.findings.length} findings`);
   all.executions += told.executions;
   all.findings += told.findings.length;
 }
