@@ -183,7 +183,7 @@ function decisions(connection) {
     table.hidden = !empty.hidden;
     older.hidden = next === undefined || body.childElementCount >= DECISIONS_MAX;
     end.hidden = !older.hidden || forgotten === 0;
-    if (!end.hidden) setText(end, `${count(forgotten, 'older decision')} ${forgotten === 1 ? 'is' : 'are'} forgotten: the Observer remembers the last 1,000. When it spoke, and what held it back, stays in the actions.`);
+    if (!end.hidden) setText(end, `${count(forgotten, 'older decision')} ${forgotten === 1 ? 'is' : 'are'} forgotten: the Observer remembers only the newest. When it spoke, and what held it back, stays in the actions.`);
   };
   /** @param {number} [before] */
   const read = async (before) => {
