@@ -14,11 +14,13 @@
 #include "common/base/ids.h"
 #include "common/bus/jobs.h"
 #include "common/worker/worker.h"
+#include "proto/codec/messages.h"
 #include "workers/agent/folders.h"
 #include "workers/agent/idle_driver.h"
 #include "workers/agent/process/process.h"
 #include "workers/agent/prompts.h"
 #include "workers/agent/session_record.h"
+#include <stdarg.h>
 #include <sys/queue.h>
 
 #define AGENTS_MAX_SESSIONS 32
@@ -114,6 +116,9 @@ void client_send_piece(struct agent_client *client, struct str message);
 void client_say(
 	struct agent_client *client, const struct type *type, const void *message);
 void client_say_notice(struct agent_client *client, const char *type);
+/* An error that Paige itself tells; its text is of the arena. */
+struct agent_error error_message(struct arena *arena, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
 void client_say_error(struct agent_client *client, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Publishes the queued messages of all clients; called at the end of the turn. */

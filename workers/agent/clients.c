@@ -1,9 +1,7 @@
 /* clients.c - the clients of /agent and what they are told; see agents.h. */
 #include "common/base/alloc.h"
-#include "proto/codec/messages.h"
 #include "proto/tables/topics.h"
 #include "workers/agent/agents.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -118,15 +116,21 @@ void client_say_notice(struct agent_client *client, const char *type)
 	client_say(client, agent_notice_type(), &notice);
 }
 
+struct agent_error error_message(struct arena *arena, const char *format, va_list args)
+{
+	return (struct agent_error){.source = STR_LIT("bridge"),
+		.type = STR_LIT("error"),
+		.error = arena_vprintf(arena, format, args)};
+}
+
 void client_say_error(struct agent_client *client, const char *format, ...)
 {
 	struct arena arena = {0};
-	struct agent_error error = {
-		.source = STR_LIT("bridge"), .type = STR_LIT("error")};
+	struct agent_error error;
 	va_list args;
 
 	va_start(args, format);
-	error.error = arena_vprintf(&arena, format, args);
+	error = error_message(&arena, format, args);
 	va_end(args);
 	client_say(client, agent_error_type(), &error);
 	arena_free(&arena);

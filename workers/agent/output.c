@@ -11,9 +11,7 @@
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "common/worker/metrics.h"
-#include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -324,12 +322,11 @@ void session_tell_error(
 	struct agent_session *s, enum record_line line, const char *format, ...)
 {
 	struct arena arena = {0};
-	struct agent_error error = {
-		.source = STR_LIT("bridge"), .type = STR_LIT("error")};
+	struct agent_error error;
 	va_list args;
 
 	va_start(args, format);
-	error.error = arena_vprintf(&arena, format, args);
+	error = error_message(&arena, format, args);
 	va_end(args);
 	session_tell(s, line, agent_error_type(), &error);
 	arena_free(&arena);
