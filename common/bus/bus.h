@@ -64,6 +64,7 @@ enum bus_status {
 	BUS_TIMEOUT, /* no answer before the deadline */
 	BUS_RESET,   /* the owner went away, and the method may not be repeated */
 	BUS_REFUSED, /* BUS_MAX_CALLS or BUS_MAX_BYTES are in flight to the owner */
+	BUS_STOPPED, /* the owner is stopped (bus_set_stopped) */
 	BUS_TOO_BIG, /* request or answer over BUS_BODY_MAX, or the owner says TOO_BIG */
 };
 
@@ -129,6 +130,10 @@ int bus_reply_decode(enum method method, const struct bus_reply *reply,
 bool bus_congested(const struct bus *bus, enum worker_id owner);
 void bus_on_uncongested(struct bus *bus,
 	void (*on_uncongested)(void *arg, enum worker_id owner), void *arg);
+
+/* Calls to `owner` end with BUS_STOPPED at once, instead of waiting for somebody who will not come. Those that were made before keep
+ * their deadlines. */
+void bus_set_stopped(struct bus *bus, enum worker_id owner, bool stopped);
 
 /* ---- serving ---- */
 

@@ -57,6 +57,8 @@ static struct bus_call *call_new(enum method method, struct str key, struct str 
 static enum bus_status refusal(
 	const struct bus_peer *peer, enum method method, struct str key, struct str body)
 {
+	if (peer->stopped)
+		return BUS_STOPPED;
 	if (body.len > BUS_BODY_MAX)
 		return BUS_TOO_BIG;
 	if (peer->calls >= BUS_MAX_CALLS || peer->bytes + body.len > BUS_MAX_BYTES)
@@ -67,6 +69,11 @@ static enum bus_status refusal(
 		return BUS_ERROR;
 	}
 	return BUS_OK;
+}
+
+void bus_set_stopped(struct bus *bus, enum worker_id owner, bool stopped)
+{
+	bus->peers[owner].stopped = stopped;
 }
 
 void bus_call_ask_flush(struct bus *bus)

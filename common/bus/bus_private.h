@@ -92,6 +92,7 @@ struct bus_peer {
 	struct event *timer;
 	size_t calls, bytes; /* not delivered yet */
 	bool congested;
+	bool stopped; /* bus_set_stopped */
 };
 
 /* ---- serving ---- */

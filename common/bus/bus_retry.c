@@ -27,6 +27,7 @@ const char *bus_failure_code(enum bus_status status)
 	switch (status) {
 	case BUS_TIMEOUT:
 		return error_code_infos[ERROR_TIMEOUT].name;
+	case BUS_STOPPED:
 	case BUS_RESET:
 		return error_code_infos[ERROR_UNAVAILABLE].name;
 	case BUS_REFUSED:
@@ -58,6 +59,10 @@ void bus_failure_text(
 		break;
 	case BUS_REFUSED:
 		format = "The %s worker has too much to do to take %s; try again later";
+		break;
+	case BUS_STOPPED:
+		format = "The %1$s worker is stopped and cannot answer %2$s; `paigectl "
+			 "start %1$s` starts it";
 		break;
 	case BUS_TOO_BIG:
 		format = "The request to the %s worker or its answer is too big (%s)";

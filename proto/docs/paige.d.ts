@@ -1889,7 +1889,7 @@ export interface CtlExit {
 export interface CtlWorker {
 	/** Its name. */
 	name: string;
-	/** down, starting, ready, stopping, backoff, hung or parked. */
+	/** down, stopped (by somebody), starting, ready, stopping, backoff, hung or parked. */
 	state: string;
 	/** up or down. */
 	want: string;

@@ -253,39 +253,54 @@ static int allow(const char *file, struct str session)
 {
 	int error = private_file_replace(file, session);
 
-	if (error)
-		return paigectl_fail(
-			PAIGECTL_FAILED, "cannot write %s: %s", file, strerror(-error));
-	printf("Claude may edit the learner's files until this session ends.\n");
-	return PAIGECTL_DONE;
+	return error ? paigectl_fail(PAIGECTL_FAILED, "cannot write %s: %s", file,
+			       strerror(-error))
+		     : PAIGECTL_DONE;
 }
 
 static int refuse(const char *file)
 {
-	if (unlink(file) < 0 && errno != ENOENT)
-		return paigectl_fail(
-			PAIGECTL_FAILED, "cannot remove %s: %s", file, strerror(errno));
-	printf("Claude may not edit the learner's files while a session runs.\n");
-	return PAIGECTL_DONE;
+	return unlink(file) < 0 && errno != ENOENT
+		       ? paigectl_fail(PAIGECTL_FAILED, "cannot remove %s: %s", file,
+				 strerror(errno))
+		       : PAIGECTL_DONE;
 }
 
-static int steer(const struct ctl_status *daemon, const char *what)
+static void print_edits(const struct paigectl_edits *now, const char *what)
 {
+	if (strcmp(what, "refuse") == 0)
+		puts("Claude may not edit the learner's files while a session runs.");
+	else if (!now->session)
+		puts("No coaching session runs: Claude may edit.");
+	else if (strcmp(what, "allow") == 0)
+		puts("Claude may edit the learner's files until this session ends.");
+	else
+		printf("A coaching session runs: Claude %s edit the learner's files.\n",
+			now->allowed ? "may" : "may not");
+}
+
+static int steer(
+	const struct options *o, const struct ctl_status *daemon, const char *what)
+{
+	struct paigectl_edits now = {.session = daemon->session.len > 0,
+		.has_session = true,
+		.has_allowed = true};
 	struct arena arena = {0};
 	const char *file = allowed_file(&arena, daemon->data_dir);
 	int code = PAIGECTL_DONE;
 
 	if (strcmp(what, "refuse") == 0)
 		code = refuse(file);
-	else if (!daemon->session.len)
-		printf("No coaching session runs: Claude may edit.\n");
-	else if (strcmp(what, "allow") == 0)
+	else if (strcmp(what, "allow") == 0 && now.session)
 		code = allow(file, daemon->session);
-	else
-		printf("A coaching session runs: Claude %s edit the learner's files.\n",
-			allowed(daemon->data_dir, daemon->session) ? "may" : "may not");
 	arena_free(&arena);
-	return code;
+	if (code != PAIGECTL_DONE)
+		return code;
+	now.allowed = !now.session || allowed(daemon->data_dir, daemon->session);
+	if (options_get(o, "json"))
+		return paigectl_print_message(paigectl_edits_type(), &now);
+	print_edits(&now, what);
+	return PAIGECTL_DONE;
 }
 
 int paigectl_edits(const struct options *o)
@@ -303,7 +318,7 @@ int paigectl_edits(const struct options *o)
 	if (code == PAIGECTL_DONE)
 		code = client_status(&place, ASK_MS, &arena, &daemon, &doc);
 	if (code == PAIGECTL_DONE)
-		code = steer(&daemon, what);
+		code = steer(o, &daemon, what);
 	yyjson_doc_free(doc);
 	arena_free(&arena);
 	place_free(&place);

@@ -83,13 +83,10 @@ static void print_all(const struct machine *m)
 {
 	struct machine_daemon items[MACHINE_MAX];
 	struct machine_daemons all = {.daemons = {.items = items, .count = m->count}};
-	struct buf json = {0};
 
 	for (size_t i = 0; i < m->count; i++)
 		items[i] = m->items[i].shown;
-	proto_encode(machine_daemons_type(), &all, &json);
-	printf("%.*s\n", STR_ARG(buf_str(&json)));
-	buf_free(&json);
+	(void)paigectl_print_message(machine_daemons_type(), &all);
 }
 
 int paigectl_list(const struct options *o)

@@ -56,13 +56,20 @@ int paigectl_open(const struct options *o)
 	struct ctl_status status;
 	yyjson_doc *doc = NULL;
 	char *url;
+	bool opened;
 	int code = place_find(o, &place);
 
 	if (code == PAIGECTL_DONE)
 		code = client_status(&place, ASK_MS, &arena, &status, &doc);
 	if (code == PAIGECTL_DONE) {
 		url = arena_cstr(&arena, status.url);
-		if (!options_get(o, "print") && in_browser(url))
+		opened = !options_get(o, "print") && in_browser(url);
+		if (options_get(o, "json"))
+			code = paigectl_print_message(paigectl_opened_type(),
+				&(struct paigectl_opened){.url = status.url,
+					.opened = opened,
+					.has_opened = true});
+		else if (opened)
 			printf("%s is open in your browser.\n", url);
 		else
 			printf("%s\n", url);

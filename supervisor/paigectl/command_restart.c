@@ -1,4 +1,4 @@
-/* command_restart.c - paigectl restart and stop. */
+/* command_restart.c - paigectl restart, start and stop. */
 #include "proto/codec/messages.h"
 #include "supervisor/paigectl/paigectl.h"
 #include <errno.h>
@@ -20,16 +20,17 @@ static int64_t took_ms(yyjson_doc *doc)
 	return yyjson_get_sint(yyjson_obj_get(yyjson_doc_get_root(doc), "took_ms"));
 }
 
-int paigectl_restart(const struct options *o)
+/* Has the daemon restart, start or stop `worker`, "all" for each. `how` is for people. */
+static int steer(const struct options *o, enum ctl_command command, const char *worker,
+	const char *how)
 {
-	const char *worker = o->operand_count > 0 ? o->operands[0] : "all";
-	struct ctl_request request = {.command = CTL_RESTART, .has_command = true};
+	struct ctl_request request = {.command = command, .has_command = true};
 	struct daemon_place place;
 	struct buf json = {0};
 	yyjson_doc *doc = NULL;
 	int code;
 
-	if (paigectl_check_worker(worker, "all") != 0)
+	if (paigectl_check_worker(worker, command == CTL_RESTART ? "all" : NULL) != 0)
 		return PAIGECTL_USAGE;
 	if (strcmp(worker, "all") != 0)
 		request.worker = str_of(worker);
@@ -37,13 +38,30 @@ int paigectl_restart(const struct options *o)
 	proto_encode(ctl_request_type(), &request, &json);
 	if (code == 0)
 		code = client_ask(&place, buf_str(&json), RESTART_MS, &doc);
-	if (code == 0)
-		printf("%s restarted, ready after %" PRId64 " ms\n",
-			request.worker.ptr ? worker : "all workers", took_ms(doc));
+	if (code == 0 && options_get(o, "json"))
+		code = paigectl_print_json(yyjson_doc_get_root(doc));
+	else if (code == 0)
+		printf("%s %s after %" PRId64 " ms\n",
+			request.worker.ptr ? worker : "all workers", how, took_ms(doc));
 	yyjson_doc_free(doc);
 	buf_free(&json);
 	place_free(&place);
 	return code;
+}
+
+int paigectl_restart(const struct options *o)
+{
+	return steer(o, CTL_RESTART, o->operand_count > 0 ? o->operands[0] : "all",
+		"restarted, ready");
+}
+
+int paigectl_start(const struct options *o)
+{
+	if (o->operand_count < 1)
+		return paigectl_fail(PAIGECTL_USAGE,
+			"start needs the name of a WORKER. The daemon itself is started "
+			"by its unit (`systemctl start`) or by paiged.");
+	return steer(o, CTL_START, o->operands[0], "started, ready");
 }
 
 /* 0 when the process has ended. */
@@ -58,7 +76,7 @@ static int wait_for_end(int pidfd, pid_t pid)
 		STOP_MS / 1000);
 }
 
-int paigectl_stop(const struct options *o)
+static int stop_daemon(const struct options *o)
 {
 	struct daemon_place place;
 	yyjson_doc *doc = NULL;
@@ -79,11 +97,21 @@ int paigectl_stop(const struct options *o)
 			&place, STR_LIT("{\"command\":\"stop\"}"), ASK_MS, &doc);
 	if (code == 0)
 		code = wait_for_end(pidfd, place.pid);
-	if (code == 0)
+	if (code == 0 && options_get(o, "json"))
+		code = paigectl_print_message(paigectl_stopped_type(),
+			&(struct paigectl_stopped){.pid = place.pid, .has_pid = true});
+	else if (code == 0)
 		printf("stopped (process %d)\n", (int)place.pid);
 	if (pidfd >= 0)
 		close(pidfd);
 	yyjson_doc_free(doc);
 	place_free(&place);
 	return code;
+}
+
+int paigectl_stop(const struct options *o)
+{
+	if (o->operand_count > 0)
+		return steer(o, CTL_STOP, o->operands[0], "stopped");
+	return stop_daemon(o);
 }

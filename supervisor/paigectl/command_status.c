@@ -20,6 +20,12 @@ static void print_conditions(const struct ctl_status *s)
 		const bool fine = str_is(w->condition, "fine");
 		const char *separator = fine ? "" : "; ";
 
+		if (str_is(w->state, "stopped")) {
+			printf("%s%-13.*s stopped; `paigectl start %.*s` starts it\n",
+				any ? "" : "\n", STR_ARG(w->name), STR_ARG(w->name));
+			any = true;
+			continue;
+		}
 		if (fine && w->restarts.window_60s == 0)
 			continue;
 		printf("%s%-13.*s ", any ? "" : "\n", STR_ARG(w->name));

@@ -28,7 +28,7 @@ static int rotate(const struct daemon_place *place)
 	return PAIGECTL_DONE;
 }
 
-static int print(const struct daemon_place *place)
+static int print(const struct options *o, const struct daemon_place *place)
 {
 	char token[TOKEN_SIZE];
 	int error = token_read(place->data_dir, token);
@@ -47,6 +47,9 @@ static int print(const struct daemon_place *place)
 	if (error)
 		return paigectl_fail(PAIGECTL_FAILED, "cannot read %s/token: %s",
 			place->data_dir, strerror(-error));
+	if (options_get(o, "json"))
+		return paigectl_print_message(paigectl_token_type(),
+			&(struct paigectl_token){.token = str_of(token)});
 	puts(token);
 	return PAIGECTL_DONE;
 }
@@ -59,7 +62,7 @@ int paigectl_token(const struct options *o)
 	if (code == 0 && options_get(o, "rotate"))
 		code = rotate(&place);
 	if (code == 0)
-		code = print(&place);
+		code = print(o, &place);
 	place_free(&place);
 	return code;
 }

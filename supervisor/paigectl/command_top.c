@@ -42,28 +42,34 @@ static void print_head(const struct ctl_status *s)
 	printf("\n\n");
 }
 
+static void print_picture(const struct ctl_status *s, bool again)
+{
+	if (again)
+		terminal_clear();
+	print_head(s);
+	worker_table_print(s);
+}
+
 /* One picture. An exit code. */
-static int show(const struct daemon_place *place, bool again)
+static int show(const struct options *o, const struct daemon_place *place, bool again)
 {
 	struct arena arena = {0};
 	struct ctl_status status;
 	yyjson_doc *doc = NULL;
 	int code = client_status(place, ASK_MS, &arena, &status, &doc);
 
-	if (code == PAIGECTL_DONE) {
-		if (again)
-			terminal_clear();
-		print_head(&status);
-		worker_table_print(&status);
-		fflush(stdout);
-	}
+	if (code == PAIGECTL_DONE && options_get(o, "json"))
+		code = paigectl_print_message(ctl_status_type(), &status);
+	else if (code == PAIGECTL_DONE)
+		print_picture(&status, again);
+	fflush(stdout);
 	yyjson_doc_free(doc);
 	arena_free(&arena);
 	return code;
 }
 
 /* Until somebody ends it, or the daemon is gone. */
-static int watch(const struct daemon_place *place, long seconds)
+static int watch(const struct options *o, const struct daemon_place *place, long seconds)
 {
 	const struct sigaction action = {.sa_handler = on_signal};
 	int code = PAIGECTL_DONE;
@@ -71,7 +77,7 @@ static int watch(const struct daemon_place *place, long seconds)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	while (!ended && code == PAIGECTL_DONE) {
-		code = show(place, true);
+		code = show(o, place, true);
 		if (!ended && code == PAIGECTL_DONE)
 			(void)poll(NULL, 0, (int)seconds * 1000); /* a signal ends it */
 	}
@@ -88,8 +94,8 @@ int paigectl_top(const struct options *o)
 		code = place_find(o, &place);
 	if (code == PAIGECTL_DONE)
 		code = isatty(STDOUT_FILENO) && !options_get(o, "once")
-			       ? watch(&place, seconds)
-			       : show(&place, false);
+			       ? watch(o, &place, seconds)
+			       : show(o, &place, false);
 	place_free(&place);
 	return code;
 }

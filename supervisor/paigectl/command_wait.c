@@ -79,6 +79,20 @@ static enum look look(const struct daemon_place *place, int64_t left_ms, struct 
 	return found;
 }
 
+static int verdict_json(enum look found, const struct buf *text)
+{
+	static const int codes[] = {[LOOK_READY] = PAIGECTL_DONE,
+		[LOOK_NOT_YET] = PAIGECTL_TIMED_OUT,
+		[LOOK_PARKED] = PAIGECTL_FAILED,
+		[LOOK_ABSENT] = PAIGECTL_NOT_RUNNING};
+
+	(void)paigectl_print_message(paigectl_waited_type(),
+		&(struct paigectl_waited){.ready = found == LOOK_READY,
+			.has_ready = true,
+			.text = buf_str(text)});
+	return codes[found];
+}
+
 static int verdict(enum look found, const struct buf *text, long seconds)
 {
 	switch (found) {
@@ -124,7 +138,8 @@ int paigectl_wait(const struct options *o)
 		usleep(LOOK_US);
 	}
 	if (code == PAIGECTL_DONE)
-		code = verdict(found, &text, seconds);
+		code = options_get(o, "json") ? verdict_json(found, &text)
+					      : verdict(found, &text, seconds);
 	buf_free(&text);
 	return code;
 }
@@ -137,6 +152,17 @@ static void print_names(const char *before, struct strs names)
 		printf("%s%.*s", i == 0 ? before : ", ", STR_ARG(names.items[i]));
 	if (names.count > 0)
 		putchar('\n');
+}
+
+static void print_reloaded(const struct ctl_reloaded *r)
+{
+	printf("settings read again, %s; ready after %" PRId64 " ms\n",
+		r->changed.count + r->later.count > 0 ? "some have changed"
+						      : "none has changed",
+		r->took_ms);
+	print_names("  changed: ", r->changed);
+	print_names("  restarted: ", r->restarted);
+	print_names("  changes with the next start of the daemon: ", r->later);
 }
 
 int paigectl_reload(const struct options *o)
@@ -155,17 +181,10 @@ int paigectl_reload(const struct options *o)
 		proto_decode(ctl_reloaded_type(), yyjson_doc_get_root(doc), "answer",
 			DECODE_LENIENT, &arena, &reloaded, &problem) != 0)
 		code = paigectl_fail(PAIGECTL_FAILED, "%s", problem.text);
-	if (code == PAIGECTL_DONE) {
-		printf("settings read again, %s; ready after %" PRId64 " ms\n",
-			reloaded.changed.count + reloaded.later.count > 0
-				? "some have changed"
-				: "none has changed",
-			reloaded.took_ms);
-		print_names("  changed: ", reloaded.changed);
-		print_names("  restarted: ", reloaded.restarted);
-		print_names(
-			"  changes with the next start of the daemon: ", reloaded.later);
-	}
+	if (code == PAIGECTL_DONE && options_get(o, "json"))
+		code = paigectl_print_json(yyjson_doc_get_root(doc));
+	else if (code == PAIGECTL_DONE)
+		print_reloaded(&reloaded);
 	yyjson_doc_free(doc);
 	arena_free(&arena);
 	place_free(&place);

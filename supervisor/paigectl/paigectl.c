@@ -58,6 +58,16 @@ int paigectl_print_json(yyjson_val *value)
 	return PAIGECTL_DONE;
 }
 
+int paigectl_print_message(const struct type *type, const void *message)
+{
+	struct buf json = {0};
+
+	proto_encode(type, message, &json);
+	printf("%.*s\n", STR_ARG(buf_str(&json)));
+	buf_free(&json);
+	return PAIGECTL_DONE;
+}
+
 int paigectl_check_worker(const char *name, const char *also)
 {
 	struct nearest nearest = {.word = str_of(name)};
@@ -86,6 +96,7 @@ static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
 	[COMMAND_OPEN] = paigectl_open,
 	[COMMAND_SESSIONS] = paigectl_sessions,
 	[COMMAND_RESTART] = paigectl_restart,
+	[COMMAND_START] = paigectl_start,
 	[COMMAND_WAIT] = paigectl_wait,
 	[COMMAND_RELOAD] = paigectl_reload,
 	[COMMAND_STOP] = paigectl_stop,
@@ -94,6 +105,9 @@ static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
 	[COMMAND_DOCTOR] = paigectl_doctor,
 	[COMMAND_COST] = paigectl_cost,
 	[COMMAND_BACKUP] = paigectl_backup,
+	[COMMAND_RESTORE] = paigectl_restore,
+	[COMMAND_EXPORT] = paigectl_export,
+	[COMMAND_IMPORT] = paigectl_import,
 	[COMMAND_TOKEN] = paigectl_token,
 	[COMMAND_GUARD] = paigectl_guard,
 	[COMMAND_HOOK] = paigectl_hook,

@@ -25,6 +25,7 @@ int paigectl_top(const struct options *o);
 int paigectl_list(const struct options *o);
 int paigectl_open(const struct options *o);
 int paigectl_sessions(const struct options *o);
+int paigectl_start(const struct options *o);
 int paigectl_restart(const struct options *o);
 int paigectl_wait(const struct options *o);
 int paigectl_reload(const struct options *o);
@@ -34,6 +35,9 @@ int paigectl_config(const struct options *o);
 int paigectl_doctor(const struct options *o);
 int paigectl_cost(const struct options *o);
 int paigectl_backup(const struct options *o);
+int paigectl_restore(const struct options *o);
+int paigectl_export(const struct options *o);
+int paigectl_import(const struct options *o);
 int paigectl_token(const struct options *o);
 int paigectl_guard(const struct options *o);
 int paigectl_hook(const struct options *o);
@@ -50,8 +54,9 @@ int paigectl_fail(int code, const char *format, ...)
 int paigectl_number(
 	const struct options *o, const char *name, long least, long most, long *value);
 
-/* Prints a JSON value with indentation, for --json. An exit code. */
+/* For --json: prints what came as JSON, with indentation, or what a command made, as JSON of its type. An exit code. */
 int paigectl_print_json(yyjson_val *value);
+int paigectl_print_message(const struct type *type, const void *message);
 
 /* Whether `name` is a worker, or `also` unless that is NULL. PAIGECTL_DONE; or
  * PAIGECTL_USAGE, after having said what may be meant. */

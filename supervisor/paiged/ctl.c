@@ -41,7 +41,8 @@ struct ctl_client {
 	struct bufferevent *io;
 	struct event *deadline; /* of a restart or an examination */
 	struct mono asked_at;
-	bool waiting[WORKER_COUNT];    /* for these to be READY */
+	bool waiting[WORKER_COUNT]; /* for these to be READY, or DOWN: */
+	bool stopping;
 	unsigned starts[WORKER_COUNT]; /* with more starts than this */
 	bool closing;		       /* as soon as the answer is sent */
 	bool tapping;		       /* until it leaves */
@@ -158,6 +159,10 @@ static void check_restart(struct ctl_client *c)
 
 		if (!c->waiting[i])
 			continue;
+		if (c->stopping) {
+			waiting |= p->policy.state != POLICY_DOWN;
+			continue;
+		}
 		if (p->policy.state == POLICY_PARKED) {
 			exit_reason_print(&p->last, &how);
 			answer_error(c, ERROR_UNAVAILABLE, "%s is parked: %.*s",
@@ -184,12 +189,14 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	for (int i = 0; i < WORKER_COUNT; i++) {
-		if (c->waiting[i] && ps->workers[i].policy.state != POLICY_READY) {
+		if (c->waiting[i] &&
+			(c->stopping || ps->workers[i].policy.state != POLICY_READY)) {
 			answer_error(c, ERROR_TIMEOUT,
-				"%s did not become ready in time; it is %s. See "
+				"%s did not %s in time; it is %s. See "
 				"`paigectl logs %s`.",
 				worker_infos[i].name,
-				policy_state_name(ps->workers[i].policy.state),
+				c->stopping ? "stop" : "become ready",
+				process_state_name(&ps->workers[i]),
 				worker_infos[i].name);
 			return;
 		}
@@ -215,37 +222,99 @@ static void wait_for_workers(struct ctl_client *c)
 	evtimer_add(c->deadline, &limit);
 }
 
+/* The worker of a request, or -1 after having answered why not. */
+static int find_worker(struct ctl_client *c, struct str worker)
+{
+	struct process_table *ps = &c->ctl->daemon->processes;
+	int id = worker.ptr ? worker_by_name(worker) : -1;
+
+	if (ps->shared.stopping)
+		answer_error(c, ERROR_UNAVAILABLE, "the daemon is stopping");
+	else if (!worker.ptr)
+		answer_error(c, ERROR_INVALID_MESSAGE, "worker: is missing");
+	else if (id < 0)
+		answer_error(c, ERROR_NOT_FOUND, "there is no worker \"%.*s\"",
+			STR_ARG(worker));
+	else if (!process_enabled(&ps->workers[id]))
+		answer_error(c, ERROR_NOT_ALLOWED, "%s is not running: %s is not set",
+			worker_infos[id].name, worker_infos[id].needs_setting);
+	else
+		return id;
+	return -1;
+}
+
+static void log_asked(const struct ctl_client *c, enum worker_id id, const char *what)
+{
+	log_info(what, "name", "%s", worker_infos[id].name, "by", "%s",
+		c->of_gateway ? "a window" : "paigectl", NULL);
+}
+
+static void restart_one(struct ctl_client *c, enum worker_id id)
+{
+	struct process *p = &c->ctl->daemon->processes.workers[id];
+
+	c->waiting[id] = true;
+	c->starts[id] = p->policy.starts;
+	log_asked(c, id, "restart asked for");
+	process_step(p, POLICY_RESTART);
+}
+
 static void restart(struct ctl_client *c, struct str worker)
 {
 	struct process_table *ps = &c->ctl->daemon->processes;
-	int only = worker.ptr ? worker_by_name(worker) : -1;
+	int only;
 
-	if (ps->shared.stopping) {
+	if (worker.ptr) {
+		only = find_worker(c, worker);
+		if (only < 0)
+			return;
+		ps->workers[only].held = false;
+		restart_one(c, (enum worker_id)only);
+	} else if (ps->shared.stopping) {
 		answer_error(c, ERROR_UNAVAILABLE, "the daemon is stopping");
 		return;
 	}
-	if (worker.ptr && only < 0) {
-		answer_error(c, ERROR_NOT_FOUND, "there is no worker \"%.*s\"",
-			STR_ARG(worker));
-		return;
-	}
-	if (only >= 0 && !process_wanted(&ps->workers[only])) {
-		answer_error(c, ERROR_NOT_ALLOWED, "%s is not running: %s is not set",
-			worker_infos[only].name, worker_infos[only].needs_setting);
-		return;
-	}
-	for (int i = 0; i < WORKER_COUNT; i++) {
-		struct process *p = &ps->workers[i];
-
-		if ((only >= 0 && i != only) || !process_wanted(p))
-			continue;
-		c->waiting[i] = true;
-		c->starts[i] = p->policy.starts;
-		log_info("restart asked for", "name", "%s", worker_infos[i].name, "by",
-			"%s", c->of_gateway ? "a window" : "paigectl", NULL);
-		process_step(p, POLICY_RESTART);
-	}
+	for (int i = 0; i < WORKER_COUNT && !worker.ptr; i++)
+		if (process_wanted(&ps->workers[i]))
+			restart_one(c, (enum worker_id)i);
 	wait_for_workers(c);
+	check_restart(c); /* there may be none */
+}
+
+static void start(struct ctl_client *c, struct str worker)
+{
+	int id = find_worker(c, worker);
+	struct process *p;
+
+	if (id < 0)
+		return;
+	p = &c->ctl->daemon->processes.workers[id];
+	p->held = false;
+	c->waiting[id] = true;
+	/* The start that is under way, or was before, is the one to wait for. */
+	c->starts[id] = p->policy.starts - (p->policy.state == POLICY_STARTING ||
+						   p->policy.state == POLICY_READY);
+	log_asked(c, (enum worker_id)id, "start asked for");
+	process_step(p, POLICY_WANT_UP);
+	wait_for_workers(c);
+	check_restart(c);
+}
+
+/* It stays down: others are told, and nothing but a start that names it ends that. */
+static void stop_worker(struct ctl_client *c, struct str worker)
+{
+	int id = find_worker(c, worker);
+	struct process *p;
+
+	if (id < 0)
+		return;
+	p = &c->ctl->daemon->processes.workers[id];
+	p->held = true;
+	c->waiting[id] = c->stopping = true;
+	log_asked(c, (enum worker_id)id, "stop asked for");
+	process_step(p, POLICY_WANT_DOWN);
+	wait_for_workers(c);
+	check_restart(c);
 }
 
 /* The gateway is started anew, which also ends what was let in with the old token. */
@@ -257,8 +326,10 @@ static void rotate_token(struct ctl_client *c)
 	if (error)
 		answer_error(c, ERROR_FILE_ERROR, "cannot write the token to %s: %s",
 			d->settings.data_dir, strerror(-error));
-	else
+	else if (process_wanted(&d->processes.workers[WORKER_GATEWAY]))
 		restart(c, str_of(worker_infos[WORKER_GATEWAY].name));
+	else
+		answer_done(c);
 }
 
 /* ---- reload ---- */
@@ -419,6 +490,7 @@ static bool may_serve(const struct ctl_client *c, const struct ctl_request *requ
 		return true;
 	case CTL_RESTART:
 		return !c->of_gateway || request->worker.ptr;
+	case CTL_START:
 	case CTL_STOP:
 	case CTL_TAP:
 	case CTL_ROTATE_TOKEN:
@@ -445,7 +517,14 @@ static void serve(struct ctl_client *c, const struct ctl_request *request)
 	case CTL_RESTART:
 		restart(c, request->worker);
 		return;
+	case CTL_START:
+		start(c, request->worker);
+		return;
 	case CTL_STOP:
+		if (request->worker.ptr) {
+			stop_worker(c, request->worker);
+			return;
+		}
 		answer_done(c);
 		daemon_stop(d, "paigectl stop", EXIT_SUCCESS);
 		return;

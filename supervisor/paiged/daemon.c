@@ -13,6 +13,7 @@
 #include "supervisor/paiged/process/orphans.h"
 #include "supervisor/paiged/reload.h"
 #include "supervisor/paiged/runtime.h"
+#include "supervisor/shared/replacement.h"
 #include "supervisor/shared/settings_report.h"
 #include <errno.h>
 #include <signal.h>
@@ -238,6 +239,21 @@ static int take_lock(struct daemon *d)
 	return 0;
 }
 
+/* What a restore or an import that was cut off has begun. */
+static int finish_replacement(const struct daemon *d)
+{
+	int done = replacement_finish(d->settings.data_dir);
+
+	if (done < 0)
+		return refuse("cannot put the files in place that a restore or an import "
+			      "left in %s/replacement: %s",
+			d->settings.data_dir, strerror(-done));
+	if (done > 0)
+		log_warn("a restore or an import that was cut off has been completed",
+			NULL);
+	return 0;
+}
+
 /* Everything that may be refused, and nothing that costs time. */
 static int prepare(struct daemon *d)
 {
@@ -246,6 +262,8 @@ static int prepare(struct daemon *d)
 
 	if (!error)
 		error = take_lock(d);
+	if (!error)
+		error = finish_replacement(d);
 	if (!error)
 		error = runtime_take(d, &problem);
 	if (!error)

@@ -51,7 +51,7 @@ static struct ctl_worker describe_worker(
 	struct usage usage = {0};
 	struct ctl_worker out = {
 		.name = str_of(worker_infos[p->id].name),
-		.state = str_of(policy_state_name(p->policy.state)),
+		.state = str_of(process_state_name(p)),
 		.want = p->policy.want_up ? STR_LIT("up") : STR_LIT("down"),
 		.restarts = {.total = policy_restarts(&p->policy),
 			.has_total = true,

@@ -240,6 +240,8 @@ static void fleet(struct worker *w, struct str json)
 	if (fleet_view_update(&g->fleet, json, &error) < 0)
 		log_error("the supervisor's word on the workers was not understood",
 			"reason", "%s", error.text, NULL);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		bus_set_stopped(g->bus, (enum worker_id)i, g->fleet.workers[i].stopped);
 }
 
 static const struct worker_spec spec = {

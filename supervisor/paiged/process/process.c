@@ -412,7 +412,7 @@ int process_init(struct process *p, enum worker_id id, struct process_shared *sh
 	return p->timer ? 0 : -ENOMEM;
 }
 
-bool process_wanted(const struct process *p)
+bool process_enabled(const struct process *p)
 {
 	const char *setting = worker_infos[p->id].needs_setting;
 	struct buf value = {0};
@@ -427,9 +427,21 @@ bool process_wanted(const struct process *p)
 	return wanted;
 }
 
+bool process_wanted(const struct process *p)
+{
+	return !p->held && process_enabled(p);
+}
+
+const char *process_state_name(const struct process *p)
+{
+	return p->held && p->policy.state == POLICY_DOWN
+		       ? "stopped"
+		       : policy_state_name(p->policy.state);
+}
+
 bool process_absent(const struct process *p)
 {
-	return p->policy.state == POLICY_DOWN && !process_wanted(p);
+	return p->policy.state == POLICY_DOWN && !process_enabled(p);
 }
 
 /* It runs, and does not say so any more: it hangs, or somebody has stopped it. */
@@ -469,6 +481,8 @@ struct str process_condition(const struct process *p)
 
 struct str process_reason(const struct process *p)
 {
+	if (p->held && p->policy.state == POLICY_DOWN)
+		return STR_LIT("somebody has stopped it");
 	if (is_silent(p))
 		return STR_LIT("it gives no sign of life");
 	if (p->cut_off && !str_is(buf_str(&p->condition), "failing"))

@@ -45,6 +45,7 @@ struct process {
 	struct process_shared *shared;
 	enum worker_id id;
 	struct policy policy;
+	bool held; /* somebody has stopped it: it stays so until somebody starts it */
 	pid_t pid; /* 0: no process */
 	int pidfd; /* -1: no process */
 	struct event *exited;
@@ -68,7 +69,11 @@ int process_init(struct process *p, enum worker_id id, struct process_shared *sh
 	__attribute__((warn_unused_result));
 void process_step(struct process *p, enum policy_event_kind event);
 /* Whether the settings ask for it (workers.def). */
+bool process_enabled(const struct process *p);
+/* Enabled, and nobody has stopped it. */
 bool process_wanted(const struct process *p);
+/* That of the policy; "stopped" for one that somebody has stopped. */
+const char *process_state_name(const struct process *p);
 /* Neither asked for nor there: nobody is told of it. */
 bool process_absent(const struct process *p);
 /* Looks whether the broker may still connect for it; logs when that has changed. */

@@ -38,7 +38,7 @@ void process_table_describe(const struct process_table *ps, struct buf *out)
 			.name = str_of(worker_infos[i].name),
 			.up = p->policy.state == POLICY_READY,
 			.has_up = true,
-			.state = str_of(policy_state_name(p->policy.state)),
+			.state = str_of(process_state_name(p)),
 			.condition = process_condition(p),
 			.reason = reason_of(p, &scratch[i]),
 			.restarts = policy_restarts(&p->policy),
@@ -162,11 +162,17 @@ static void on_changed(evutil_socket_t fd, short what, void *arg)
 	ps->on_change(ps->arg);
 }
 
+/* Whether it is, or should be, running. */
+static bool is_expected(const struct process *p)
+{
+	return p->policy.state != POLICY_DOWN || process_wanted(p);
+}
+
 bool process_table_all_ready(const struct process_table *ps)
 {
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (ps->workers[i].policy.state != POLICY_READY &&
-			!process_absent(&ps->workers[i]))
+			is_expected(&ps->workers[i]))
 			return false;
 	return true;
 }
@@ -176,7 +182,7 @@ int process_table_count(const struct process_table *ps)
 	int count = 0;
 
 	for (int i = 0; i < WORKER_COUNT; i++)
-		count += !process_absent(&ps->workers[i]);
+		count += is_expected(&ps->workers[i]);
 	return count;
 }
 

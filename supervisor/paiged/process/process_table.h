@@ -43,7 +43,7 @@ void process_table_abandon(struct process_table *ps);
 void process_table_late(struct process_table *ps);
 /* Takes new samples of usage; called every few seconds. */
 void process_table_sample(struct process_table *ps);
-/* All that the settings ask for. */
+/* All that the settings ask for and nobody has stopped. */
 bool process_table_all_ready(const struct process_table *ps);
 int process_table_count(const struct process_table *ps);
 /* The worker that is parked although not all were READY yet, or NULL. */

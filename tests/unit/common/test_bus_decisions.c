@@ -100,7 +100,7 @@ END_TEST
 START_TEST(failures_name_worker_and_method)
 {
 	static const enum bus_status all[] = {
-		BUS_TIMEOUT, BUS_RESET, BUS_REFUSED, BUS_TOO_BIG};
+		BUS_TIMEOUT, BUS_RESET, BUS_REFUSED, BUS_STOPPED, BUS_TOO_BIG};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		char text[BUS_FAILURE_SIZE];

@@ -1,5 +1,5 @@
-/* Putting a finished file where somebody wants it (supervisor/paigectl/move_file.h). */
-#include "supervisor/paigectl/move_file.h"
+/* Putting a finished file where somebody wants it (supervisor/paigectl/data/move_file.h). */
+#include "supervisor/paigectl/data/move_file.h"
 #include "tests/unit/scratch.h"
 #include <dirent.h>
 

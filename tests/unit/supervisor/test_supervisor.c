@@ -1,6 +1,6 @@
 /* The small pure parts of the supervisor: packets, exit reasons, usage, environment, command
  * lines. */
-#include "supervisor/paigectl/log_filter.h"
+#include "supervisor/paigectl/logs/log_filter.h"
 #include "supervisor/paiged/process/channel.h"
 #include "supervisor/paiged/process/environment.h"
 #include "supervisor/paiged/process/exit_reason.h"

@@ -14,6 +14,7 @@ static void take_worker(struct fleet_view *view, const struct fleet_worker *w)
 	*out = (struct fleet_view_worker){
 		.known = true,
 		.up = w->up,
+		.stopped = str_is(w->state, "stopped"),
 		.fine = str_is(w->condition, "fine"),
 		.failing = str_is(w->condition, "failing"),
 		.restarts = w->restarts,

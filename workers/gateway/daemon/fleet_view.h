@@ -15,6 +15,7 @@
 struct fleet_view_worker {
 	bool known;
 	bool up;
+	bool stopped; /* by somebody, and stays so */
 	bool fine;
 	bool failing;
 	char state[24];

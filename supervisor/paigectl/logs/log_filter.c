@@ -1,5 +1,5 @@
 /* log_filter.c - see log_filter.h. Called by command_logs.c. */
-#include "supervisor/paigectl/log_filter.h"
+#include "supervisor/paigectl/logs/log_filter.h"
 
 #include <errno.h>
 #include <stdlib.h>

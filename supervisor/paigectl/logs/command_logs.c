@@ -9,7 +9,8 @@
 #include "common/base/log.h"
 #include "proto/tables/supervisor.h"
 #include "proto/tables/workers.h"
-#include "supervisor/paigectl/log_filter.h"
+#include "supervisor/paigectl/logs/log_filter.h"
+#include "supervisor/paigectl/logs/log_json.h"
 #include "supervisor/paigectl/paigectl.h"
 #include "supervisor/shared/places.h"
 #include <errno.h>
@@ -47,6 +48,7 @@ struct logs_view {
 	struct source sources[SOURCES_MAX];
 	size_t count;
 	struct log_filter filter;
+	bool json;
 	struct line *lines;
 	size_t line_count, line_room;
 };
@@ -61,9 +63,23 @@ static struct str time_of(struct str line)
 	return (struct str){line.ptr + 3, 24};
 }
 
-static void print_line(struct str line)
+static void print_json(struct str line)
+{
+	struct buf json = {0};
+
+	log_json_line(line, &json);
+	printf("%.*s\n", STR_ARG(buf_str(&json)));
+	buf_free(&json);
+}
+
+static void print_line(const struct logs_view *v, struct str line)
 {
 	enum log_level level = log_level_of_line(line.ptr, line.len);
+
+	if (v->json) {
+		print_json(line);
+		return;
+	}
 
 	terminal_print(level == LOG_LEVEL_ERROR	 ? COLOUR_RED
 		       : level == LOG_LEVEL_WARN ? COLOUR_YELLOW
@@ -193,7 +209,7 @@ static void show_new(const struct logs_view *v, struct source *s)
 		if (log_filter_wants(&v->filter, line,
 			    s->has_time ? (struct str){s->time, sizeof(s->time)}
 					: (struct str){0}))
-			print_line(line);
+			print_line(v, line);
 	}
 	s->part.len -= end;
 	if (s->part.len > 0 && end > 0)
@@ -350,7 +366,7 @@ static void show_last(struct logs_view *v, size_t lines)
 		qsort(v->lines, v->line_count, sizeof(*v->lines), by_time);
 	first = v->line_count > lines ? v->line_count - lines : 0;
 	for (size_t i = first; i < v->line_count; i++)
-		print_line(v->lines[i].text);
+		print_line(v, v->lines[i].text);
 }
 
 static void forget(struct logs_view *v)
@@ -369,7 +385,8 @@ static void forget(struct logs_view *v)
 
 int paigectl_logs(const struct options *o)
 {
-	struct logs_view view = {.filter = {.level = LOG_LEVEL_DEBUG}};
+	struct logs_view view = {.filter = {.level = LOG_LEVEL_DEBUG},
+		.json = options_get(o, "json") != NULL};
 	struct daemon_place place;
 	struct buf dir = {0};
 	size_t lines;

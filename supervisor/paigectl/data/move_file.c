@@ -1,5 +1,5 @@
 /* move_file.c - see move_file.h. Called by command_backup.c. */
-#include "supervisor/paigectl/move_file.h"
+#include "supervisor/paigectl/data/move_file.h"
 #include "common/base/alloc.h"
 #include "common/base/file_io.h"
 

@@ -5,7 +5,7 @@
  * is wanted.
  */
 #include "proto/codec/messages.h"
-#include "supervisor/paigectl/move_file.h"
+#include "supervisor/paigectl/data/move_file.h"
 #include "supervisor/paigectl/paigectl.h"
 #include <errno.h>
 #include <libgen.h>
@@ -48,7 +48,8 @@ static int take(const char *from, const char *file, bool force)
 }
 
 /* 0, or an exit code having said why. */
-static int back_up(const struct daemon_place *place, const char *file, bool force)
+static int back_up(
+	const struct options *o, const struct daemon_place *place, const char *file)
 {
 	struct backup_made made = {0};
 	struct arena arena = {0};
@@ -64,8 +65,12 @@ static int back_up(const struct daemon_place *place, const char *file, bool forc
 		code = paigectl_fail(
 			PAIGECTL_FAILED, "the daemon gave an invalid answer");
 	if (code == 0)
-		code = take(arena_cstr(&arena, made.path), file, force);
-	if (code == 0) {
+		code = take(arena_cstr(&arena, made.path), file,
+			options_get(o, "force") != NULL);
+	made.path = str_of(file);
+	if (code == 0 && options_get(o, "json")) {
+		code = paigectl_print_message(backup_made_type(), &made);
+	} else if (code == 0) {
 		terminal_bytes(made.bytes, size);
 		printf("%s: %s, every page checked\n", file, size);
 	}
@@ -76,7 +81,6 @@ static int back_up(const struct daemon_place *place, const char *file, bool forc
 
 int paigectl_backup(const struct options *o)
 {
-	bool force = options_get(o, "force") != NULL;
 	struct daemon_place place;
 	const char *file;
 	struct stat st;
@@ -89,12 +93,12 @@ int paigectl_backup(const struct options *o)
 		if (S_ISDIR(st.st_mode))
 			return paigectl_fail(PAIGECTL_FAILED,
 				"%s is a directory; name a file in it", file);
-		if (!force)
+		if (!options_get(o, "force"))
 			return refuse_existing(file);
 	}
 	code = place_find(o, &place);
 	if (code == 0)
-		code = back_up(&place, file, force);
+		code = back_up(o, &place, file);
 	place_free(&place);
 	return code;
 }

@@ -1,6 +1,6 @@
 /* log_filter.h - which lines of logs are shown, and the times that people write. */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_LOG_FILTER_H
-#define PAIGE_SUPERVISOR_PAIGECTL_LOG_FILTER_H
+#ifndef PAIGE_SUPERVISOR_PAIGECTL_LOGS_LOG_FILTER_H
+#define PAIGE_SUPERVISOR_PAIGECTL_LOGS_LOG_FILTER_H
 
 #include "common/base/clock.h"
 #include "common/base/log.h"

@@ -1,8 +1,8 @@
 /*
  * move_file.h - moves a finished file to its target, whole or not at all.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_MOVE_FILE_H
-#define PAIGE_SUPERVISOR_PAIGECTL_MOVE_FILE_H
+#ifndef PAIGE_SUPERVISOR_PAIGECTL_DATA_MOVE_FILE_H
+#define PAIGE_SUPERVISOR_PAIGECTL_DATA_MOVE_FILE_H
 
 #include <stdbool.h>
 
