@@ -190,10 +190,10 @@ scenario('floods and large events arrive whole and in order; the history and a l
   assert.deepEqual(start2, { ...start1, events: start1.events + 1 });
 });
 
-/** Bytes that were said, by where they were read. */
-async function said(daemon) {
+/** Bytes that were said by agents, or by clients (input), by where they were read. */
+async function said(daemon, which = 'output') {
   const { text } = await daemon.get('/metrics');
-  return Object.fromEntries([...text.matchAll(/^paige_agent_output_bytes_total\{.*?place="(loop|thread)"\} (\S+)/gm)].map(([, place, n]) => [place, Number(n)]));
+  return Object.fromEntries([...text.matchAll(new RegExp(`^paige_agent_${which}_bytes_total\\{.*?place="(loop|thread)"\\} (\\S+)`, 'gm'))].map(([, place, n]) => [place, Number(n)]));
 }
 
 scenario('a long line is read beside the loop: whole, in order, to all clients, and also when the program ends with it', async (context) => {
@@ -230,6 +230,131 @@ scenario('a long line is read beside the loop: whole, in order, to all clients, 
   const bytes = await said(daemon);
   assert.ok(bytes.thread > 28 * MB, JSON.stringify(bytes));
   assert.ok(bytes.loop < 64 * 1024, JSON.stringify(bytes));
+});
+
+scenario('what clients send that is long is read beside the loop, and so is what a program asks; the order stays', async (context) => {
+  const MB = 1024 * 1024;
+  const daemon = await daemonWithAgent(context);
+  const client = await connect(context, daemon);
+  await client.join('one');
+  client.send({ type: 'prompt', text: `ask Write ${8 * MB}` });
+  const asked = await client.next('permissionRequest');
+  assert.equal(asked.input.command, 'x'.repeat(8 * MB));
+  const late = await connect(context, daemon);
+  await late.join('one');
+  await late.next('historyEnd');
+  assert.equal((await late.next('permissionRequest')).input.command.length, 8 * MB, 'who comes later is asked, too');
+  // What stands behind a long message of the same client is served behind it.
+  late.send({ type: 'permission', requestId: asked.requestId, allow: true, input: { command: 'y'.repeat(6 * MB) } });
+  late.send({ type: 'permission', requestId: asked.requestId, allow: false });
+  assert.equal((await client.next('requestResolved')).outcome, 'allowed');
+  assert.match((await late.next('error')).error, /^No such request is open/);
+  const told = Number((await client.next('result')).event.result);
+  assert.ok(told > 6 * MB && told < 6 * MB + 1000, `the program is told ${told} bytes`);
+  const answer = await client.prompt('z'.repeat(9 * MB));
+  assert.equal(answer, `you said ${'z'.repeat(9 * MB)}`);
+  const from = client.messages.length;
+  client.send(`{"type":"prompt","content":[${'1,'.repeat(MB)}1`).send({ type: 'listFolders' });
+  assert.equal((await client.next('error', undefined, from)).error, 'Invalid JSON from client');
+  await client.next('folderList', undefined, from);
+  for (const which of ['output', 'input']) {
+    const bytes = await said(daemon, which);
+    assert.ok(bytes.thread > 14 * MB, `${which} ${JSON.stringify(bytes)}`);
+    assert.ok(bytes.loop < 64 * 1024, `${which} ${JSON.stringify(bytes)}`);
+  }
+});
+
+scenario('who joins while the newest message is a long one gets it whole; who leaves within it is missed by nobody', async (context) => {
+  const MB = 1024 * 1024;
+  const daemon = await daemonWithAgent(context);
+  const first = await connect(context, daemon);
+  await first.join('one');
+  first.send({ type: 'prompt', text: `stay ${15 * MB}` });
+  await first.next('assistant');
+  const { sessionId } = first.messages.find((m) => m.type === 'connected');
+
+  // Two that stay, and between them some that leave with the first bytes of it.
+  const late = [await connect(context, daemon)];
+  late[0].send({ type: 'connectFolder', path: 'one' });
+  const leaving = [];
+  for (let i = 0; i < 4; i += 1) {
+    const socket = new WebSocket(`ws://127.0.0.1:${daemon.port}/agent?session=${sessionId}`);
+    leaving.push(new Promise((resolve) => {
+      let bytes = 0;
+      socket.once('close', () => resolve(bytes));
+      socket.once('open', () => socket._socket.on('data', (data) => {
+        bytes += data.length;
+        if (bytes > MB) socket.terminate();
+      }));
+    }));
+  }
+  late.push(await connect(context, daemon));
+  late[1].send({ type: 'connectFolder', path: 'one' });
+  for (const bytes of await Promise.all(leaving)) assert.ok(bytes > MB && bytes < 15 * MB, `left after ${bytes} bytes`);
+
+  first.send({ type: 'abort' });
+  for (const client of [first, ...late]) {
+    await client.next('result');
+    const messages = client.messages.map((m) => m.event?.type ?? m.type);
+    // It leaves no room for older ones in the history.
+    if (client !== first) assert.deepEqual(messages.filter((type) => type !== 'lobbyConnected').slice(0, 5), ['connected', 'historyStart', 'assistant', 'historyEnd', 'result']);
+    const assistant = client.messages.find((m) => m.event?.type === 'assistant');
+    assert.equal(assistant.event.text.length, 15 * MB);
+    assert.equal(client.closed, null);
+  }
+  assert.equal(await late[0].prompt('hello'), 'you said hello');
+});
+
+scenario('a program is no faster than a client that reads; one that does not read is not waited for', async (context) => {
+  const MB = 1024 * 1024;
+  const daemon = await daemonWithAgent(context);
+  const [slow, quick] = [await connect(context, daemon), await connect(context, daemon)];
+  for (const client of [slow, quick]) await client.join('one');
+  slow.socket.on('message', () => {
+    slow.socket.pause();
+    setTimeout(() => slow.socket.resume(), 60);
+  });
+  slow.send({ type: 'prompt', text: `many 40 ${MB}` });
+  for (const client of [slow, quick]) {
+    await client.next('result');
+    assert.deepEqual(client.messages.filter((m) => m.event?.type === 'assistant').map((m) => m.event.n), Array.from({ length: 40 }, (_, n) => n));
+    assert.equal(client.closed, null, 'a client that reads stays');
+  }
+  slow.socket.removeAllListeners('message');
+  await sleep(200);
+  slow.socket.pause();
+  assert.equal(await quick.prompt(`many 40 ${MB}`), 'many');
+  assert.equal(quick.closed, null);
+  slow.socket.resume();
+  await until('the end of the one that did not read', () => slow.closed !== null);
+  assert.equal(slow.closed, 1013);
+});
+
+/** What a client is answered that wants to join. */
+async function joinOrRefusal(client, folder) {
+  const from = client.messages.length;
+  client.send({ type: 'connectFolder', path: folder });
+  return until('an answer', () => client.messages.slice(from).find((m) => ['connected', 'error'].includes(m.type)));
+}
+
+scenario('a session ends and another begins while a long message is under way', async (context) => {
+  const MB = 1024 * 1024;
+  const daemon = await daemonWithAgent(context);
+  const [client, other] = [await connect(context, daemon), await connect(context, daemon)];
+  for (const each of [client, other]) await each.join('one');
+  for (let i = 0; i < 3; i += 1) {
+    const from = other.messages.length;
+    client.send({ type: 'prompt', text: `large ${15 * MB}` });
+    await client.next('system', undefined, client.messages.length);
+    client.send({ type: 'prompt', text: '/exit' }).send({ type: 'prompt', text: '/exit' });
+    for (const each of [client, other]) assert.equal((await each.next('sessionClosed', undefined, each === other ? from : 0)).deliberate, true);
+    assert.equal(await client.error({ type: 'abort' }), 'Cannot abort in lobby — send connectFolder first');
+    await until('the end of the program', () => agents(daemon).length === 0);
+    for (const each of [client, other]) await until('the session is gone, and another begins', async () => (await joinOrRefusal(each, 'one')).type === 'connected');
+    client.messages.length = 0;
+  }
+  assert.equal(await client.prompt('hello'), 'you said hello');
+  assert.equal(other.closed, null);
 });
 
 scenario('a session outlives the daemon; a record that is damaged hurts no other', async (context) => {

@@ -29,6 +29,10 @@
 #define CLIENT_OUTGOING_BYTES (256u * 1024)
 /* A longer message is published in such pieces, one in a turn of the loop. */
 #define CLIENT_PIECE_BYTES (256u * 1024)
+/* While a client has more to read than this, the program of its session is not read from: for so
+ * long at most since it has read something. Less than its queue in the gateway may hold. */
+#define CLIENT_UNREAD_BYTES (4u * 1024 * 1024)
+#define CLIENT_WAIT_MS 5000
 /* A program that ends by itself within this time failed to start. */
 #define AGENTS_EARLY_MS 2000
 
@@ -38,7 +42,7 @@
 
 struct agents;
 struct agent_ask;
-struct agent_request;
+struct control;
 struct said;
 
 /* What is said in a session, in order (output.c). */
@@ -46,7 +50,6 @@ struct session_output {
 	struct said *under_way; /* on the thread; or NULL */
 	bool sending; /* the newest message goes to one client after the other */
 	STAILQ_HEAD(, said) waiting;
-	size_t waiting_bytes;
 	struct event *step;
 };
 
@@ -76,6 +79,9 @@ struct agent_client {
 	bool owed; /* the newest message of the session, which is long; what is queued waits */
 	size_t owed_at;	     /* what it has of it */
 	struct buf outgoing; /* messages to publish, one a line */
+	size_t unread_bytes; /* published and not told to be read (client_has_read) */
+	struct mono read_at; /* when it has last read something, or had little to read */
+	size_t requests_beside; /* requests.c */
 };
 
 LIST_HEAD(agent_clients, agent_client);
@@ -110,6 +116,10 @@ void client_free(struct agent_client *client);
 void client_send(struct agent_client *client, struct str message);
 /* The client is owed a long message behind those that are queued. */
 void client_owe(struct agent_client *client);
+/* The gateway has passed on so many bytes of what was published. */
+void client_has_read(struct agent_client *client, size_t bytes);
+/* How long the program is to wait for this client; 0: not at all. */
+int64_t client_wait_ms(const struct agent_client *client);
 /* Publishes the next piece of it. */
 void client_send_piece(struct agent_client *client, struct str message);
 /* Encodes a message of proto/catalogue/agent.def. */
@@ -145,33 +155,46 @@ const char *session_start(struct agent_session *session);
 void session_happened(struct agent_session *session, int event);
 /* Ends program and session; its clients are in the lobby then. */
 void session_close(struct agent_session *session);
+/* All that was said is recorded and sent: what waited for that goes on, in a later turn. */
+void session_settled(struct agent_session *session);
 void sessions_stop(struct agents *a);
 
 /* ---- output.c ---- */
 
 void output_init(struct agent_session *session);
-/* Settles first. */
+/* Only when it is not busy. */
 void output_fini(struct agent_session *session);
+/* Whether something that was said is not yet recorded and sent; session_settled follows. Until then
+ * the record belongs to it. */
+bool output_is_busy(const struct agent_session *session);
 /* A line of the program; for process_events, with the session. */
 line_fn output_line;
 /* Sends to all clients of the session, and to those that come later. */
 void session_tell(struct agent_session *session, enum record_line line,
 	const struct type *type, const void *message);
+/* The same for a message that is encoded already; takes its memory. */
+void session_tell_text(
+	struct agent_session *session, enum record_line line, struct buf *message);
 void session_tell_error(struct agent_session *session, enum record_line line,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Sends the newest message to a client that joins, at once or in pieces. */
 void output_send_newest(struct agent_session *session, struct agent_client *client);
-/* A client leaves: a message of which it has the beginning is sent whole. */
-void output_leave(struct agent_client *client);
-/* Waits until all that was said is recorded and sent: before the record is moved, removed or
- * written to by others. */
-void output_settle(struct agent_session *session);
+/* A client has read: perhaps the program may be read from again. */
+void output_go_on(struct agent_session *session);
+/* Recorded behind all that was said before: at once, unless that takes its time. The program is
+ * about to be started; it could not be. */
+void output_started(struct agent_session *session);
+void output_not_started(struct agent_session *session);
+/* The session ends: a client may resume it; or it is told that none may, and leaves. */
+void output_put_aside(struct agent_session *session);
+void output_close(
+	struct agent_session *session, const struct agent_session_closed *closed);
 
 /* ---- talk.c ---- */
 
-/* Sends a prompt to the program, starting it when needed. `content` is JSON: a string or
- * an array. NULL, or why not; static text. */
-const char *session_prompt(struct agent_session *session, struct str content);
+/* Sends a prompt to the program, starting it when needed. `content` is JSON, a string or
+ * an array; its memory is taken. NULL, or why not; static text. */
+const char *session_prompt(struct agent_session *session, struct buf *content);
 /* Interrupts the turn: by a message to the program, and by signals when that does not
  * help (process.h). False when there is none. */
 bool session_abort(struct agent_session *session);
@@ -184,13 +207,16 @@ void session_send_kept(struct agent_session *session);
 
 /* ---- asks.c ---- */
 
-/* Whether a line of the program belongs to the control protocol. On any thread. */
-bool asks_concerned(yyjson_val *message);
-/* Handles one that does. */
-void asks_take(struct agent_session *session, yyjson_val *message);
-/* A client answers. NULL, or why not; static text or of the arena. */
+/* What a line of the program says if it belongs to the control protocol; or NULL. On any
+ * thread. `answer_ms`: how long a request may wait. */
+struct control *asks_read(yyjson_val *message, int64_t answer_ms);
+void control_free(struct control *control);
+/* Handles it, and takes it. */
+void asks_take(struct agent_session *session, struct control *control);
+/* A client answers. `input`, JSON or empty, is that of the request, and may be taken. NULL, or why
+ * not; static text or of the arena. */
 const char *asks_answer(struct agent_session *session,
-	const struct agent_request *request, struct arena *arena);
+	const struct agent_request *request, struct buf *input, struct arena *arena);
 /* The program has ended: drops its open requests and tells the clients. */
 void asks_cancel(struct agent_session *session);
 /* The same without telling the clients. */
@@ -198,7 +224,8 @@ void asks_forget(struct agent_session *session);
 
 /* ---- session_recovery.c ---- */
 
-/* Writes the record of a session, or writes it anew. 0 or -errno. */
+/* Writes the record of a session, or writes it anew. 0 or -errno. On any thread, as all of the
+ * following. */
 int session_record(struct agent_session *session) __attribute__((warn_unused_result));
 /* Records a line. Call it before a client hears of it, and before starting the program. If it
  * cannot be written, the session continues without; each later line tries again,
@@ -208,7 +235,7 @@ void session_write(
 /* Whether this line would have the record written anew: up to 22 MiB. */
 bool session_rewrites(const struct agent_session *session, enum record_line line);
 
-/* Ends a session that a client may resume: its record is set aside. */
+/* A session that a client may resume has ended: its record is set aside. See output_put_aside. */
 void session_put_aside(struct agent_session *session);
 /* The history of a session that was put aside, if that was in the same folder. */
 void session_take_back(struct agent_session *session);
@@ -224,8 +251,9 @@ void session_states_serve(void *arg, struct bus_request *request, const void *me
 
 /* ---- requests.c ---- */
 
-/* What a client has sent. */
-void request_take(struct agent_client *client, struct str text);
+/* Serves METHOD_AGENT_MESSAGE; `arg` is the agents. A long message is read beside the loop; what the
+ * client sends behind it is, too. */
+void requests_serve(void *arg, struct bus_request *request, const void *message);
 /* A client came with ?session=. */
 void request_session(struct agent_client *client, struct str id);
 

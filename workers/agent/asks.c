@@ -4,7 +4,8 @@
  *
  * The control protocol of stream-json: a control_request of the program with the subtype
  * can_use_tool is shown to all clients and waits for the first answer; without one in
- * AGENT_ANSWER_MS the answer is no. Control messages are not handed on to clients.
+ * AGENT_ANSWER_MS the answer is no. Control messages are not handed on to clients. What takes as long
+ * as the message is long, is done by asks_read, beside the loop.
  */
 #include "common/base/alloc.h"
 #include "common/base/log.h"
@@ -17,14 +18,25 @@
 #define QUESTION_TOOL "AskUserQuestion"
 /* How much of a question is quoted in an error. */
 #define QUOTED_BYTES 200
+/* An answer to a question is put together on the loop. */
+#define QUESTION_MAX_BYTES (256u * 1024)
 
 struct agent_ask {
 	LIST_ENTRY(agent_ask) link;
 	struct agent_session *session;
 	char *id;
-	char *input; /* JSON object */
+	struct buf input; /* JSON object */
 	bool question;
 	struct event *deadline;
+};
+
+struct control {
+	enum { CONTROL_ANSWER, CONTROL_WITHDRAWN, CONTROL_UNKNOWN, CONTROL_ASK } kind;
+	char *id; /* of the request; NULL: none, or one that cannot be */
+	/* CONTROL_ASK: */
+	bool question;
+	struct buf input;
+	struct buf shown; /* to clients */
 };
 
 static struct str str_of_val(yyjson_val *val)
@@ -38,7 +50,7 @@ static void ask_free(struct agent_ask *ask)
 	ask->session->ask_count--;
 	event_free(ask->deadline);
 	free(ask->id);
-	free(ask->input);
+	buf_free(&ask->input);
 	free(ask);
 }
 
@@ -54,24 +66,36 @@ static struct agent_ask *ask_of(const struct agent_session *s, struct str id)
 
 /* ---- answering the program ---- */
 
-/* {"type":"control_response",…} with `member`, the JSON of `value`. 0 or -errno. */
-static int respond(struct agent_session *s, struct str id, const char *subtype,
-	const char *member, struct str value)
+/* {"type":"control_response",…} with a member that is `before`, `value` and `after` in JSON. Takes
+ * the memory of `value` unless it fails. 0 or -errno. */
+static int respond(struct agent_session *s, const char *id, const char *subtype,
+	const char *before, struct buf *value, const char *after)
 {
-	struct buf line = {0};
+	struct buf pieces[3] = {{0}};
 	int r;
 
-	buf_printf(&line,
+	buf_printf(&pieces[0],
 		"{\"type\":\"control_response\",\"response\":{\"subtype\":\"%s\","
 		"\"request_id\":",
 		subtype);
-	buf_add_json_string(&line, id);
-	buf_printf(&line, ",\"%s\":", member);
-	buf_add_str(&line, value);
-	buf_add_str(&line, STR_LIT("}}"));
-	r = s->process ? process_write(s->process, buf_str(&line)) : -EPIPE;
-	buf_free(&line);
+	buf_add_json_string(&pieces[0], str_of(id));
+	buf_printf(&pieces[0], ",%s", before);
+	pieces[1] = *value;
+	buf_printf(&pieces[2], "%s}}", after);
+	r = s->process ? process_write(s->process, pieces, 3) : -EPIPE;
+	*value = pieces[1];
+	buf_free(&pieces[0]);
+	buf_free(&pieces[2]);
 	return r;
+}
+
+static void refuse(struct agent_session *s, const char *id, const char *why)
+{
+	struct buf value = {0};
+
+	buf_add_json_string(&value, str_of(why));
+	(void)respond(s, id, "error", "\"error\":", &value, "");
+	buf_free(&value);
 }
 
 static int deny(struct agent_ask *ask, struct str why)
@@ -79,27 +103,18 @@ static int deny(struct agent_ask *ask, struct str why)
 	struct buf value = {0};
 	int r;
 
-	buf_add_str(&value, STR_LIT("{\"behavior\":\"deny\",\"message\":"));
 	buf_add_json_string(&value, why);
-	buf_add_char(&value, '}');
-	r = respond(
-		ask->session, str_of(ask->id), "success", "response", buf_str(&value));
+	r = respond(ask->session, ask->id, "success",
+		"\"response\":{\"behavior\":\"deny\",\"message\":", &value, "}");
 	buf_free(&value);
 	return r;
 }
 
-static int allow(struct agent_ask *ask, struct str input)
+/* Takes the memory of `input` unless it fails. */
+static int allow(struct agent_ask *ask, struct buf *input)
 {
-	struct buf value = {0};
-	int r;
-
-	buf_add_str(&value, STR_LIT("{\"behavior\":\"allow\",\"updatedInput\":"));
-	buf_add_str(&value, input);
-	buf_add_char(&value, '}');
-	r = respond(
-		ask->session, str_of(ask->id), "success", "response", buf_str(&value));
-	buf_free(&value);
-	return r;
+	return respond(ask->session, ask->id, "success",
+		"\"response\":{\"behavior\":\"allow\",\"updatedInput\":", input, "}");
 }
 
 static bool was_asked(yyjson_val *questions, struct str text)
@@ -151,17 +166,18 @@ static const char *wrong_answers(
 /* The input of a question with the answers in it. */
 static int answer(struct agent_ask *ask, yyjson_val *answers)
 {
-	yyjson_doc *input = yyjson_read(ask->input, strlen(ask->input), 0);
+	yyjson_doc *input = yyjson_read(ask->input.data, ask->input.len, 0);
 	yyjson_mut_doc *doc = yyjson_doc_mut_copy(input, NULL);
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-	char *text;
+	struct buf text = {0};
 	int r;
 
 	yyjson_mut_obj_remove_key(root, "answers");
 	yyjson_mut_obj_add_val(doc, root, "answers", yyjson_val_mut_copy(doc, answers));
-	text = alloc_checked(yyjson_mut_write(doc, 0, NULL));
-	r = allow(ask, str_of(text));
-	free(text);
+	text.data = alloc_checked(yyjson_mut_write(doc, 0, &text.len));
+	text.cap = text.len + 1;
+	r = allow(ask, &text);
+	buf_free(&text);
 	yyjson_mut_doc_free(doc);
 	yyjson_doc_free(input);
 	return r;
@@ -193,93 +209,123 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	resolve(ask, AGENT_ASK_EXPIRED);
 }
 
-/* ---- what the program asks ---- */
+/* ---- what the program asks: on any thread ---- */
 
-static struct agent_ask *ask_new(
-	struct agent_session *s, struct str id, yyjson_val *input, bool question)
+static void render_ask(struct control *c, yyjson_val *request, int64_t answer_ms)
+{
+	yyjson_val *suggestions = yyjson_obj_get(request, "permission_suggestions");
+	yyjson_val *tool = yyjson_obj_get(request, "tool_name");
+	struct agent_ask_shown shown = {.source = STR_LIT("bridge"),
+		.request_id = str_of(c->id),
+		.tool = str_of_val(tool),
+		.suggestions.val = yyjson_is_arr(suggestions) ? suggestions : NULL,
+		.answer_ms = answer_ms,
+		.has_answer_ms = true};
+
+	c->question = yyjson_equals_str(tool, QUESTION_TOOL);
+	shown.type =
+		c->question ? STR_LIT("questionRequest") : STR_LIT("permissionRequest");
+	c->input.data = alloc_checked(
+		yyjson_val_write(yyjson_obj_get(request, "input"), 0, &c->input.len));
+	c->input.cap = c->input.len + 1;
+	shown.input.raw = buf_str(&c->input);
+	proto_encode(agent_ask_shown_type(), &shown, &c->shown);
+}
+
+static void read_request(struct control *c, yyjson_val *message, int64_t answer_ms)
+{
+	yyjson_val *request = yyjson_obj_get(message, "request");
+	yyjson_val *tool = yyjson_obj_get(request, "tool_name");
+	bool known =
+		yyjson_equals_str(yyjson_obj_get(request, "subtype"), "can_use_tool");
+
+	c->kind = CONTROL_UNKNOWN;
+	if (!c->id || !known || !yyjson_is_str(tool) || yyjson_get_len(tool) == 0 ||
+		!yyjson_is_obj(yyjson_obj_get(request, "input")))
+		return;
+	c->kind = CONTROL_ASK;
+	render_ask(c, request, answer_ms);
+}
+
+struct control *asks_read(yyjson_val *message, int64_t answer_ms)
+{
+	yyjson_val *type = yyjson_obj_get(message, "type");
+	const struct str id = str_of_val(yyjson_obj_get(message, "request_id"));
+	const bool asked = yyjson_equals_str(type, "control_request"),
+		   withdrawn = yyjson_equals_str(type, "control_cancel_request");
+	struct control *c;
+
+	if (!asked && !withdrawn && !yyjson_equals_str(type, "control_response"))
+		return NULL;
+	c = xcalloc(1, sizeof(*c));
+	c->kind = withdrawn ? CONTROL_WITHDRAWN : CONTROL_ANSWER;
+	if (id.len > 0 && id.len <= AGENT_ASK_ID_MAX && !memchr(id.ptr, '\0', id.len))
+		c->id = xstrndup(id.ptr, id.len);
+	if (asked)
+		read_request(c, message, answer_ms);
+	return c;
+}
+
+void control_free(struct control *c)
+{
+	if (!c)
+		return;
+	free(c->id);
+	buf_free(&c->input);
+	buf_free(&c->shown);
+	free(c);
+}
+
+/* ---- and on the loop ---- */
+
+/* Takes what it needs of the message. */
+static void ask_begin(struct agent_session *s, struct control *c)
 {
 	const int64_t ms = s->agents->worker->settings->agent_answer_ms;
 	struct agent_ask *ask = xcalloc(1, sizeof(*ask));
 
 	ask->session = s;
-	ask->question = question;
-	ask->id = xstrndup(id.ptr, id.len);
-	ask->input = alloc_checked(yyjson_val_write(input, 0, NULL));
+	ask->question = c->question;
+	ask->id = c->id;
+	ask->input = c->input;
+	c->id = NULL;
+	c->input = (struct buf){0};
 	ask->deadline =
 		alloc_checked(evtimer_new(s->agents->worker->base, on_deadline, ask));
 	event_add_ms(ask->deadline, ms);
 	LIST_INSERT_HEAD(&s->asks, ask, link);
 	s->ask_count++;
-	return ask;
+	session_tell_text(s, RECORD_MESSAGE, &c->shown);
 }
 
-static void show(const struct agent_ask *ask, yyjson_val *request)
+static void take_request(struct agent_session *s, struct control *c)
 {
-	const int64_t ms = ask->session->agents->worker->settings->agent_answer_ms;
-	yyjson_val *suggestions = yyjson_obj_get(request, "permission_suggestions");
-	const struct agent_ask_shown shown = {.source = STR_LIT("bridge"),
-		.type = ask->question ? STR_LIT("questionRequest")
-				      : STR_LIT("permissionRequest"),
-		.request_id = str_of(ask->id),
-		.tool = str_of_val(yyjson_obj_get(request, "tool_name")),
-		.input.raw = str_of(ask->input),
-		.suggestions.val = yyjson_is_arr(suggestions) ? suggestions : NULL,
-		.answer_ms = ms,
-		.has_answer_ms = true};
-
-	session_tell(ask->session, RECORD_MESSAGE, agent_ask_shown_type(), &shown);
-}
-
-static void take_request(struct agent_session *s, yyjson_val *message)
-{
-	yyjson_val *request = yyjson_obj_get(message, "request");
-	yyjson_val *input = yyjson_obj_get(request, "input");
-	yyjson_val *tool = yyjson_obj_get(request, "tool_name");
-	struct str id = str_of_val(yyjson_obj_get(message, "request_id"));
-	bool known =
-		yyjson_equals_str(yyjson_obj_get(request, "subtype"), "can_use_tool");
-
-	if (!id.ptr || id.len == 0 || id.len > AGENT_ASK_ID_MAX || ask_of(s, id)) {
+	if (!c->id || ask_of(s, str_of(c->id)))
 		log_warn("a request of an agent cannot be answered: its id is missing, "
 			 "too long or in use",
 			"session", "%s", s->id, NULL);
-		return;
-	}
-	if (!known || !yyjson_is_str(tool) || yyjson_get_len(tool) == 0 ||
-		!yyjson_is_obj(input)) {
-		(void)respond(s, id, "error", "error",
-			STR_LIT("\"Paige does not know this request\""));
-		return;
-	}
-	if (s->ask_count >= AGENT_ASKS_MAX) {
-		(void)respond(s, id, "error", "error",
-			STR_LIT("\"Too many requests are open already\""));
-		return;
-	}
-	show(ask_new(s, id, input, yyjson_equals_str(tool, QUESTION_TOOL)), request);
+	else if (c->kind == CONTROL_UNKNOWN)
+		refuse(s, c->id, "Paige does not know this request");
+	else if (c->question && c->input.len > QUESTION_MAX_BYTES)
+		refuse(s, c->id, "The question is too long: it may have 256 KiB");
+	else if (s->ask_count >= AGENT_ASKS_MAX)
+		refuse(s, c->id, "Too many requests are open already");
+	else
+		ask_begin(s, c);
 }
 
-bool asks_concerned(yyjson_val *message)
+void asks_take(struct agent_session *s, struct control *c)
 {
-	yyjson_val *type = yyjson_obj_get(message, "type");
-
-	return yyjson_equals_str(type, "control_request") ||
-	       yyjson_equals_str(type, "control_cancel_request") ||
-	       yyjson_equals_str(type, "control_response");
-}
-
-void asks_take(struct agent_session *s, yyjson_val *message)
-{
-	yyjson_val *type = yyjson_obj_get(message, "type");
 	struct agent_ask *ask;
 
-	if (yyjson_equals_str(type, "control_request")) {
-		take_request(s, message);
-	} else if (yyjson_equals_str(type, "control_cancel_request")) {
-		ask = ask_of(s, str_of_val(yyjson_obj_get(message, "request_id")));
+	if (c->kind == CONTROL_ASK || c->kind == CONTROL_UNKNOWN) {
+		take_request(s, c);
+	} else if (c->kind == CONTROL_WITHDRAWN && c->id) {
+		ask = ask_of(s, str_of(c->id));
 		if (ask)
 			resolve(ask, AGENT_ASK_CANCELLED);
 	}
+	control_free(c);
 }
 
 void asks_cancel(struct agent_session *s)
@@ -307,7 +353,7 @@ static const char *reply_to_question(struct agent_ask *ask, const struct agent_r
 		       "{\"type\":\"permission\"}";
 	if (!r->answers.val)
 		return "answer requires answers, an object of question and answer";
-	input = yyjson_read(ask->input, strlen(ask->input), 0);
+	input = yyjson_read(ask->input.data, ask->input.len, 0);
 	problem = wrong_answers(yyjson_obj_get(yyjson_doc_get_root(input), "questions"),
 		r->answers.val, arena);
 	yyjson_doc_free(input);
@@ -316,7 +362,9 @@ static const char *reply_to_question(struct agent_ask *ask, const struct agent_r
 	return problem;
 }
 
-static const char *permit(struct agent_ask *ask, const struct agent_request *r, int *sent)
+/* `input`: what the client gives instead of that of the request; or empty. */
+static const char *permit(struct agent_ask *ask, const struct agent_request *r,
+	struct buf *input, int *sent)
 {
 	if (!r->has_allow)
 		return "permission requires allow, true or false";
@@ -324,23 +372,17 @@ static const char *permit(struct agent_ask *ask, const struct agent_request *r, 
 		return "A question is answered with {\"type\":\"answer\"}, or refused "
 		       "with "
 		       "allow false";
-	if (!r->allow) {
+	if (!r->allow)
 		*sent = deny(ask, r->message.len
 					  ? r->message
 					  : STR_LIT("The user does not allow it."));
-	} else if (r->input.val) {
-		char *text = yyjson_val_write(r->input.val, 0, NULL);
-
-		*sent = allow(ask, str_of(text ? text : ask->input));
-		free(text);
-	} else {
-		*sent = allow(ask, str_of(ask->input));
-	}
+	else
+		*sent = allow(ask, input->len > 0 ? input : &ask->input);
 	return NULL;
 }
 
-const char *asks_answer(
-	struct agent_session *s, const struct agent_request *r, struct arena *arena)
+const char *asks_answer(struct agent_session *s, const struct agent_request *r,
+	struct buf *input, struct arena *arena)
 {
 	struct agent_ask *ask = ask_of(s, r->request_id);
 	bool answers = str_is(r->type, "answer");
@@ -352,8 +394,8 @@ const char *asks_answer(
 	if (!ask)
 		return "No such request is open: it was answered already, or its time "
 		       "is over";
-	problem =
-		answers ? reply_to_question(ask, r, arena, &sent) : permit(ask, r, &sent);
+	problem = answers ? reply_to_question(ask, r, arena, &sent)
+			  : permit(ask, r, input, &sent);
 	if (problem)
 		return problem;
 	if (sent < 0)

@@ -39,10 +39,13 @@ void client_free(struct agent_client *client)
 	free(client);
 }
 
-static void publish_text(const struct agent_client *client, struct str text)
+static void publish_text(struct agent_client *client, struct str text)
 {
 	char topic[sizeof("agent/") + UUID_SIZE];
 
+	if (client->unread_bytes <= CLIENT_UNREAD_BYTES)
+		client->read_at = clock_mono();
+	client->unread_bytes += text.len;
 	snprintf(topic, sizeof(topic), "agent/%s", client->id);
 	bus_publish(client->agents->worker->bus, topic, text);
 }
@@ -71,6 +74,27 @@ void client_send(struct agent_client *client, struct str message)
 		buf_add_char(&client->outgoing, '\n');
 	buf_add_str(&client->outgoing, message);
 	event_active(client->agents->flush, EV_TIMEOUT, 0);
+}
+
+void client_has_read(struct agent_client *client, size_t bytes)
+{
+	/* Who was waited for in vain is waited for again when it has read nearly all. */
+	if (client_wait_ms(client) > 0)
+		client->read_at = clock_mono();
+	client->unread_bytes -=
+		bytes < client->unread_bytes ? bytes : client->unread_bytes;
+	if (client->session)
+		output_go_on(client->session);
+}
+
+int64_t client_wait_ms(const struct agent_client *client)
+{
+	int64_t left;
+
+	if (client->unread_bytes <= CLIENT_UNREAD_BYTES)
+		return 0;
+	left = CLIENT_WAIT_MS - mono_diff_ms(clock_mono(), client->read_at);
+	return left > 0 ? left : 0;
 }
 
 void client_owe(struct agent_client *client)

@@ -62,17 +62,13 @@ static void serve_connect(void *arg, struct bus_request *request, const void *me
 	bus_answer(request, STR_LIT("{}"));
 }
 
-static void serve_message(void *arg, struct bus_request *request, const void *message)
+static void serve_read(void *arg, struct bus_request *request, const void *message)
 {
-	const struct agent_message *m = message;
+	const struct agent_read *m = message;
 	struct agent_client *client = client_of(arg, m->connection_id);
 
-	if (!client) {
-		bus_answer_error(request, "NOT_FOUND", (struct str){NULL, 0},
-			"The client is not known: connect again");
-		return;
-	}
-	request_take(client, m->text);
+	if (client)
+		client_has_read(client, (size_t)m->bytes);
 	bus_answer(request, STR_LIT("{}"));
 }
 
@@ -198,7 +194,8 @@ static int init(struct worker *w)
 	}
 	bus_serve(w->bus, METHOD_AGENT_GATEWAY, serve_gateway, a);
 	bus_serve(w->bus, METHOD_AGENT_CONNECT, serve_connect, a);
-	bus_serve(w->bus, METHOD_AGENT_MESSAGE, serve_message, a);
+	bus_serve(w->bus, METHOD_AGENT_MESSAGE, requests_serve, a);
+	bus_serve(w->bus, METHOD_AGENT_READ, serve_read, a);
 	bus_serve(w->bus, METHOD_AGENT_SESSIONS, session_states_serve, a);
 	bus_serve(w->bus, METHOD_AGENT_DISCONNECT, serve_disconnect, a);
 	return WORKER_EXIT_OK;

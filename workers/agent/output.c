@@ -1,43 +1,54 @@
 /*
- * output.c - what is said in a session, by its program and by us: recorded, kept for later clients
- * and sent to those that are there, in order; see agents.h.
+ * output.c - what is said in a session, by its program and by us, and what else its record is told:
+ * recorded, kept for later clients and sent to those that are there, in order; see agents.h.
  *
  * Short messages are dealt with at once. A long one, and one with which the record is written
  * anew, goes to a thread beside the loop, where a line is read and everything is recorded.
  * Until that is done and every client has been sent a long message, a piece in each turn of the
- * loop, the program is not read from, and what we say ourselves waits.
+ * loop, the program is not read from, and what we say ourselves waits. Nothing here waits for
+ * the thread. The program is not read from either while clients have much to read (clients.c).
  */
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "common/worker/metrics.h"
 #include "workers/agent/agents.h"
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Longer messages are not dealt with at once. */
 #define AT_ONCE_BYTES CLIENT_PIECE_BYTES
-/* What we say ourselves may wait up to this; then the loop waits for the thread. */
-#define WAITING_MAX_BYTES (1024u * 1024)
 
-enum said_kind { SAID_MESSAGE, SAID_CONTROL, SAID_NO_JSON };
+enum said_kind {
+	SAID_MESSAGE,
+	SAID_CONTROL,
+	SAID_NO_JSON,
+	SAID_STARTED,	  /* the program was started */
+	SAID_NOT_STARTED, /* it was not, although we had said so */
+	SAID_ASIDE,	  /* the session has ended; a client may resume it */
+	SAID_CLOSED,	  /* it has ended for good; a message, and the clients leave */
+};
 
 struct said {
 	struct job job;
 	STAILQ_ENTRY(said) link; /* waits */
 	struct agent_session *session;
-	bool of_program, beside;
+	bool of_program, beside, recorded;
 	struct buf text; /* a line of the program, until it is read */
 	size_t text_bytes;
 	enum said_kind kind;
 	enum record_line line;
-	struct buf message;   /* SAID_MESSAGE: to clients */
-	yyjson_doc *doc;      /* SAID_CONTROL */
+	struct buf message; /* SAID_MESSAGE, SAID_CLOSED: to clients */
+	struct control *control;
+	int64_t answer_ms;
 	char uuid[UUID_SIZE]; /* of a prompt that the program has read, or "" */
 };
 
-static bool is_busy(const struct session_output *o)
+bool output_is_busy(const struct agent_session *s)
 {
+	const struct session_output *o = &s->output;
+
 	return o->under_way || o->sending || !STAILQ_EMPTY(&o->waiting);
 }
 
@@ -46,6 +57,7 @@ static struct said *said_new(struct agent_session *s)
 	struct said *said = xcalloc(1, sizeof(*said));
 
 	said->session = s;
+	said->answer_ms = s->agents->worker->settings->agent_answer_ms;
 	return said;
 }
 
@@ -53,7 +65,7 @@ static void said_free(struct said *said)
 {
 	buf_free(&said->text);
 	buf_free(&said->message);
-	yyjson_doc_free(said->doc);
+	control_free(said->control);
 	free(said);
 }
 
@@ -83,15 +95,13 @@ static void read_line(struct said *said)
 	yyjson_doc *doc = yyjson_read(said->text.data, said->text.len, 0);
 	yyjson_val *root = yyjson_doc_get_root(doc);
 
-	if (!yyjson_is_obj(root)) {
-		said->kind = SAID_NO_JSON;
-	} else if (asks_concerned(root)) {
+	said->control = asks_read(root, said->answer_ms);
+	if (said->control)
 		said->kind = SAID_CONTROL;
-		said->doc = doc;
-		doc = NULL;
-	} else {
+	else if (yyjson_is_obj(root))
 		wrap(said, root);
-	}
+	else
+		said->kind = SAID_NO_JSON;
 	yyjson_doc_free(doc);
 	buf_free(&said->text);
 }
@@ -99,11 +109,18 @@ static void read_line(struct said *said)
 static void run(struct job *job)
 {
 	struct said *said = (struct said *)job;
+	struct agent_session *s = said->session;
 
 	if (said->text.len > 0)
 		read_line(said);
-	if (said->kind == SAID_MESSAGE)
-		session_write(said->session, said->line, buf_str(&said->message));
+	if (said->kind == SAID_MESSAGE || said->kind == SAID_STARTED)
+		session_write(s, said->line, buf_str(&said->message));
+	else if (said->kind == SAID_NOT_STARTED)
+		s->record.behind = session_record(s) < 0;
+	else if (said->kind == SAID_ASIDE)
+		session_put_aside(s);
+	else if (said->kind == SAID_CLOSED)
+		record_remove(&s->record, s->agents->records_fd, s->id);
 }
 
 /* ---- on the loop ---- */
@@ -146,18 +163,24 @@ static void owe(struct agent_session *s, struct agent_client *client)
 	s->output.sending = true;
 }
 
-/* All that clients are owed of the newest message, or a piece of it. */
-static void send_owed(struct agent_session *s, bool all)
+/* A piece of what clients are owed of the newest message. */
+static void send_piece(struct agent_session *s)
 {
 	struct agent_client *client;
 
 	LIST_FOREACH(client, &s->agents->clients, link)
-	while (client->session == s && client->owed) {
+	if (client->session == s && client->owed) {
 		client_send_piece(client, newest(s));
-		if (!all)
-			return;
+		return;
 	}
 	s->output.sending = false;
+}
+
+static void pause(struct agent_session *s)
+{
+	if (s->process)
+		process_pause(s->process);
+	event_add_ms(s->output.step, 0);
 }
 
 void output_send_newest(struct agent_session *s, struct agent_client *client)
@@ -167,16 +190,22 @@ void output_send_newest(struct agent_session *s, struct agent_client *client)
 		return;
 	}
 	owe(s, client);
-	if (s->process)
-		process_pause(s->process);
-	event_add_ms(s->output.step, 0);
+	pause(s);
 }
 
-void output_leave(struct agent_client *client)
+/* How long the program is not to be read from, so that its clients can read; 0: it is. */
+static int64_t held_ms(const struct agent_session *s)
 {
-	while (client->owed && client->owed_at > 0)
-		client_send_piece(client, newest(client->session));
-	client->owed = false;
+	const struct agent_client *client;
+	int64_t most = 0;
+
+	/* How it ends is to be seen. */
+	if (s->ending || s->agents->stopping || prompts_aborting(&s->prompts))
+		return 0;
+	LIST_FOREACH(client, &s->agents->clients, link)
+	if (client->session == s && client_wait_ms(client) > most)
+		most = client_wait_ms(client);
+	return most;
 }
 
 /* It is recorded: clients may hear of it. */
@@ -185,7 +214,6 @@ static void show(struct said *said)
 	struct agent_session *s = said->session;
 	struct agent_client *client;
 
-	send_owed(s, true);
 	LIST_FOREACH(client, &s->agents->clients, link)
 	if (client->session != s)
 		continue;
@@ -194,32 +222,64 @@ static void show(struct said *said)
 	else
 		client_send(client, buf_str(&said->message));
 	record_apply_taking(&s->state, said->line, &said->message);
+	if (held_ms(s) > 0)
+		pause(s);
+}
+
+static void leave_all(struct agent_session *s)
+{
+	struct agent_client *client;
+
+	LIST_FOREACH(client, &s->agents->clients, link)
+	if (client->session == s)
+		session_leave(client);
+}
+
+/* It is read and recorded. Takes it. */
+static void finish(struct said *said)
+{
+	struct agent_session *s = said->session;
+
+	count(said);
+	if (said->uuid[0])
+		prompts_read(&s->prompts, str_of(said->uuid));
+	if (said->kind == SAID_NO_JSON) {
+		log_info("a line of the agent is not JSON", "session", "%s", s->id,
+			"bytes", "%zu", said->text_bytes, NULL);
+	} else if (said->kind == SAID_CONTROL) {
+		asks_take(s, said->control);
+		said->control = NULL;
+	} else if (said->kind == SAID_STARTED) {
+		record_apply(&s->state, RECORD_START, (struct str){NULL, 0});
+	} else if (said->kind == SAID_MESSAGE || said->kind == SAID_CLOSED) {
+		show(said);
+	}
+	if (said->kind == SAID_CLOSED)
+		leave_all(s);
+	if (said->of_program && said->line == RECORD_RESULT)
+		turn_ended(s);
+	else if (said->of_program && said->kind != SAID_NO_JSON)
+		session_happened(s, IDLE_OUTPUT);
+	said_free(said);
 }
 
 static void done(struct job *job)
 {
 	struct said *said = (struct said *)job;
-	struct agent_session *s = said->session;
 
-	if (said->beside)
-		s->output.under_way = NULL;
-	count(said);
-	if (said->uuid[0])
-		prompts_read(&s->prompts, str_of(said->uuid));
-	if (said->kind == SAID_NO_JSON)
-		log_info("a line of the agent is not JSON", "session", "%s", s->id,
-			"bytes", "%zu", said->text_bytes, NULL);
-	else if (said->kind == SAID_CONTROL)
-		asks_take(s, yyjson_doc_get_root(said->doc));
-	else
-		show(said);
-	if (said->of_program && said->line == RECORD_RESULT)
-		turn_ended(s);
-	else if (said->of_program && said->kind != SAID_NO_JSON)
-		session_happened(s, IDLE_OUTPUT);
-	if (said->beside)
-		event_add_ms(s->output.step, 0);
-	said_free(said);
+	said->recorded = true;
+	event_add_ms(said->session->output.step, 0);
+}
+
+/* Whether the record is written anew for it. */
+static bool rewrites(const struct said *said)
+{
+	const struct agent_session *s = said->session;
+
+	if (said->kind == SAID_MESSAGE || said->kind == SAID_STARTED)
+		return session_rewrites(s, said->line);
+	return said->kind == SAID_NOT_STARTED ||
+	       (said->kind == SAID_ASIDE && s->record.behind);
 }
 
 /* Takes it. */
@@ -227,14 +287,16 @@ static void begin(struct said *said)
 {
 	struct agent_session *s = said->session;
 
+	if (said->kind == SAID_NOT_STARTED)
+		s->state.running = false;
 	if (said->text.len <= AT_ONCE_BYTES && said->text.len > 0)
 		read_line(said);
-	said->beside = said->text.len > 0 || said->message.len > AT_ONCE_BYTES ||
-		       (said->kind == SAID_MESSAGE && session_rewrites(s, said->line));
+	said->beside =
+		said->text.len > 0 || said->message.len > AT_ONCE_BYTES || rewrites(said);
 	said->job = (struct job){.run = run, .done = done};
 	if (!said->beside) {
 		run(&said->job);
-		done(&said->job);
+		finish(said);
 		return;
 	}
 	s->output.under_way = said;
@@ -243,46 +305,58 @@ static void begin(struct said *said)
 	jobs_add(s->agents->jobs, &said->job);
 }
 
-static void begin_first(struct session_output *o)
+/* What waits is short in all: the program is not read from, so these are the outcomes of its
+ * requests, of which there are AGENT_ASKS_MAX, one more request, and its end. */
+static void tell(struct said *said)
 {
-	struct said *said = STAILQ_FIRST(&o->waiting);
+	struct agent_session *s = said->session;
 
-	STAILQ_REMOVE_HEAD(&o->waiting, link);
-	o->waiting_bytes -= said->message.len;
-	begin(said);
+	if (output_is_busy(s))
+		STAILQ_INSERT_TAIL(&s->output.waiting, said, link);
+	else
+		begin(said);
+}
+
+static void go_on(struct agent_session *s)
+{
+	struct session_output *o = &s->output;
+	struct said *said = o->under_way;
+
+	if (o->sending)
+		send_piece(s);
+	if (said && said->recorded && !o->sending) {
+		o->under_way = NULL;
+		finish(said);
+	}
+	while (!o->under_way && !o->sending && (said = STAILQ_FIRST(&o->waiting))) {
+		STAILQ_REMOVE_HEAD(&o->waiting, link);
+		begin(said);
+	}
 }
 
 static void on_step(evutil_socket_t fd, short what, void *arg)
 {
 	struct agent_session *s = arg;
-	struct session_output *o = &s->output;
+	int64_t held;
 
 	(void)fd;
 	(void)what;
-	if (o->sending)
-		send_owed(s, false);
-	if (o->sending) {
-		event_add_ms(o->step, 0);
-		return;
-	}
-	while (!o->under_way && !o->sending && !STAILQ_EMPTY(&o->waiting))
-		begin_first(o);
-	if (!is_busy(o) && s->process)
-		process_resume(s->process);
+	go_on(s);
+	if (s->output.sending)
+		event_add_ms(s->output.step, 0);
+	if (output_is_busy(s))
+		return; /* done comes */
+	held = held_ms(s);
+	if (held > 0)
+		event_add_ms(s->output.step, held);
+	session_settled(s);
+	if (held == 0 && s->process)
+		process_resume(s->process); /* the session may be gone behind it */
 }
 
-void output_settle(struct agent_session *s)
+void output_go_on(struct agent_session *s)
 {
-	struct session_output *o = &s->output;
-
-	while (is_busy(o)) {
-		if (o->under_way)
-			jobs_drain(s->agents->jobs);
-		else if (o->sending)
-			send_owed(s, true);
-		else
-			begin_first(o);
-	}
+	event_add_ms(s->output.step, 0);
 }
 
 void output_init(struct agent_session *s)
@@ -294,28 +368,64 @@ void output_init(struct agent_session *s)
 
 void output_fini(struct agent_session *s)
 {
-	output_settle(s);
+	assert(!output_is_busy(s));
 	event_free(s->output.step);
 }
 
 /* ---- what is said ---- */
 
-void session_tell(struct agent_session *s, enum record_line line, const struct type *type,
-	const void *message)
+void session_tell_text(
+	struct agent_session *s, enum record_line line, struct buf *message)
 {
-	struct session_output *o = &s->output;
 	struct said *said = said_new(s);
 
 	said->line = line;
-	proto_encode(type, message, &said->message);
-	if (o->waiting_bytes + said->message.len > WAITING_MAX_BYTES)
-		output_settle(s);
-	if (!is_busy(o)) {
-		begin(said);
-		return;
-	}
-	STAILQ_INSERT_TAIL(&o->waiting, said, link);
-	o->waiting_bytes += said->message.len;
+	said->message = *message;
+	*message = (struct buf){0};
+	tell(said);
+}
+
+void session_tell(struct agent_session *s, enum record_line line, const struct type *type,
+	const void *message)
+{
+	struct buf text = {0};
+
+	proto_encode(type, message, &text);
+	session_tell_text(s, line, &text);
+}
+
+static void tell_record(struct agent_session *s, enum said_kind kind)
+{
+	struct said *said = said_new(s);
+
+	said->kind = kind;
+	said->line = RECORD_START;
+	tell(said);
+}
+
+void output_started(struct agent_session *s)
+{
+	tell_record(s, SAID_STARTED);
+}
+
+void output_not_started(struct agent_session *s)
+{
+	tell_record(s, SAID_NOT_STARTED);
+}
+
+void output_put_aside(struct agent_session *s)
+{
+	tell_record(s, SAID_ASIDE);
+}
+
+void output_close(struct agent_session *s, const struct agent_session_closed *closed)
+{
+	struct said *said = said_new(s);
+
+	said->kind = SAID_CLOSED;
+	said->line = RECORD_MESSAGE;
+	proto_encode(agent_session_closed_type(), closed, &said->message);
+	tell(said);
 }
 
 void session_tell_error(

@@ -9,19 +9,17 @@ void prompts_init(struct prompts *p)
 	p->bytes = 0;
 }
 
-struct prompt *prompts_add(struct prompts *p, struct str content)
+struct prompt *prompts_add(struct prompts *p, struct buf *content)
 {
 	struct prompt *one;
 
-	if (p->bytes + content.len > PROMPTS_MAX_BYTES)
+	if (p->bytes + content->len > PROMPTS_MAX_BYTES)
 		return NULL;
 	one = xcalloc(1, sizeof(*one));
-	one->content = xmalloc(content.len + 1);
-	memcpy(one->content, content.ptr, content.len);
-	one->content[content.len] = '\0';
-	one->len = content.len;
+	one->content = *content;
+	*content = (struct buf){0};
 	uuid4(one->uuid);
-	p->bytes += content.len;
+	p->bytes += one->content.len;
 	TAILQ_INSERT_TAIL(&p->list, one, link);
 	return one;
 }
@@ -29,8 +27,8 @@ struct prompt *prompts_add(struct prompts *p, struct str content)
 void prompts_drop(struct prompts *p, struct prompt *one)
 {
 	TAILQ_REMOVE(&p->list, one, link);
-	p->bytes -= one->len;
-	free(one->content);
+	p->bytes -= one->content.len;
+	buf_free(&one->content);
 	free(one);
 }
 

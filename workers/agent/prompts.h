@@ -9,8 +9,8 @@
 #ifndef PAIGE_AGENT_PROMPTS_H
 #define PAIGE_AGENT_PROMPTS_H
 
+#include "common/base/buf.h"
 #include "common/base/ids.h"
-#include "common/base/str.h"
 #include <stdbool.h>
 #include <sys/queue.h>
 
@@ -20,10 +20,9 @@
 struct prompt {
 	TAILQ_ENTRY(prompt) link;
 	char uuid[UUID_SIZE];
-	bool read;     /* the program has repeated it */
-	bool aborted;  /* the turn that it is in, or is to begin, was interrupted */
-	char *content; /* JSON: a string or an array of blocks */
-	size_t len;
+	bool read;	    /* the program has repeated it */
+	bool aborted;	    /* the turn that it is in, or is to begin, was interrupted */
+	struct buf content; /* JSON: a string or an array of blocks */
 };
 
 TAILQ_HEAD(prompt_list, prompt);
@@ -34,8 +33,8 @@ struct prompts {
 };
 
 void prompts_init(struct prompts *p);
-/* Copies the content. NULL: too much is queued. */
-struct prompt *prompts_add(struct prompts *p, struct str content);
+/* Takes the memory of the content. NULL: too much is queued, and nothing is taken. */
+struct prompt *prompts_add(struct prompts *p, struct buf *content);
 /* Forgets one. */
 void prompts_drop(struct prompts *p, struct prompt *one);
 /* `to` gets all of them. */

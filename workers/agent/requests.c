@@ -1,5 +1,7 @@
 /* requests.c - what clients of /agent ask for; see agents.h. */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
+#include "common/worker/metrics.h"
 #include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
 #include <errno.h>
@@ -8,7 +10,25 @@
 #include <unistd.h>
 
 #define SHOWN_TYPE_BYTES 100
+/* Longer requests are read beside the loop. */
+#define AT_ONCE_BYTES (256u * 1024)
 #define ENDING "The agent session here is just ending: try again in a moment"
+
+/* A request that is being read or served. */
+struct taken {
+	struct job job;
+	struct agents *agents;
+	char client_id[UUID_SIZE];
+	struct bus_request *bus_request;
+	struct str text; /* of that request */
+	bool beside, right;
+	yyjson_doc *doc; /* NULL: no JSON */
+	struct proto_error error;
+	struct arena arena;
+	struct agent_request request;
+	struct buf
+		json; /* what the program gets of a prompt, or of the input of a permission */
+};
 
 /* ---- the lobby ---- */
 
@@ -157,10 +177,10 @@ static bool is_goodbye(struct str text)
 	return str_is(text, "/exit") || str_is(text, "/quit");
 }
 
-static void prompt(struct agent_client *client, const struct agent_request *request)
+static void prompt(struct agent_client *client, struct taken *taken)
 {
+	const struct agent_request *request = &taken->request;
 	struct agent_session *session = client->session;
-	struct buf content = {0};
 	const char *problem;
 
 	if (!session) {
@@ -169,22 +189,17 @@ static void prompt(struct agent_client *client, const struct agent_request *requ
 		return;
 	}
 	if (!request->content.val && is_goodbye(request->text)) {
-		session_close(session);
+		if (session->ending)
+			client_say_error(client, ENDING);
+		else
+			session_close(session);
 		return;
 	}
-	if (request->content.val) {
-		char *text = yyjson_val_write(request->content.val, 0, NULL);
-
-		buf_add_str(&content, str_of(text ? text : "[]"));
-		free(text);
-	} else if (request->text.len > 0) {
-		buf_add_json_string(&content, request->text);
-	} else {
+	if (taken->json.len == 0) {
 		client_say_error(client, "prompt requires a text");
 		return;
 	}
-	problem = session_prompt(session, buf_str(&content));
-	buf_free(&content);
+	problem = session_prompt(session, &taken->json);
 	if (problem)
 		client_say_error(client, "%s", problem);
 	else
@@ -200,9 +215,8 @@ static void abort_turn(struct agent_client *client)
 		client_say_error(client, "Nothing to abort: no turn is in progress");
 }
 
-static void answer(struct agent_client *client, const struct agent_request *request)
+static void answer(struct agent_client *client, struct taken *taken)
 {
-	struct arena arena = {0};
 	const char *problem;
 
 	if (!client->session) {
@@ -210,26 +224,26 @@ static void answer(struct agent_client *client, const struct agent_request *requ
 			client, "Cannot answer in lobby — send connectFolder first");
 		return;
 	}
-	problem = asks_answer(client->session, request, &arena);
+	problem = asks_answer(
+		client->session, &taken->request, &taken->json, &taken->arena);
 	if (problem)
 		client_say_error(client, "%s", problem);
-	arena_free(&arena);
 }
 
-static void take_typed(struct agent_client *client, const struct agent_request *request)
+static void take_typed(struct agent_client *client, struct taken *taken)
 {
-	struct str type = request->type;
+	struct str type = taken->request.type;
 
 	if (str_is(type, "listFolders")) {
 		list_folders(client);
 	} else if (str_is(type, "connectFolder")) {
-		connect_folder(client, request);
+		connect_folder(client, &taken->request);
 	} else if (str_is(type, "prompt")) {
-		prompt(client, request);
+		prompt(client, taken);
 	} else if (str_is(type, "abort")) {
 		abort_turn(client);
 	} else if (str_is(type, "permission") || str_is(type, "answer")) {
-		answer(client, request);
+		answer(client, taken);
 	} else {
 		if (type.len > SHOWN_TYPE_BYTES)
 			type.len = SHOWN_TYPE_BYTES;
@@ -237,20 +251,96 @@ static void take_typed(struct agent_client *client, const struct agent_request *
 	}
 }
 
-void request_take(struct agent_client *client, struct str text)
-{
-	struct proto_error error;
-	yyjson_doc *doc = proto_parse(text, &error);
-	struct agent_request request;
-	struct arena arena = {0};
+/* ---- how requests are taken ---- */
 
-	if (!doc)
+static void put_json(struct buf *out, yyjson_val *value)
+{
+	out->data = alloc_checked(yyjson_val_write(value, 0, &out->len));
+	out->cap = out->len + 1;
+}
+
+/* What the program gets of it. */
+static void render(struct taken *taken)
+{
+	const struct agent_request *r = &taken->request;
+	const bool is_prompt = str_is(r->type, "prompt");
+
+	if (is_prompt && r->content.val)
+		put_json(&taken->json, r->content.val);
+	else if (is_prompt && r->text.len > 0)
+		buf_add_json_string(&taken->json, r->text);
+	else if (!is_prompt && r->input.val)
+		put_json(&taken->json, r->input.val);
+}
+
+/* On any thread. */
+static void run(struct job *job)
+{
+	struct taken *taken = (struct taken *)job;
+
+	taken->doc = proto_parse(taken->text, &taken->error);
+	if (!taken->doc)
+		return;
+	taken->right = proto_decode(agent_request_type(), yyjson_doc_get_root(taken->doc),
+			       "message", DECODE_LENIENT, &taken->arena, &taken->request,
+			       &taken->error) == 0;
+	if (taken->right)
+		render(taken);
+}
+
+static void count(const struct taken *taken)
+{
+	struct metric_labels labels = {.len = 0};
+
+	metric_label(&labels, "place", taken->beside ? "thread" : "loop");
+	metric_add(METRIC_AGENT_INPUT, &labels, (double)taken->text.len);
+}
+
+static void done(struct job *job)
+{
+	struct taken *taken = (struct taken *)job;
+	struct agent_client *client = client_of(taken->agents, str_of(taken->client_id));
+
+	count(taken);
+	if (client && taken->beside)
+		client->requests_beside--;
+	if (client && !taken->doc)
 		client_say_error(client, "Invalid JSON from client");
-	else if (proto_decode(agent_request_type(), yyjson_doc_get_root(doc), "message",
-			 DECODE_LENIENT, &arena, &request, &error) < 0)
-		client_say_error(client, "%s", error.text);
-	else
-		take_typed(client, &request);
-	arena_free(&arena);
-	yyjson_doc_free(doc);
+	else if (client && !taken->right)
+		client_say_error(client, "%s", taken->error.text);
+	else if (client)
+		take_typed(client, taken);
+	bus_answer(taken->bus_request, STR_LIT("{}"));
+	buf_free(&taken->json);
+	arena_free(&taken->arena);
+	yyjson_doc_free(taken->doc);
+	free(taken);
+}
+
+void requests_serve(void *arg, struct bus_request *request, const void *message)
+{
+	const struct agent_message *m = message;
+	struct agents *a = arg;
+	struct agent_client *client = client_of(a, m->connection_id);
+	struct taken *taken;
+
+	if (!client) {
+		bus_answer_error(request, "NOT_FOUND", (struct str){NULL, 0},
+			"The client is not known: connect again");
+		return;
+	}
+	taken = xcalloc(1, sizeof(*taken));
+	taken->job = (struct job){.run = run, .done = done};
+	taken->agents = a;
+	taken->bus_request = request;
+	taken->text = m->text;
+	snprintf(taken->client_id, sizeof(taken->client_id), "%s", client->id);
+	taken->beside = m->text.len > AT_ONCE_BYTES || client->requests_beside > 0;
+	if (taken->beside) {
+		client->requests_beside++;
+		jobs_add(a->jobs, &taken->job);
+	} else {
+		run(&taken->job);
+		done(&taken->job);
+	}
 }

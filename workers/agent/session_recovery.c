@@ -71,7 +71,6 @@ void session_write(struct agent_session *s, enum record_line line, struct str ab
 
 void session_put_aside(struct agent_session *s)
 {
-	output_settle(s);
 	/* A worker that could not write everything down writes it now, if it can. */
 	if (s->record.behind && session_record(s) < 0)
 		log_warn("the end of an agent session is not recorded", "session", "%s",

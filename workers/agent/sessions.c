@@ -100,7 +100,7 @@ static void heed(struct agent_session *s, const struct idle_driver_outcome *outc
 	if (outcome->verdict == IDLE_DRIVER_KILL && !s->ending) {
 		log_info("agent session without clients is ended", "session", "%s", s->id,
 			"why", "%s", outcome->reason, NULL);
-		session_put_aside(s);
+		output_put_aside(s);
 		end_session(s);
 	}
 }
@@ -135,7 +135,8 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (s->ending && !s->process) {
-		session_free(s);
+		if (!output_is_busy(s))
+			session_free(s);
 		return;
 	}
 	outcome = idle_driver_tick(&s->driver, now_ms());
@@ -211,7 +212,7 @@ void session_leave(struct agent_client *client)
 
 	if (!s)
 		return;
-	output_leave(client);
+	client->owed = false;
 	client->session = NULL;
 	log_info("client left", "session", "%s", s->id, "connection", "%s", client->id,
 		NULL);
@@ -244,12 +245,22 @@ const char *session_begin(struct agents *a, const char *id, struct folder folder
 	return NULL;
 }
 
-void session_restore(struct agents *a, const char *id, struct folder folder,
-	struct record *record, struct record_state *state)
+/* At once, while nobody is there to wait for it: who comes finds it in the history. */
+static void record_lost_program(struct agent_session *s)
 {
 	/* How it ended is not known. */
 	const struct agent_process_exit exit = {
 		.source = STR_LIT("bridge"), .type = STR_LIT("processExit")};
+	struct buf text = {0};
+
+	proto_encode(agent_process_exit_type(), &exit, &text);
+	session_write(s, RECORD_END, buf_str(&text));
+	record_apply_taking(&s->state, RECORD_END, &text);
+}
+
+void session_restore(struct agents *a, const char *id, struct folder folder,
+	struct record *record, struct record_state *state)
+{
 	struct agent_session *s = session_new(a, id, folder);
 
 	assert(s); /* the caller has looked whether there is room */
@@ -258,8 +269,7 @@ void session_restore(struct agents *a, const char *id, struct folder folder,
 	log_info("agent session restored", "session", "%s", s->id, "folder", "%s",
 		s->folder.path, "events", "%zu", s->state.history.count, NULL);
 	if (s->state.running)
-		session_tell(s, RECORD_END, agent_process_exit_type(), &exit);
-	output_settle(s);
+		record_lost_program(s);
 	/* Its clients went with the worker. */
 	session_happened(s, IDLE_CLIENT_CONNECTED);
 	session_happened(s, IDLE_CLIENT_DISCONNECTED);
@@ -308,8 +318,16 @@ static void stopped_when_last(struct agents *a)
 	if (!a->stopping || a->process_count > 0)
 		return;
 	LIST_FOREACH(s, &a->sessions, link)
-	output_settle(s);
+	if (output_is_busy(s))
+		return;
 	worker_stopped(a->worker);
+}
+
+void session_settled(struct agent_session *s)
+{
+	if (s->ending && !s->process)
+		event_active(s->timer, EV_TIMEOUT, 0);
+	stopped_when_last(s->agents);
 }
 
 static void on_sweep_needed(struct agents *a)
@@ -335,7 +353,7 @@ static void on_end(void *arg, const struct process_end *end)
 	show_counts(a);
 	on_sweep_needed(a);
 	if (s->ending) {
-		session_free(s);
+		event_active(s->timer, EV_TIMEOUT, 0);
 	} else {
 		session_happened(s,
 			end->report.start_error ? IDLE_SPAWN_FAILED : IDLE_PROCESS_EXIT);
@@ -376,9 +394,7 @@ const char *session_start(struct agent_session *s)
 	const struct command_session session = {
 		.id = s->id, .resume = resume, .mcp = give_tools(a, mcp)};
 
-	output_settle(s);
-	session_write(s, RECORD_START, (struct str){NULL, 0});
-	record_apply(&s->state, RECORD_START, (struct str){NULL, 0});
+	output_started(s);
 	s->aborted = false;
 	s->process = process_new(a->worker->base,
 		command_for_session(a->command, &session, &arena), a->environment,
@@ -387,12 +403,13 @@ const char *session_start(struct agent_session *s)
 	if (!s->process) {
 		log_error("agent not started", "session", "%s", s->id, "error", "%s",
 			strerror(errno), NULL);
-		s->state.running = false;
-		s->record.behind = session_record(s) < 0;
+		output_not_started(s);
 		session_happened(s, IDLE_SPAWN_FAILED);
 		return "The agent could not be started; the log of the agent worker says "
 		       "why";
 	}
+	if (output_is_busy(s))
+		process_pause(s->process);
 	a->process_count++;
 	log_info("agent started", "session", "%s", s->id, "reaper", "%d",
 		(int)process_reaper(s->process), "resume", "%s", resume ? "yes" : "no",
@@ -407,15 +424,9 @@ void session_close(struct agent_session *s)
 		.type = STR_LIT("sessionClosed"),
 		.deliberate = true,
 		.has_deliberate = true};
-	struct agent_client *client;
 
-	output_settle(s);
-	record_remove(&s->record, s->agents->records_fd, s->id);
 	end_session(s);
-	session_tell(s, RECORD_MESSAGE, agent_session_closed_type(), &closed);
-	LIST_FOREACH(client, &s->agents->clients, link)
-	if (client->session == s)
-		session_leave(client);
+	output_close(s, &closed);
 }
 
 void sessions_stop(struct agents *a)
@@ -424,7 +435,10 @@ void sessions_stop(struct agents *a)
 
 	a->stopping = true;
 	LIST_FOREACH(s, &a->sessions, link)
-	if (s->process)
-		process_stop(s->process, PROCESS_TERMINATED);
+	{
+		output_go_on(s); /* its clients are not waited for any more */
+		if (s->process)
+			process_stop(s->process, PROCESS_TERMINATED);
+	}
 	stopped_when_last(a);
 }

@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* Around the content of a prompt. */
+#define PROMPT_FRAME_BYTES 256
+
 /* Prompts that the program did not take up before it was ended for an abort go to the
  * next one. Whatever else ended it, nobody knows what it has already done: that is for
  * the clients to decide. */
@@ -22,8 +25,9 @@ size_t session_keep_prompts(struct agent_session *s, const struct process_end *e
 	return count;
 }
 
-/* Writes a prompt and remembers it until its turn has ended. NULL, or why not. */
-static const char *write_prompt(struct agent_session *s, struct str content)
+/* Writes a prompt and remembers it until its turn has ended; takes the content. NULL, or why
+ * not. */
+static const char *write_prompt(struct agent_session *s, struct buf *content)
 {
 	struct prompt *one = prompts_add(&s->prompts, content);
 	struct buf line = {0};
@@ -31,13 +35,14 @@ static const char *write_prompt(struct agent_session *s, struct str content)
 
 	if (!one)
 		return "The agent does not read: too much waits for it already";
+	buf_reserve(&line, one->content.len + PROMPT_FRAME_BYTES);
 	buf_printf(&line,
 		"{\"type\":\"user\",\"uuid\":\"%s\",\"message\":{\"role\":\"user\","
 		"\"content\":",
 		one->uuid);
-	buf_add_str(&line, content);
+	buf_add_str(&line, buf_str(&one->content));
 	buf_add_str(&line, STR_LIT("}}"));
-	r = process_write(s->process, buf_str(&line));
+	r = process_write(s->process, &line, 1);
 	buf_free(&line);
 	if (r == 0) {
 		session_happened(s, IDLE_PROMPT_WRITTEN);
@@ -52,22 +57,24 @@ static const char *write_prompt(struct agent_session *s, struct str content)
 void session_send_kept(struct agent_session *s)
 {
 	struct prompts kept;
-	const struct prompt *one;
+	struct prompt *one;
 	const char *problem = session_start(s);
+	size_t lost = 0;
 
 	prompts_move(&s->prompts, &kept);
 	TAILQ_FOREACH(one, &kept.list, link)
 	{
 		if (!problem)
-			problem = write_prompt(s, (struct str){one->content, one->len});
-		if (problem)
-			session_tell_error(
-				s, RECORD_MESSAGE, "A prompt is lost: %s", problem);
+			problem = write_prompt(s, &one->content);
+		lost += problem != NULL;
 	}
+	if (lost > 0)
+		session_tell_error(s, RECORD_MESSAGE, "%zu prompt%s lost: %s", lost,
+			lost > 1 ? "s are" : " is", problem);
 	prompts_clear(&kept);
 }
 
-const char *session_prompt(struct agent_session *s, struct str content)
+const char *session_prompt(struct agent_session *s, struct buf *content)
 {
 	const char *problem = NULL;
 
@@ -81,20 +88,23 @@ const char *session_prompt(struct agent_session *s, struct str content)
 
 bool session_abort(struct agent_session *s)
 {
-	char line[160], id[UUID_SIZE];
+	struct buf line = {0};
+	char id[UUID_SIZE];
 
 	if (!s->process || !idle_driver_in_progress(&s->driver))
 		return false;
 	uuid4(id);
-	snprintf(line, sizeof(line),
+	buf_printf(&line,
 		"{\"type\":\"control_request\",\"request_id\":\"%s\","
 		"\"request\":{\"subtype\":\"interrupt\"}}",
 		id);
 	s->aborted = true;
 	prompts_abort(&s->prompts);
-	if (process_write(s->process, str_of(line)) < 0)
+	if (process_write(s->process, &line, 1) < 0)
 		log_info("the agent does not read; it gets a signal in a moment",
 			"session", "%s", s->id, NULL);
+	buf_free(&line);
 	process_stop(s->process, PROCESS_ASKED);
+	output_go_on(s);
 	return true;
 }

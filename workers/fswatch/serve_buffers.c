@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
+#include "workers/fswatch/buffers/lines.h"
 #include "workers/fswatch/diffs.h"
 #include "workers/fswatch/disk/language.h"
 #include "workers/fswatch/reading.h"
@@ -191,22 +192,14 @@ static void serve_diff(void *arg, struct bus_request *request, const void *messa
 /* From `first` to `last`, counted from 1; what lies behind the end is not there. */
 static struct str lines_of(struct str text, int64_t first, int64_t last)
 {
-	const char *end = text.ptr + text.len, *at = text.ptr, *start = NULL;
+	struct str from = lines_behind(text, first - 1), rest;
 
-	for (int64_t line = 1; line <= last; line++) {
-		if (line == first)
-			start = at;
-
-		const char *newline =
-			at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
-
-		if (!newline) {
-			at = end;
-			break;
-		}
-		at = newline + 1;
-	}
-	return start ? (struct str){start, (size_t)(at - start)} : STR_LIT("");
+	if (!from.ptr)
+		return STR_LIT("");
+	rest = lines_behind(from, last - first + 1);
+	if (rest.ptr)
+		from.len = (size_t)(rest.ptr - from.ptr);
+	return from;
 }
 
 static void serve_excerpt(void *arg, struct bus_request *request, const void *message)

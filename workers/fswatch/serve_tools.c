@@ -38,7 +38,6 @@ static void serve_buffer(void *arg, struct bus_request *request, const void *mes
 	struct tool_get_buffer_output reply;
 	struct buffer *buffer;
 	struct buf json = {.data = NULL};
-	int64_t total;
 
 	if (in->has_end_line && in->has_start_line && in->end_line < in->start_line) {
 		bus_answer_error(request, error_code_infos[ERROR_INVALID_MESSAGE].name,
@@ -72,8 +71,9 @@ static void serve_buffer(void *arg, struct bus_request *request, const void *mes
 		.conflict = true,
 		.has_conflict = fswatch_conflict(fs, buffer),
 	};
-	if (brief_buffer(content_of(buffer), in, &request->arena, &reply, &total) < 0) {
-		refuse_range(request, key, in, total);
+	if (brief_buffer(content_of(buffer), buffers_lines(buffer), in, &request->arena,
+		    &reply) < 0) {
+		refuse_range(request, key, in, buffers_lines(buffer));
 		return;
 	}
 	proto_encode(tool_get_buffer_output_type(), &reply, &json);

@@ -7,6 +7,7 @@
 //   deaf             ignores INT and TERM from now on     crash MS  works so long, then ends with 3 and a word on stderr
 //   flood N          that many events at once       large BYTES  an event of that size
 //   numbers N        an event of that many numbers  many N BYTES that many events of that size
+//   stay BYTES       an event of that size, and then a turn that writes nothing
 //   leave BYTES      an event of that size, and ends with 0 at once
 //   where            answers its directory, arguments and the names in its environment
 //   tools            calls paige_get_session_state of the MCP server "paige", if it was given one, and answers what came
@@ -165,6 +166,11 @@ async function turn(text) {
   } else if (word === 'numbers') {
     process.stdout.write(`{"type":"assistant","numbers":[${'1,'.repeat(Number(operand))}1]}\n`);
     result('numbers');
+  } else if (word === 'stay') {
+    write({ type: 'assistant', text: 'x'.repeat(Number(operand)) });
+    await new Promise((resolve) => (interrupted = resolve));
+    interrupted = null;
+    result('interrupted');
   } else if (word === 'leave') {
     process.stdout.write(`${JSON.stringify({ type: 'assistant', text: 'x'.repeat(Number(operand)) })}\n`, () => process.exit(0));
     await sleep(3600_000);

@@ -171,6 +171,19 @@ END_TEST
 
 /* ---- prompts ---- */
 
+static struct prompt *add_prompt(struct prompts *p, struct str content)
+{
+	struct buf copy = {0};
+	struct prompt *one;
+
+	buf_add_str(&copy, content);
+	one = prompts_add(p, &copy);
+	/* What is not taken is left. */
+	ck_assert_uint_eq(copy.len, one ? 0 : content.len);
+	buf_free(&copy);
+	return one;
+}
+
 START_TEST(prompts_are_kept_until_their_turn_has_ended)
 {
 	struct prompts p, other;
@@ -179,7 +192,7 @@ START_TEST(prompts_are_kept_until_their_turn_has_ended)
 	prompts_init(&p);
 	for (int i = 0; i < 4; i++)
 		snprintf(uuids[i], UUID_SIZE, "%s",
-			prompts_add(&p, STR_LIT("\"x\""))->uuid);
+			add_prompt(&p, STR_LIT("\"x\""))->uuid);
 	ck_assert_uint_eq(p.bytes, 12);
 	/* Two of them become one turn. */
 	prompts_read(&p, str_of(uuids[0]));
@@ -204,9 +217,9 @@ START_TEST(what_was_not_taken_up_is_kept)
 		char second[UUID_SIZE];
 
 		prompts_init(&p);
-		prompts_add(&p, STR_LIT("\"the one that is interrupted\""));
+		add_prompt(&p, STR_LIT("\"the one that is interrupted\""));
 		snprintf(second, sizeof(second), "%s",
-			prompts_add(&p, STR_LIT("\"behind\""))->uuid);
+			add_prompt(&p, STR_LIT("\"behind\""))->uuid);
 		if (read)
 			prompts_read(&p, str_of(TAILQ_FIRST(&p.list)->uuid));
 		ck_assert(!prompts_aborting(&p));
@@ -227,9 +240,9 @@ START_TEST(prompts_have_a_bound)
 	char *text = calloc(1, PROMPTS_MAX_BYTES);
 
 	prompts_init(&p);
-	ck_assert_ptr_nonnull(prompts_add(&p, (struct str){text, PROMPTS_MAX_BYTES - 1}));
-	ck_assert_ptr_null(prompts_add(&p, STR_LIT("ab")));
-	ck_assert_ptr_nonnull(prompts_add(&p, STR_LIT("a")));
+	ck_assert_ptr_nonnull(add_prompt(&p, (struct str){text, PROMPTS_MAX_BYTES - 1}));
+	ck_assert_ptr_null(add_prompt(&p, STR_LIT("ab")));
+	ck_assert_ptr_nonnull(add_prompt(&p, STR_LIT("a")));
 	prompts_clear(&p);
 	free(text);
 }

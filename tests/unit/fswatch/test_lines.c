@@ -86,6 +86,35 @@ START_TEST(pieces_make_the_whole)
 }
 END_TEST
 
+/* Lines as they are counted one by one: of texts around the size of a block, with few and with many
+ * lines, at every place. */
+START_TEST(counts_and_skips)
+{
+	for (unsigned every = 1; every < 300; every += every < 10 ? 1 : 57)
+		for (size_t len = 0; len < 700; len += len % 128 < 3 ? 1 : 31) {
+			char text[700];
+			struct str all = {text, len};
+			int64_t line = 0;
+
+			for (size_t i = 0; i < len; i++)
+				text[i] = i % every == every - 1 ? '\n' : 'x';
+			ck_assert_ptr_eq(lines_behind(all, 0).ptr, text);
+			for (size_t i = 0; i < len; i++) {
+				if (text[i] != '\n')
+					continue;
+				line++;
+				ck_assert_ptr_eq(
+					lines_behind(all, line).ptr, text + i + 1);
+				ck_assert_uint_eq(
+					lines_behind(all, line).len, len - i - 1);
+			}
+			ck_assert_int_eq(lines_count(all), line + 1);
+			ck_assert_ptr_null(lines_behind(all, line + 1).ptr);
+			ck_assert_ptr_null(lines_behind(all, line + 400).ptr);
+		}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("lines");
@@ -95,6 +124,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, takes, 0, (int)(sizeof(samples) / sizeof(samples[0])));
 	tcase_add_test(tc, pieces_make_the_whole);
+	tcase_add_test(tc, counts_and_skips);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -17,6 +17,10 @@
 #define READ_BYTES (64 * 1024)
 /* After the end: a pipe holds less than this many reads. */
 #define LAST_READS 64
+/* Written to the program in one turn of the loop, however fast it reads. */
+#define FLUSH_BYTES (256u * 1024)
+/* Shorter pieces of a line are copied. */
+#define COPIED_BYTES 4096
 
 enum { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAM_COUNT };
 
@@ -123,10 +127,20 @@ static void on_errors(evutil_socket_t fd, short what, void *arg)
 
 static void flush_input(struct process *p)
 {
+	size_t most = FLUSH_BYTES;
+
 	while (p->fds[STREAM_IN] >= 0 && evbuffer_get_length(p->input) > 0) {
-		if (evbuffer_write(p->input, p->fds[STREAM_IN]) >= 0 || errno == EINTR)
+		int n = most == 0 ? 0
+				  : evbuffer_write_atmost(p->input, p->fds[STREAM_IN],
+					    (ev_ssize_t)most);
+
+		if (n > 0) {
+			most -= (size_t)n;
 			continue;
-		if (errno == EAGAIN)
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0 || errno == EAGAIN)
 			event_add(p->writable, NULL);
 		else
 			close_input(p);
@@ -141,13 +155,38 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	flush_input(arg);
 }
 
-int process_write(struct process *p, struct str line)
+static void release(const void *data, size_t len, void *arg)
 {
+	(void)data;
+	(void)len;
+	free(arg);
+}
+
+/* Takes its memory. */
+static void add_input(struct process *p, struct buf *piece)
+{
+	if (piece->len <= COPIED_BYTES) {
+		evbuffer_add(p->input, piece->data, piece->len);
+		buf_free(piece);
+	} else if (evbuffer_add_reference(
+			   p->input, piece->data, piece->len, release, piece->data) < 0) {
+		abort(); /* out of memory */
+	}
+	*piece = (struct buf){0};
+}
+
+int process_write(struct process *p, struct buf *pieces, size_t count)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < count; i++)
+		len += pieces[i].len;
 	if (p->fds[STREAM_IN] < 0)
 		return -EPIPE;
-	if (evbuffer_get_length(p->input) + line.len > PROCESS_INPUT_MAX)
+	if (evbuffer_get_length(p->input) + len > PROCESS_INPUT_MAX)
 		return -ENOBUFS;
-	evbuffer_add(p->input, line.ptr, line.len);
+	for (size_t i = 0; i < count; i++)
+		add_input(p, &pieces[i]);
 	evbuffer_add(p->input, "\n", 1);
 	flush_input(p);
 	return p->fds[STREAM_IN] < 0 ? -EPIPE : 0;

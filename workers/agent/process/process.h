@@ -50,9 +50,11 @@ struct process *process_new(struct event_base *base, char *const *argv,
 	char *const *environment, int cwd_fd, int lock_fd, struct process_events events)
 	__attribute__((warn_unused_result));
 
-/* Writes a line. 0; -ENOBUFS: too much waits already; -EPIPE: it has closed its input.
- */
-int process_write(struct process *p, struct str line) __attribute__((warn_unused_result));
+/* Writes a line that is made of pieces and takes their memory: it goes out as the program reads, some of it
+ * in each turn of the loop. 0; -ENOBUFS: too much waits already, and -EPIPE: it has closed its input;
+ * then the memory is left or taken, and the pieces say which. */
+int process_write(struct process *p, struct buf *pieces, size_t count)
+	__attribute__((warn_unused_result));
 
 /* No line comes before process_resume, nor on_end when it ends meanwhile; it is not read from. */
 void process_pause(struct process *p);

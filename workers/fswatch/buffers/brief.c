@@ -24,8 +24,8 @@ static void tell_more(struct arena *arena, const struct lines_taken *taken, int6
 			(long long)taken->next, (long long)total, (long long)taken->next);
 }
 
-int brief_buffer(struct str text, const struct tool_get_buffer_input *in,
-	struct arena *arena, struct tool_get_buffer_output *out, int64_t *total)
+int brief_buffer(struct str text, int64_t total, const struct tool_get_buffer_input *in,
+	struct arena *arena, struct tool_get_buffer_output *out)
 {
 	bool part = in->has_start_line || in->has_end_line || in->has_start_column;
 	struct lines_range range = {
@@ -37,21 +37,21 @@ int brief_buffer(struct str text, const struct tool_get_buffer_input *in,
 	struct lines_taken taken;
 	struct buf lines = {0};
 
-	if (!part && lines_json_size(text) <= LINES_MAX_BYTES) {
+	if (!part && text.len <= LINES_MAX_BYTES &&
+		lines_json_size(text) <= LINES_MAX_BYTES) {
 		out->content = text;
 		return 0;
 	}
-	*total = lines_count(text);
-	if (range.first > *total)
+	if (range.first > total)
 		return -ERANGE;
 	/* An end behind the last line means the last line. */
-	range.last = in->has_end_line && in->end_line < *total ? in->end_line : *total;
+	range.last = in->has_end_line && in->end_line < total ? in->end_line : total;
 	taken = lines_take(text, &range, LINES_MAX_BYTES, &lines);
 	out->content = arena_str(arena, lines.data ? buf_str(&lines) : STR_LIT(""));
 	buf_free(&lines);
 	out->start_line = range.first;
 	out->end_line = taken.last;
-	out->total_lines = *total;
+	out->total_lines = total;
 	out->has_start_line = out->has_end_line = out->has_total_lines = true;
 	tell_more(arena, &taken, range.last, out);
 	return 0;

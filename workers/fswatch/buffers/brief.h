@@ -8,10 +8,10 @@
 #include "proto/codec/messages.h"
 #include "workers/fswatch/buffers/buffers.h"
 
-/* Fills `out->content` in the arena: the whole text, or the range that `in` asks for. 0, or
- * -ERANGE when the buffer has no such line; *total is then its number of lines. */
-int brief_buffer(struct str text, const struct tool_get_buffer_input *in,
-	struct arena *arena, struct tool_get_buffer_output *out, int64_t *total)
+/* Fills `out->content` in the arena: the whole text, of so many lines, or the range that `in` asks for.
+ * 0, or -ERANGE when it has no such line. */
+int brief_buffer(struct str text, int64_t total, const struct tool_get_buffer_input *in,
+	struct arena *arena, struct tool_get_buffer_output *out)
 	__attribute__((warn_unused_result));
 
 /* Bytes that all buffers, and all diffs, of a list may take together. */

@@ -6,13 +6,43 @@
 /* "123456789\t" as JSON. */
 #define NUMBER_BYTES 12
 
+/* Few enough to be counted in a byte: the compiler counts many at once. */
+#define BLOCK_BYTES 128
+
+static unsigned count_block(const char *block)
+{
+	unsigned char count = 0;
+
+	for (size_t i = 0; i < BLOCK_BYTES; i++)
+		count += block[i] == '\n';
+	return count;
+}
+
 int64_t lines_count(struct str text)
 {
 	int64_t count = 1;
+	size_t i = 0;
 
-	for (size_t i = 0; i < text.len; i++)
+	for (; i + BLOCK_BYTES <= text.len; i += BLOCK_BYTES)
+		count += count_block(text.ptr + i);
+	for (; i < text.len; i++)
 		count += text.ptr[i] == '\n';
 	return count;
+}
+
+struct str lines_behind(struct str text, int64_t lines)
+{
+	const char *at = text.ptr, *end = text.ptr + text.len;
+
+	while (end - at >= BLOCK_BYTES && count_block(at) < lines) {
+		lines -= count_block(at);
+		at += BLOCK_BYTES;
+	}
+	while (at && lines-- > 0) {
+		at = memchr(at, '\n', (size_t)(end - at));
+		at = at ? at + 1 : NULL;
+	}
+	return (struct str){at, at ? (size_t)(end - at) : 0};
 }
 
 static size_t json_size_of(unsigned char c)
@@ -67,16 +97,15 @@ struct lines_taken lines_take(
 	struct str text, const struct lines_range *range, size_t max, struct buf *out)
 {
 	struct lines_taken taken = {0};
-	struct str rest = text.ptr ? text : STR_LIT(""), line;
+	const int64_t first = range->first > 1 ? range->first : 1;
+	struct str rest = lines_behind(text.ptr ? text : STR_LIT(""), first - 1), line;
 	size_t size = 0, head = range->numbered ? NUMBER_BYTES : 0;
 
-	for (int64_t n = 1; n <= range->last && next_line(&rest, &line); n++) {
+	for (int64_t n = first; n <= range->last && next_line(&rest, &line); n++) {
 		int64_t column =
 			n == range->first && range->column > 1 ? range->column : 1;
 		struct str part;
 
-		if (n < range->first)
-			continue;
 		line = behind(line, column);
 		part = line;
 		size += head + lines_json_size(line) + 2;

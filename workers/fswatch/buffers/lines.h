@@ -29,6 +29,8 @@ struct lines_taken {
 };
 
 int64_t lines_count(struct str text);
+/* What follows the first `lines` lines; ptr is NULL when there are not more of them. */
+struct str lines_behind(struct str text, int64_t lines);
 
 /* Bytes that a text takes as a JSON string. */
 size_t lines_json_size(struct str text);

@@ -8,11 +8,14 @@
 #include "workers/gateway/http/http.h"
 #include "workers/gateway/ws/ws_server.h"
 #include "workers/gateway/ws/ws_upgrade.h"
+#include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define TOPIC_PREFIX "agent/"
+/* The worker is told when a client has read this much. */
+#define READ_BYTES (512u * 1024)
 #define COME_BACK "the agent worker was started anew: connect again"
 
 /* ---- to the worker ---- */
@@ -63,6 +66,21 @@ static void on_close(struct ws_client *client)
 		str_of(key), &gone, 0, NULL, NULL);
 }
 
+/* What was published for it and is no longer queued. */
+static void on_written(struct ws_client *client)
+{
+	const size_t queued = evbuffer_get_length(client->out);
+	const struct agent_read read = {.connection_id = str_of(client->id),
+		.bytes = (int64_t)client->untold - (int64_t)queued,
+		.has_bytes = true};
+
+	if (read.bytes < (int64_t)READ_BYTES)
+		return;
+	client->untold = queued;
+	bus_call_message(client->server->gateway->bus, METHOD_AGENT_READ,
+		(struct str){NULL, 0}, &read, 0, NULL, NULL);
+}
+
 /* ---- from the worker ---- */
 
 static struct ws_client *client_of(struct ws_server *server, struct str id)
@@ -84,6 +102,8 @@ static void on_event(void *arg, const struct bus_event *event)
 	struct str rest = event->body, message;
 	const char mark = rest.len > 0 ? rest.ptr[0] : '\0';
 
+	if (client)
+		client->untold += event->body.len;
 	if (client && (mark == TOPIC_AGENT_PIECE || mark == TOPIC_AGENT_LAST_PIECE)) {
 		if (client->in_pieces > 0 || ws_client_takes(client))
 			ws_client_send_piece(client,
@@ -155,6 +175,7 @@ void agents_start(struct gateway *g)
 		return;
 	g->agents = ws_server_new(g, on_message);
 	g->agents->on_close = on_close;
+	g->agents->on_written = on_written;
 	bus_subscribe(g->bus, WORKER_AGENT, TOPIC_PREFIX, on_event, g);
 	bus_on_gap(g->bus, WORKER_AGENT, on_gap, g);
 	snprintf(generation, sizeof(generation), "%016llx",

@@ -147,6 +147,12 @@ void ws_client_send_piece(struct ws_client *client, struct str piece, bool last)
 
 /* ---- the socket ---- */
 
+static void tell_written(struct ws_client *client)
+{
+	if (client->server->on_written)
+		client->server->on_written(client);
+}
+
 void ws_client_flush(struct ws_client *client)
 {
 	size_t most = FLUSH_BYTES;
@@ -162,13 +168,16 @@ void ws_client_flush(struct ws_client *client)
 		}
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n == 0 || errno == EAGAIN)
-			event_add(client->write_event, NULL);
-		else
+		if (n < 0 && errno != EAGAIN) {
 			ws_client_end(client);
+			return;
+		}
+		event_add(client->write_event, NULL);
+		tell_written(client);
 		return;
 	}
 	client->longest = 0;
+	tell_written(client);
 	if (client->state != WS_CLIENT_CLOSING)
 		return;
 	if (client->close_received)

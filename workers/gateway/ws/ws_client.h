@@ -62,6 +62,7 @@ struct ws_client {
 	struct evbuffer *out;
 	size_t longest;	  /* message since `out` was empty */
 	size_t in_pieces; /* bytes of the message of which the end is still to come */
+	size_t untold; /* agents.c: bytes of events that the worker does not know to be read */
 	wslay_frame_context_ptr writer;
 	struct payload *writing_payload; /* while its frame is put together */
 	struct ws_reader reader;

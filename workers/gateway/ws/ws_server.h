@@ -29,6 +29,8 @@ struct ws_server {
 	void *on_drained_arg;
 	/* A message arrived. */
 	void (*on_message)(struct ws_client *client, struct str text);
+	/* Optional. Something was written to a window. */
+	void (*on_written)(struct ws_client *client);
 	/* Optional. A window has gone; its memory goes after the call. */
 	void (*on_close)(struct ws_client *client);
 };
