@@ -25,12 +25,20 @@ const CASES = [
   ['[a](javascript:alert(1)) [b](data:text/html,x) [c](//d.e) [f](#/work) <https://g.h>', '<p>[a](javascript:alert(1)) [b](data:text/html,x) [c](//d.e) [f](#/work) &lt;<a>https://g.h</a>&gt;</p>'],
   ['![picture](https://e.f/x.png) http://% &lt; &amp;', '<p>!<a>picture</a> (e.f) http://% &amp;lt; &amp;amp;</p>'],
   ['<b onclick="x">*a*</b>\n<script>\nalert(1)\n</script>', '<p>&lt;b onclick="x"&gt;<em>a</em>&lt;/b&gt;\n&lt;script&gt;\nalert(1)\n&lt;/script&gt;</p>'],
+  ['a | b\n--- | :-:\n`x` | **y**\n1 | 2 | 3\nonly\n\nafter', '<div><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><code>x</code></td><td><strong>y</strong></td></tr><tr><td>1</td><td>2</td></tr><tr><td>only</td><td></td></tr></tbody></table></div><p>after</p>'],
+  ['The table:\n|   | a\\|b |\n|---|---|\n| <b> | [c](javascript:d) |\n- item', '<p>The table:</p><div><table><thead><tr><td></td><th>a|b</th></tr></thead><tbody><tr><td>&lt;b&gt;</td><td>[c](javascript:d)</td></tr></tbody></table></div><ul><li><p>item</p></li></ul>'],
+  ['| one |\n|-|', '<div><table><thead><tr><th>one</th></tr></thead><tbody></tbody></table></div>'],
+  ['> a | b\n> -|-\n> c | d', '<blockquote><div><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>c</td><td>d</td></tr></tbody></table></div></blockquote>'],
+  ['a | b\nc | d\n\na | b\n---|---|---\n\na || b\n| |', '<p>a | b\nc | d</p><p>a | b\n---|---|---</p><p>a || b\n| |</p>'],
+  [`${'a|'.repeat(31)}\n${'-|'.repeat(31)}`, `<p>${'a|'.repeat(31)}\n${'-|'.repeat(31)}</p>`],
   ['a\r\nb\rc', '<p>a\nb\nc</p>'],
   ['', ''],
 ];
 
 /** Texts at which a parser may take long, each as long as is read at all. */
-const SLOW = ['>', '> ', '- ', '1. ', '*a ', ' a*', '*', '**a *b `c` ', '_a_', '__a ', '~~a ', '[', '[](', '[a](http://', '[a', '`a ', '``', '\\', '# ', '#', '-\t', '- - ', 'http://', 'http://%', 'http://a.', '<a ', '&', '~~~', '   ', '\n- ', '\n\n', '\n> ', '```\n', 'é', '***a', '_(', 'a_ '];
+const SLOW = ['>', '> ', '- ', '1. ', '*a ', ' a*', '*', '**a *b `c` ', '_a_', '__a ', '~~a ', '[', '[](', '[a](http://', '[a', '`a ', '``', '\\', '# ', '#', '-\t', '- - ', 'http://', 'http://%', 'http://a.', '<a ', '&', '~~~', '   ', '\n- ', '\n\n', '\n> ', '```\n', 'é', '***a', '_(', 'a_ ', '|', '| ', '|a', '-|', '\\|', '|-|\n', '|a|\n|-|\n', 'a|b\n-|-\n\n', '> |a|\n> |-|\n'];
+/** Beginnings, each with a piece that is repeated behind it. */
+const SLOW_AFTER = [[`${'a|'.repeat(30)}\n${'-|'.repeat(30)}\n`, 'x\n'], [`${'a|'.repeat(30)}\n${'-|'.repeat(30)}\n`, '|*a*'], ['a|b\n-|-', ' '], ['a|b\n', '-|'], ['a|b\n-|-\n', '|'], ['a|b\n-|-\n', '\\|']];
 const LENGTH = 65536;
 const LONG_MS = 1500;
 
@@ -58,19 +66,24 @@ scenario('Markdown becomes elements, and nothing else does', async (t) => {
   for (const [i, [text, wanted]] of CASES.entries()) assert.equal(made[i], wanted, text);
   const links = await person.page.evaluate(() => [...window.prose('[a](https://b.c/d) <http://e.f> [j](JavaScript:x) [v](vbscript:x)').querySelectorAll('a')].map((a) => [a.protocol, a.target, a.rel, a.href]));
   assert.deepEqual(links, [['https:', '_blank', 'noopener noreferrer', 'https://b.c/d'], ['http:', '_blank', 'noopener noreferrer', 'http://e.f/']]);
+  const aligned = await person.page.evaluate(() => {
+    const root = document.body.appendChild(window.prose('a|b|c|d\n-|:-|:-:|-:\n1|2|3|4'));
+    return [...root.querySelectorAll('th, td')].map((cell) => getComputedStyle(cell).textAlign);
+  });
+  assert.deepEqual(aligned, ['left', 'left', 'center', 'right', 'left', 'left', 'center', 'right']);
   await person.close();
 });
 
 scenario('no text takes long or makes more elements than a page can bear', async (t) => {
   const person = await moduleIn(t);
-  const slow = await person.page.evaluate(({ pieces, length }) => pieces.map((piece) => {
-    const text = piece.repeat(Math.floor(length / piece.length));
+  const slow = await person.page.evaluate(({ pieces, length }) => pieces.map(([head, piece]) => {
+    const text = head + piece.repeat(Math.floor((length - head.length) / piece.length));
     const began = performance.now();
     const root = window.prose(text);
     let depth = 0;
     for (const node of root.querySelectorAll('*')) for (let [up, n] = [node, 1]; ; [up, n] = [up.parentNode, n + 1]) if (up === root) { depth = Math.max(depth, n); break; }
-    return { piece, ms: performance.now() - began, elements: root.querySelectorAll('*').length, depth };
-  }), { pieces: SLOW, length: LENGTH });
+    return { piece: head + piece, ms: performance.now() - began, elements: root.querySelectorAll('*').length, depth };
+  }), { pieces: [...SLOW.map((piece) => ['', piece]), ...SLOW_AFTER], length: LENGTH });
   for (const { piece, ms, elements, depth } of slow) {
     assert.ok(ms < LONG_MS, `${JSON.stringify(piece)} took ${ms.toFixed(0)} ms`);
     assert.ok(elements < 5000, `${JSON.stringify(piece)} became ${elements} elements`);

@@ -1,5 +1,5 @@
 // markdown.js - what Claude wrote, for people: of Markdown what a message needs, which is paragraphs, headings, lists, quotations, rules,
-// code, emphasis and links to the web. All the rest is shown as it was written. Elements are made one by one and texts stay text nodes, so
+// tables, code, emphasis and links to the web. All the rest is shown as it was written. Elements are made one by one and texts stay text nodes, so
 // nothing that was written becomes markup of its own. Texts come from strangers, too: every step goes over a text once, nesting and the
 // number of elements are bounded. (The parser of Debian 12 and 13, marked, takes 25 s for 16 KiB of "*a ".)
 import { el } from './dom.js';
@@ -14,6 +14,8 @@ import { el } from './dom.js';
 const TEXT_MAX = 65536;
 const ELEMENTS_MAX = 2000;
 const DEPTH_MAX = 5;
+/** What has more is no table. */
+const COLUMNS_MAX = 30;
 
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+(.*)$/;
@@ -22,6 +24,9 @@ const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)/;
 /** An item that may begin in the middle of a paragraph: "1986. It was" may not. */
 const FIRST_ITEM = /^ {0,3}(?:[-*+]|1[.)]) +\S/;
+/** The line below the heads of a table, as far as its characters tell. */
+const UNDERLINE = /^ {0,3}[-:|][-:| \t]*$/;
+const COLUMN = /^(:?)-+(:?)$/;
 const MARK = /\\[!-/:-@[-_{-~]|`+|\*+|_+|~~|\[|https?:\/\//g;
 const LINK = /\[([^[\]\n]{1,500})\]\((https?:\/\/[^\s()<>"]{1,2000})\)/y;
 const ADDRESS = /https?:\/\/[^\s<>"'`()[\]]{1,2000}/y;
@@ -163,6 +168,29 @@ function dedent(line, indent) {
   return line.slice(n);
 }
 
+/**
+ * The cells of a line of a table.
+ * @param {string} line
+ */
+function cellsOf(line) {
+  const cells = line.trim().split(/(?<!\\)\|/);
+  if (cells[0] === '') cells.shift();
+  if (cells[cells.length - 1] === '') cells.pop();
+  return cells.map((cell) => cell.replaceAll('\\|', '|').trim());
+}
+
+/**
+ * How a table that begins with two lines aligns its columns, as classes; null: no table begins there.
+ * @param {string} heads
+ * @param {string | undefined} underline
+ */
+function columnsOf(heads, underline) {
+  if (underline === undefined || !underline.includes('|') || !UNDERLINE.test(underline)) return null;
+  const columns = cellsOf(underline);
+  if (!columns.length || columns.length > COLUMNS_MAX || !columns.every((cell) => COLUMN.test(cell)) || cellsOf(heads).length !== columns.length) return null;
+  return columns.map((cell) => (cell.endsWith(':') ? (cell.startsWith(':') ? 'center' : 'right') : null));
+}
+
 /** The blocks of some lines. */
 class Blocks {
   /** @param {string[]} lines @param {Budget} budget @param {number} depth */
@@ -185,6 +213,11 @@ class Blocks {
     return out;
   }
 
+  /** How the table that begins here aligns its columns; null: none begins here. */
+  columns() {
+    return columnsOf(this.lines[this.at], this.lines[this.at + 1]);
+  }
+
   /** The next block; takes at least a line. */
   one() {
     const line = this.lines[this.at];
@@ -202,7 +235,8 @@ class Blocks {
     }
     if (this.depth < DEPTH_MAX && QUOTE.test(line)) return this.quote();
     if (this.depth < DEPTH_MAX && ITEM.test(line)) return this.list();
-    return this.paragraph();
+    const columns = this.columns();
+    return columns ? this.table(columns) : this.paragraph();
   }
 
   /** All that is left, as it is. */
@@ -225,8 +259,30 @@ class Blocks {
   paragraph() {
     const begin = this.at;
     do this.at += 1;
-    while (this.at < this.lines.length && this.lines[this.at].trim() !== '' && !begins(this.lines[this.at]));
+    while (this.at < this.lines.length && this.lines[this.at].trim() !== '' && !begins(this.lines[this.at]) && !this.columns());
     return el('p', { class: 'text' }, inline(this.lines.slice(begin, this.at).join('\n').trim(), this.budget));
+  }
+
+  /** @param {(string | null)[]} columns */
+  table(columns) {
+    const heads = this.row(columns, (text, align) => (text.length ? el('th', { scope: 'col', class: align }, text) : el('td')));
+    const rows = [];
+    this.at += 1;
+    while (this.at < this.lines.length && this.budget.left > 0 && this.lines[this.at].trim() !== '' && !begins(this.lines[this.at])) rows.push(this.row(columns, (text, align) => el('td', { class: align }, text)));
+    // Wide ones scroll in themselves.
+    return el('div', { class: 'scrolls', tabindex: '0', role: 'group', 'aria-label': 'Table' }, el('table', {}, el('thead', {}, heads), el('tbody', {}, rows)));
+  }
+
+  /**
+   * The next line as a row, with as many cells as there are columns.
+   * @param {(string | null)[]} columns
+   * @param {(text: (Node | string)[], align: string | null) => HTMLElement} cell
+   */
+  row(columns, cell) {
+    const texts = cellsOf(this.lines[this.at]);
+    this.at += 1;
+    this.budget.left -= columns.length + 1;
+    return el('tr', {}, columns.map((align, i) => cell(inline(texts[i] ?? '', this.budget), align)));
   }
 
   quote() {
