@@ -120,13 +120,51 @@ for (const [what, before] of [
     await readme(person);
     await page.keyboard.type(' not kept here');
     await until('the text for Claude', async () => (await buffer(mcp, 'README.md'))?.content.startsWith('# Greeter not kept here\n'));
+    // Without a session it would be lost to the page, so the browser asks.
+    const questions = [];
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.type());
+      dialog.accept();
+    });
     await page.reload();
+    assert.deepEqual(questions, ['beforeunload']);
     await until('the text after the reload', async () => (await person.text()).startsWith('# Greeter not kept here\n'));
     await page.getByText('README.md, unsaved').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await until('the file on the disk', () => fs.readFileSync(path.join(daemon.projectDir, 'README.md'), 'utf8').startsWith('# Greeter not kept here\n'));
+    await page.getByText('README.md, unsaved').waitFor({ state: 'hidden' });
+    await page.reload();
+    await person.connected();
+    assert.equal(questions.length, 1, 'what is saved cannot be lost');
     await person.close();
   });
+
+scenario('unsaved text that the daemon has is written into the browser a few times, not at each pause; a reload loses none', async (t) => {
+  const { browser, daemon } = await world(t);
+  const before = () => {
+    const { setItem } = Storage.prototype;
+    window.drafts = 0;
+    Storage.prototype.setItem = function (name, value) {
+      window.drafts += name === 'paige.drafts';
+      setItem.call(this, name, value);
+    };
+  };
+  const person = await Person.at(browser, daemon, { hash: '#/work/README.md', before });
+  const { page } = person;
+  await readme(person);
+  const drafts = () => page.evaluate(() => window.drafts);
+  const [first, began] = [await drafts(), Date.now()];
+  for (let i = 0; i < 15; i += 1) {
+    await page.keyboard.type(` ${i}`);
+    await page.waitForTimeout(250);
+  }
+  const [written, seconds] = [(await drafts()) - first, (Date.now() - began) / 1000];
+  assert.ok(written >= 2 && written <= seconds + 2, `${written} times in ${seconds} s`);
+  await page.keyboard.type(' last');
+  await page.reload();
+  await until('the text after the reload', async () => (await person.text()).startsWith('# Greeter 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 last\n'));
+  await person.close();
+});
 
 scenario('files that are binary, deleted and renamed under the editor', async (t) => {
   const { daemon, browser, mcp } = await world(t);

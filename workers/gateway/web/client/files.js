@@ -11,6 +11,8 @@ import { Value } from './store.js';
  */
 
 const TYPING_MS = 150;
+/** Unsaved texts that the daemon has are written into the browser's store this often at most. */
+const KEEP_MS = 1000;
 /** Drafts together; a browser gives a page about 5 million characters. */
 const DRAFTS_MAX = 2000000;
 const DRAFTS = 'paige.drafts';
@@ -88,6 +90,9 @@ export class Files {
     this.hints = new Map();
     /** @type {Map<string, Promise<OpenFile | null>>} */
     this.opening = new Map();
+    /** The unsaved texts are in the browser's store, or there are none. */
+    this.kept = true;
+    this.keeping = 0;
     this.drafts = readDrafts();
     this.wanted = readTabs();
     this.listen();
@@ -116,6 +121,11 @@ export class Files {
       this.tell();
     });
     window.addEventListener('pagehide', () => this.leave());
+    window.addEventListener('beforeunload', (event) => {
+      this.leave();
+      // The browser asks: the page that comes would begin with what the disk has.
+      if (!this.kept) event.preventDefault();
+    });
   }
 
   tell() {
@@ -247,8 +257,9 @@ export class Files {
     clearTimeout(file.timer);
     file.timer = 0;
     const { line, ch } = file.doc.getCursor();
-    this.connection.tell('buffer:update', { path: file.path, content: file.text, cursorPosition: { line: line + 1, column: ch + 1 } });
-    this.keep();
+    const told = this.connection.tell('buffer:update', { path: file.path, content: file.text, cursorPosition: { line: line + 1, column: ch + 1 } });
+    if (!told) this.keep();
+    else if (!this.keeping) this.keeping = window.setTimeout(() => this.keep(), KEEP_MS);
   }
 
   /** @param {OpenFile} file @param {{force?: boolean}} [options] force: whatever the disk has now is replaced */
@@ -429,6 +440,8 @@ export class Files {
 
   /** Keeps tabs and unsaved texts for the case of a reload. */
   keep() {
+    clearTimeout(this.keeping);
+    this.keeping = 0;
     let left = DRAFTS_MAX;
     /** @type {Draft[]} */
     const drafts = [...this.drafts.values()];
@@ -441,8 +454,10 @@ export class Files {
     try {
       sessionStorage.setItem(DRAFTS, JSON.stringify(drafts));
       sessionStorage.setItem(TABS, JSON.stringify({ tabs: [...this.open.keys()], current: this.current.now?.path ?? '' }));
+      this.kept = left >= 0;
     } catch {
       // The browser's store is full or closed: the daemon still has the text.
+      this.kept = drafts.length === this.drafts.size;
     }
   }
 
