@@ -2315,6 +2315,8 @@ export interface ClientPayloads {
 	"doctor:request": Empty;
 	/** Answered by agents:state to the sender. NOT_FOUND without AGENT_COMMAND. */
 	"agents:request": Empty;
+	/** While it is on, agents:state after changes. Not answered. */
+	"agents:follow": Follow;
 	/** Answered by guard:machines to the sender. */
 	"guard:list": GuardListQuery;
 	/** While it is on, guard:state and guard:effect of every machine. Not answered. */
@@ -2425,7 +2427,7 @@ export interface ServerPayloads {
 	"worker:log_lines": WorkerLogLines;
 	/** Answers doctor:request. */
 	"doctor:report": DoctorReport;
-	/** Answers agents:request. */
+	/** Answers agents:request, and to windows that follow after changes, a quarter of a second for all that happens in it. */
 	"agents:state": AgentsState;
 	/** Answers guard:list. */
 	"guard:machines": GuardList;

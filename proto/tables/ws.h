@@ -17,6 +17,7 @@ enum ws_audience {
 	WS_TO_LOG,
 	WS_TO_GUARDS,
 	WS_TO_STATUS,
+	WS_TO_AGENTS,
 };
 
 struct ws_info {

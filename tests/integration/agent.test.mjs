@@ -616,6 +616,38 @@ scenario('a window is told of each session its clients and when it is looked at 
   assert.match(payload.message, /AGENT_COMMAND is not set/);
 });
 
+scenario('a window that follows the agent sessions is told what changes, and no more', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const [window, other] = [await context.editor(daemon), await context.editor(daemon)];
+  const told = async (where) => (await window.next('agents:state', { where: ({ sessions }) => where(sessions[0]) })).payload.sessions[0];
+  /** What was sent before is done. */
+  const answered = () => window.ask('connection:ping', {}, 'connection:pong');
+  window.send('agents:follow', { follow: true });
+  await answered();
+  const client = await connect(context, daemon);
+  const { sessionId } = await client.join('one');
+  assert.equal((await told((one) => one?.clients === 1)).sessionId, sessionId);
+  const before = window.of('agents:state').length;
+  await client.prompt('flood 2000');
+  await told((one) => one?.running && one.prompts === 0);
+  const during = window.of('agents:state').length - before;
+  assert.ok(during <= 4, `${during} messages, since what an agent says changes nothing`);
+  await client.close();
+  assert.ok((await told((one) => one?.clients === 0)).checkMs > 0);
+
+  const old = await daemon.kill9('agent');
+  await daemon.replaced('agent', old);
+  await told((one) => one?.running === false);
+  window.send('agents:follow', { follow: false });
+  await answered();
+  const last = window.of('agents:state').length;
+  await (await connect(context, daemon)).join('two');
+  await until('it is there', async () => (await other.ask('agents:request', {}, 'agents:state')).payload.sessions.length === 2);
+  await sleep(1000); // longer than changes are collected
+  assert.equal(window.of('agents:state').length, last);
+  assert.equal(other.of('agents:state').every(({ id }) => id !== undefined), true, 'only answers');
+});
+
 waiting('without clients: kept alive in the middle of a turn, granted a grace, then ended', async (context) => {
   const daemon = await daemonWithAgent(context, { IDLE_TIMEOUT_MS: '1500' });
   const idle = await connect(context, daemon);

@@ -282,7 +282,15 @@ scenario('guards: agent sessions with their clients, the verdict and the time un
   const daemon = await t.daemon({ env: { AGENT_COMMAND: `${process.execPath} ${AGENT}`, IDLE_TIMEOUT_MS: '60000', MAX_IDLE_MS: '600000' } });
   fs.mkdirSync(path.join(daemon.projectDir, 'one'));
   const { browser } = t.closeLater(await launch());
-  const person = await Person.at(browser, daemon, { hash: '#/guards' });
+  const before = () => {
+    const { send } = WebSocket.prototype;
+    window.asked = 0;
+    WebSocket.prototype.send = function (text) {
+      window.asked += text.includes('"agents:request"');
+      send.call(this, text);
+    };
+  };
+  const person = await Person.at(browser, daemon, { hash: '#/guards', before });
   const agents = person.page.getByRole('region', { name: 'Agents' });
   await agents.getByText('No agent session.').waitFor();
   const client = t.closeLater(await AgentClient.connect(daemon));
@@ -298,6 +306,7 @@ scenario('guards: agent sessions with their clients, the verdict and the time un
   await runs('the end at the latest', row.locator('.count').last(), /^(10:0\d|09:5\d)$/);
   await row.filter({ hasText: 'Will be ended' }).filter({ hasText: 'idle timeout' }).waitFor();
   await runs('the end', row.locator('.count'), /^00:[1-5]\d$/);
+  assert.equal(await person.page.evaluate(() => window.asked), 1, 'asked once, and told of all that changed since');
   await person.looks('guards-agents');
   await person.close();
   const other = await Person.at(browser, await t.daemon(), { hash: '#/guards' });

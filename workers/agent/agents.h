@@ -101,7 +101,9 @@ struct agents {
 	size_t session_count, client_count, process_count;
 	char gateway[17]; /* generation of the gateway that the clients came by */
 	struct event *flush;
-	struct event *sweep; /* children that a killed reaper has left */
+	struct event *states; /* tells those who follow the sessions */
+	struct buf told;      /* what they were told last */
+	struct event *sweep;  /* children that a killed reaper has left */
 	bool stopping;
 };
 
@@ -246,8 +248,13 @@ int sessions_open(struct agents *a) __attribute__((warn_unused_result));
 
 /* ---- session_states.c ---- */
 
+/* Before the first session. */
+void session_states_init(struct agents *a);
 /* Serves METHOD_AGENT_SESSIONS; `arg` is the agents. */
 void session_states_serve(void *arg, struct bus_request *request, const void *message);
+/* Something has happened in a session: those who follow are told soon, once for all that
+ * happens until then. */
+void session_states_changed(struct agents *a);
 
 /* ---- requests.c ---- */
 

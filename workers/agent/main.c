@@ -185,6 +185,7 @@ static int init(struct worker *w)
 	a->flush = alloc_checked(event_new(w->base, -1, 0, on_flush, a));
 	a->sweep = alloc_checked(event_new(w->base, -1, 0, on_sweep, a));
 	a->jobs = alloc_checked(jobs_new(w->base));
+	session_states_init(a);
 	r = sessions_open(a);
 	if (r < 0) {
 		log_error("agent sessions cannot be recorded: check DATA_DIR/agents",

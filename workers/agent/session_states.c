@@ -1,7 +1,11 @@
 /* session_states.c - what windows are told of the agent sessions; see agents.h. */
+#include "common/base/alloc.h"
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
+
+/* An agent that writes makes hundreds of changes a second. */
+#define TOLD_AFTER_MS 250
 
 static int64_t left_ms(int64_t deadline_ms, int64_t now_ms)
 {
@@ -38,22 +42,60 @@ static struct agent_session_state describe(const struct agent_session *s,
 	};
 }
 
-void session_states_serve(void *arg, struct bus_request *request, const void *message)
-{
-	const struct agents *a = arg;
-	const struct agent_session *s;
+/* The states of all sessions, with what their texts are of. */
+struct states {
 	struct idle_driver_outcome foreseen[AGENTS_MAX_SESSIONS];
-	struct agent_session_state states[AGENTS_MAX_SESSIONS];
-	const int64_t now_ms = clock_mono().us / 1000;
-	struct agents_state out = {.sessions.items = states};
+	struct agent_session_state items[AGENTS_MAX_SESSIONS];
+};
 
-	(void)message;
+static struct agents_state describe_all(const struct agents *a, struct states *states)
+{
+	struct agents_state out = {.sessions.items = states->items};
+	const int64_t now_ms = clock_mono().us / 1000;
+	const struct agent_session *s;
+
 	LIST_FOREACH(s, &a->sessions, link)
 	{
 		const size_t i = out.sessions.count++;
 
-		foreseen[i] = idle_driver_foresee(&s->driver);
-		states[i] = describe(s, &foreseen[i], now_ms);
+		states->foreseen[i] = idle_driver_foresee(&s->driver);
+		states->items[i] = describe(s, &states->foreseen[i], now_ms);
 	}
+	return out;
+}
+
+void session_states_serve(void *arg, struct bus_request *request, const void *message)
+{
+	struct states states;
+	const struct agents_state out = describe_all(arg, &states);
+
+	(void)message;
 	bus_answer_message(request, &out);
+}
+
+static void on_states(evutil_socket_t fd, short what, void *arg)
+{
+	struct agents *a = arg;
+	struct states states;
+	const struct agents_state out = describe_all(a, &states);
+	struct buf body = {0};
+
+	(void)fd;
+	(void)what;
+	proto_encode(agents_state_type(), &out, &body);
+	if (!str_eq(buf_str(&body), buf_str(&a->told)))
+		bus_publish(a->worker->bus, "agents/state", buf_str(&body));
+	buf_free(&a->told);
+	a->told = body;
+}
+
+void session_states_changed(struct agents *a)
+{
+	if (!evtimer_pending(a->states, NULL))
+		event_add_ms(a->states, TOLD_AFTER_MS);
+}
+
+void session_states_init(struct agents *a)
+{
+	a->states = alloc_checked(evtimer_new(a->worker->base, on_states, a));
 }

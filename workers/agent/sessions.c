@@ -45,6 +45,7 @@ struct agent_session *session_in(struct agents *a, const char *folder)
 	return NULL;
 }
 
+/* After each change of them. */
 static void show_counts(struct agents *a)
 {
 	struct buf out = {0};
@@ -53,6 +54,7 @@ static void show_counts(struct agents *a)
 		a->process_count);
 	worker_set_detail(a->worker, buf_str(&out));
 	buf_free(&out);
+	session_states_changed(a);
 }
 
 static void session_free(struct agent_session *s)
@@ -83,6 +85,7 @@ static void session_free(struct agent_session *s)
 static void end_session(struct agent_session *s)
 {
 	s->ending = true;
+	session_states_changed(s->agents);
 	if (s->process)
 		process_stop(s->process, PROCESS_INTERRUPTED);
 	/* Without a program there is nothing to wait for, but callers may still look at
@@ -109,6 +112,7 @@ static void arm(struct agent_session *s)
 {
 	int64_t deadline = idle_driver_deadline(&s->driver), left = deadline - now_ms();
 
+	session_states_changed(s->agents);
 	if (s->ending)
 		return;
 	if (deadline == MACHINE_NEVER) {

@@ -14,6 +14,7 @@
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/sockdiag.h"
 #include "workers/gateway/mcp/mcp.h"
+#include "workers/gateway/routes/agent_sessions.h"
 #include "workers/gateway/routes/events.h"
 #include "workers/gateway/routes/guard_watch.h"
 #include "workers/gateway/routes/ws_message.h"
@@ -180,6 +181,8 @@ static int init(struct worker *w)
 	events_subscribe(g);
 	mcp_tool_calls_begin(g);
 	agents_start(g);
+	if (g->agents)
+		agent_sessions_start(g);
 	bus_when_heard(g->bus, WAIT_MS, on_heard, g);
 	bus_on_uncongested(g->bus, on_uncongested, g);
 	mcp_sessions_fetch(g, on_key);

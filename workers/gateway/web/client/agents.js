@@ -8,9 +8,6 @@ import { badge, reason, until } from './parts.js';
  * @typedef {import('../../../../proto/docs/paige').AgentSessionState} State
  */
 
-/** They are asked for again after so long, while the view is shown: clients that come and go are told to nobody. */
-const EVERY_MS = 3000;
-
 /** @param {State} s */
 function verdict(s) {
   if (s.ending) return badge('bad', 'Being ended');
@@ -43,35 +40,34 @@ export function agentsCard(connection) {
   const said = el('p', { class: 'empty' }, 'The agent sessions are being read.');
   const root = region('Agents', { class: 'card' }, said, list);
   let shown = false;
-  let none = false;
-  let asking = false;
 
-  const read = async () => {
-    if (!shown || none || asking || document.hidden || !connection.status.now.up) return;
-    asking = true;
-    try {
-      const { payload } = await connection.ask('agents:request', {}, ['agents:state']);
-      const now = Date.now();
-      fill(list, payload.sessions.map((one) => row(one, now)));
-      setText(said, 'No agent session. One begins when a program connects to /agent and joins a folder.');
-      said.hidden = payload.sessions.length > 0;
-    } catch (error) {
-      // Without an agent worker there is none until the daemon is started anew.
-      none = error instanceof Refused && error.code === 'NOT_FOUND';
-      said.hidden = false;
-      setText(said, none ? 'No agents are run here. With AGENT_COMMAND the daemon runs Claude Code for programs that connect to /agent.' : reason(error));
-    }
-    asking = false;
+  /** @param {string} text empty: nothing is to be said */
+  const say = (text) => {
+    setText(said, text);
+    said.hidden = text === '';
   };
-  connection.on('connection:init', () => {
-    none = false;
-    read();
-  });
-  setInterval(read, EVERY_MS);
+  /** @param {State[]} sessions */
+  const draw = (sessions) => {
+    const now = Date.now();
+    fill(list, sessions.map((one) => row(one, now)));
+    say(sessions.length ? '' : 'No agent session. One begins when a program connects to /agent and joins a folder.');
+  };
+  const begin = () => {
+    if (!shown || !connection.tell('agents:follow', { follow: true })) return;
+    // The answer comes as what is told later does.
+    connection.ask('agents:request', {}, ['agents:state']).catch((error) => {
+      const none = error instanceof Refused && error.code === 'NOT_FOUND';
+      say(none ? 'No agents are run here. With AGENT_COMMAND the daemon runs Claude Code for programs that connect to /agent.' : reason(error));
+    });
+  };
+  connection.on('connection:init', begin);
+  connection.on('agents:state', ({ payload }) => draw(payload.sessions));
   /** @param {boolean} now */
   const show = (now) => {
+    if (shown && !now) connection.tell('agents:follow', { follow: false });
+    const first = now && !shown;
     shown = now;
-    read();
+    if (first) begin();
   };
   return { root, show };
 }
