@@ -241,6 +241,13 @@ void bus_on_uncongested(struct bus *bus,
 	bus->on_uncongested_arg = arg;
 }
 
+void bus_get_owner_stats(
+	const struct bus *bus, enum worker_id owner, struct bus_owner_stats *out)
+{
+	*out = bus->peers[owner].stats;
+	out->waiting = bus->peers[owner].calls;
+}
+
 void bus_get_stats(const struct bus *bus, struct bus_stats *out)
 {
 	*out = bus->stats;

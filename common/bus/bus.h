@@ -221,6 +221,17 @@ struct bus_stats {
 	size_t in_flight;
 	int64_t connections; /* open, to the worker's own two sockets */
 };
+/* The calls to one owner: how long they took until the answer or the failure, those that have ended. */
+#define BUS_TOOK_LIMIT_COUNT 12
+extern const int64_t bus_took_limits_us[BUS_TOOK_LIMIT_COUNT];
+struct bus_owner_stats {
+	uint64_t count, refused;
+	int64_t total_us;
+	uint64_t within[BUS_TOOK_LIMIT_COUNT]; /* by the lowest limit that it keeps */
+	size_t waiting;			       /* at the moment */
+};
+void bus_get_owner_stats(
+	const struct bus *bus, enum worker_id owner, struct bus_owner_stats *out);
 /* Writes a line of JSON (type tapped) to a pipe for each call that this worker receives,
  * answers or fails to make, and for each event it publishes. Takes over `fd` and closes an
  * earlier one. Never blocks: lines that do not fit are dropped and counted. Ends when the

@@ -99,8 +99,10 @@ static void start_call(struct bus *bus, struct bus_call *call, enum bus_status s
 
 	if (deadline_ms <= 0)
 		deadline_ms = method_infos[call->method].deadline_ms;
-	call->deadline = mono_add_ms(clock_mono(), deadline_ms);
+	call->begun = clock_mono();
+	call->deadline = mono_add_ms(call->begun, deadline_ms);
 	call->failed = status;
+	peer->stats.refused += status == BUS_REFUSED || status == BUS_STOPPED;
 	peer->calls++;
 	peer->bytes += call->body.len;
 	bus->stats.calls++;
@@ -164,11 +166,27 @@ void bus_call_message(struct bus *bus, enum method method, struct str key,
 
 /* ---- delivering ---- */
 
+const int64_t bus_took_limits_us[BUS_TOOK_LIMIT_COUNT] = {100, 250, 500, 1000, 2500, 5000,
+	10000, 50000, 250000, 1000000, 10000000, 60000000};
+
+static void count_time(struct bus_owner_stats *s, int64_t us)
+{
+	size_t i = 0;
+
+	while (i < BUS_TOOK_LIMIT_COUNT && us > bus_took_limits_us[i])
+		i++;
+	if (i < BUS_TOOK_LIMIT_COUNT)
+		s->within[i]++;
+	s->count++;
+	s->total_us += us;
+}
+
 /* Off the account, with the word that there is room again. */
 static void call_done(struct bus_peer *peer, struct bus_call *call)
 {
 	struct bus *bus = peer->bus;
 
+	count_time(&peer->stats, clock_mono().us - call->begun.us);
 	peer->calls--;
 	peer->bytes -= call->body.len;
 	bus->stats.in_flight--;

@@ -44,7 +44,7 @@ struct bus_call {
 	struct bus_call *next; /* in the list in which it waits */
 	enum method method;
 	enum bus_status failed; /* what to deliver when it never left */
-	struct mono deadline;
+	struct mono begun, deadline;
 	struct str key; /* in this allocation, as the body */
 	struct str body;
 	struct buf owner; /* or the body lies in here */
@@ -93,6 +93,7 @@ struct bus_peer {
 	size_t calls, bytes; /* not delivered yet */
 	bool congested;
 	bool stopped; /* bus_set_stopped */
+	struct bus_owner_stats stats;
 };
 
 /* ---- serving ---- */

@@ -145,10 +145,9 @@ void metric_print_head(
 
 static void print_metric(enum metric metric, struct buf *out)
 {
-	static const char *const kinds[] = {"counter", "gauge", "histogram"};
 	const struct metric_info *info = &metric_infos[metric];
 
-	metric_print_head(out, info->name, kinds[info->kind], info->help);
+	metric_print_head(out, info->name, metric_kind_names[info->kind], info->help);
 	for (size_t i = 0; i < all_count; i++) {
 		if (all[i].metric != metric)
 			continue;

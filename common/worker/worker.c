@@ -5,6 +5,7 @@
  */
 #include "common/base/log.h"
 #include "common/bus/rules/bus_folder.h"
+#include "common/worker/bus_metrics.h"
 #include "common/worker/metrics.h"
 #include "common/worker/turns.h"
 #include "common/worker/worker_private.h"
@@ -290,10 +291,14 @@ static void serve_metrics(void *arg, struct bus_request *request, const void *me
 {
 	const struct worker *w = arg;
 	struct worker_metrics metrics = {.has_turns = true};
+	struct bus_metrics calls;
 	struct buf text = {0};
 
 	(void)message;
 	turns_get(&metrics.turns);
+	bus_metrics_get(w->bus, w->spec->id, &calls);
+	metrics.bus.items = calls.items;
+	metrics.bus.count = calls.count;
 	metrics_print(w->spec->id, &text);
 	metrics.text = text.len ? buf_str(&text) : STR_LIT("");
 	bus_answer_message(request, &metrics);

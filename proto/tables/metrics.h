@@ -6,12 +6,18 @@
 
 enum metric {
 #define METRIC(symbol, ...) METRIC_##symbol,
+#define GATEWAY_COUNT(...)
+#define BUS_COUNT(...)
 #include "proto/catalogue/metrics.def"
 #undef METRIC
+#undef GATEWAY_COUNT
+#undef BUS_COUNT
 	METRIC_COUNT
 };
 
 enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
+/* As the text format calls them: "counter". */
+extern const char *const metric_kind_names[];
 
 struct metric_info {
 	enum worker_id worker; /* that counts it */

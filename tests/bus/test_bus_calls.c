@@ -207,6 +207,8 @@ START_TEST(order_over_resets)
 	pid_t *const owner = &store; /* killed in the end, whoever it is */
 	int64_t *ledger, highest = -1, previous = -1;
 	struct bus_stats stats;
+	struct bus_owner_stats took;
+	uint64_t within = 0;
 	size_t count;
 
 	*owner = rig_peer(&rig, ordered[_i].owner, NULL);
@@ -245,6 +247,12 @@ START_TEST(order_over_resets)
 	bus_get_stats(rig.bus, &stats);
 	ck_assert_uint_gt(stats.resets, 0);
 	ck_assert_uint_eq(stats.in_flight, 0);
+	bus_get_owner_stats(rig.bus, method_infos[ordered[_i].method].owner, &took);
+	ck_assert_uint_eq(took.count, stats.calls);
+	ck_assert_uint_eq(took.waiting, 0);
+	for (int i = 0; i < BUS_TOOK_LIMIT_COUNT; i++)
+		within += took.within[i];
+	ck_assert_uint_eq(within, took.count);
 	free(ledger);
 }
 END_TEST

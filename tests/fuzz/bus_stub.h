@@ -140,6 +140,16 @@ void bus_get_stats(const struct bus *bus, struct bus_stats *out)
 	*out = (struct bus_stats){0};
 }
 
+const int64_t bus_took_limits_us[BUS_TOOK_LIMIT_COUNT];
+
+void bus_get_owner_stats(
+	const struct bus *bus, enum worker_id owner, struct bus_owner_stats *out)
+{
+	(void)bus;
+	(void)owner;
+	*out = (struct bus_owner_stats){0};
+}
+
 /* Beside the bus: the other one would bring all of the worker with it. */
 void worker_set_condition(
 	struct worker *w, enum worker_condition condition, const char *reason)

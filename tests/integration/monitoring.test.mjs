@@ -80,6 +80,23 @@ scenario('/metrics tells of each process, of the disk, and of calls to Claude as
   assert.ok(Math.abs(sample(text, `paige_claude_cost_dollars_total${labels}`) - row.cost_estimate) < 1e-9);
   assert.equal(sample(text, `paige_claude_call_seconds_count${labels}`), 1);
 
+  for (const [worker, owner] of [['gateway', 'store'], ['llm', 'store']]) {
+    const calls = (end) => sample(text, `paige_bus_call_seconds_${end.replace('{', `{worker="${worker}",owner="${owner}",`)}`);
+    const count = sample(text, `paige_bus_call_seconds_count{worker="${worker}",owner="${owner}"}`);
+    assert.ok(count >= 1, `${worker} has called ${owner}`);
+    assert.equal(calls('bucket{le="\\+Inf"}'), count);
+    assert.equal(calls('bucket{le="60"}'), count, 'within a minute');
+    assert.ok(sample(text, `paige_bus_call_seconds_sum{worker="${worker}",owner="${owner}"}`) > 0);
+    assert.equal(sample(text, `paige_bus_refused_total{worker="${worker}",owner="${owner}"}`), 0);
+    assert.ok(sample(text, `paige_bus_queue_calls{worker="${worker}",owner="${owner}"}`) >= 0);
+  }
+  await daemon.ctl('stop', 'guard-engine');
+  await until('the gateway has heard of it', async () => (await daemon.get('/guards/idle')).status === 503);
+  const refused = sample((await daemon.get('/metrics')).text, 'paige_bus_refused_total{worker="gateway",owner="guard-engine"}');
+  assert.ok(refused >= 1, `${refused} refused`);
+  await daemon.ctl('start', 'guard-engine');
+  await daemon.healthy();
+
   await fetch(`${daemon.url}/nowhere`, { headers: { authorization: `Bearer ${daemon.discovery.token}` } });
   await Guard.create(daemon, 'interview', 'one', {});
   const later = (await daemon.get('/metrics')).text;

@@ -1,6 +1,7 @@
 /* metrics.c - see metrics.h. */
 #include "workers/gateway/http/metrics.h"
 #include "common/base/alloc.h"
+#include "common/worker/bus_metrics.h"
 #include "common/worker/metrics.h"
 #include "common/worker/turns.h"
 #include "proto/codec/messages.h"
@@ -31,27 +32,22 @@ static void put_workers(struct buf *out, const struct fleet_view *fleet)
 				worker_infos[i].name, fleet->workers[i].restarts);
 }
 
-static void put_bus(struct buf *out, const struct bus *bus)
+/* Fields that count by themselves. */
+static void put_counts(struct buf *out, const struct gateway *g)
 {
-	struct bus_stats s;
+	const struct gateway_metrics *own = &g->metrics;
+	struct bus_stats bus;
 
-	bus_get_stats(bus, &s);
-	metrics_put(out, "paige_bus_calls_total", "counter",
-		"Calls made to other workers.", s.calls);
-	metrics_put(out, "paige_bus_timeouts_total", "counter",
-		"Calls not answered in time.", s.timeouts);
-	metrics_put(out, "paige_bus_resets_total", "counter",
-		"Calls lost with their worker.", s.resets);
-	metrics_put(out, "paige_bus_repeats_total", "counter", "Calls made again.",
-		s.repeats);
-	metrics_put(
-		out, "paige_bus_events_total", "counter", "Events received.", s.received);
-	metrics_put(
-		out, "paige_bus_gaps_total", "counter", "Gaps seen in events.", s.gaps);
-	metrics_put(out, "paige_bus_deaf_relistens_total", "counter",
-		"Listeners that had gone deaf.", s.deaf_relistens);
-	metrics_put(out, "paige_bus_in_flight", "gauge", "Calls being waited for.",
-		s.in_flight);
+	bus_get_stats(g->bus, &bus);
+#define METRIC(...)
+#define GATEWAY_COUNT(member, name, kind, help)                                          \
+	metrics_put(out, name, metric_kind_names[METRIC_##kind], help, own->member);
+#define BUS_COUNT(member, name, kind, help)                                              \
+	metrics_put(out, name, metric_kind_names[METRIC_##kind], help, bus.member);
+#include "proto/catalogue/metrics.def"
+#undef METRIC
+#undef GATEWAY_COUNT
+#undef BUS_COUNT
 }
 
 /* ---- what workers count ---- */
@@ -62,7 +58,8 @@ struct scrape {
 	struct evhttp_request *ev;
 	unsigned waiting;
 	struct buf histograms, longest, longest_cpu;
-	struct buf status, counted; /* of the supervisor; of the workers */
+	struct buf calls, refused, queued; /* on the bus, by worker and owner */
+	struct buf status, counted;	   /* of the supervisor; of the workers */
 };
 
 /* What asks one of them. */
@@ -76,28 +73,56 @@ static void put_gauge(struct buf *out, const char *name, const char *worker, int
 	buf_printf(out, "%s{worker=\"%s\"} %.6f\n", name, worker, (double)us / 1e6);
 }
 
+/* One series of a histogram, whose labels are `labels`. */
+static void put_histogram(struct buf *out, const char *name, const char *labels,
+	const struct turns_bucket *buckets, size_t bucket_count, int64_t count,
+	int64_t total_us)
+{
+	int64_t within = 0;
+
+	for (size_t i = 0; i < bucket_count; i++) {
+		within += buckets[i].count;
+		buf_printf(out, "%s_bucket{%s,le=\"%g\"} %" PRId64 "\n", name, labels,
+			(double)buckets[i].limit_us / 1e6, within);
+	}
+	buf_printf(out, "%s_bucket{%s,le=\"+Inf\"} %" PRId64 "\n", name, labels, count);
+	buf_printf(out, "%s_sum{%s} %.6f\n", name, labels, (double)total_us / 1e6);
+	buf_printf(out, "%s_count{%s} %" PRId64 "\n", name, labels, count);
+}
+
 static void put_turns(struct scrape *s, enum worker_id id, const struct turns *t)
 {
 	const char *worker = worker_infos[id].name;
-	struct buf *out = &s->histograms;
-	int64_t count = 0;
+	char labels[64];
 
-	for (size_t i = 0; i < t->buckets.count; i++) {
-		count += t->buckets.items[i].count;
-		buf_printf(out,
-			"paige_loop_turn_seconds_bucket{worker=\"%s\",le=\"%g\"} "
-			"%" PRId64 "\n",
-			worker, (double)t->buckets.items[i].limit_us / 1e6, count);
-	}
-	buf_printf(out,
-		"paige_loop_turn_seconds_bucket{worker=\"%s\",le=\"+Inf\"} %" PRId64 "\n",
-		worker, t->count);
-	put_gauge(out, "paige_loop_turn_seconds_sum", worker, t->total_us);
-	buf_printf(out, "paige_loop_turn_seconds_count{worker=\"%s\"} %" PRId64 "\n",
-		worker, t->count);
+	snprintf(labels, sizeof(labels), "worker=\"%s\"", worker);
+	put_histogram(&s->histograms, "paige_loop_turn_seconds", labels, t->buckets.items,
+		t->buckets.count, t->count, t->total_us);
 	put_gauge(&s->longest, "paige_loop_turn_longest_seconds", worker, t->longest_us);
 	put_gauge(&s->longest_cpu, "paige_loop_turn_longest_cpu_seconds", worker,
 		t->longest_cpu_us);
+}
+
+/* What a worker tells of its calls to each of the others. */
+static void put_bus(struct scrape *s, enum worker_id id,
+	const struct bus_owner_metrics *items, size_t n)
+{
+	char labels[128];
+
+	for (size_t i = 0; i < n; i++) {
+		/* A name that a worker has sent. */
+		if (worker_by_name(items[i].owner) < 0)
+			continue;
+		snprintf(labels, sizeof(labels), "worker=\"%s\",owner=\"%.*s\"",
+			worker_infos[id].name, STR_ARG(items[i].owner));
+		put_histogram(&s->calls, "paige_bus_call_seconds", labels,
+			items[i].buckets.items, items[i].buckets.count, items[i].count,
+			items[i].total_us);
+		buf_printf(&s->refused, "paige_bus_refused_total{%s} %" PRId64 "\n",
+			labels, items[i].refused);
+		buf_printf(&s->queued, "paige_bus_queue_calls{%s} %" PRId64 "\n", labels,
+			items[i].waiting);
+	}
 }
 
 static void answer(struct scrape *s)
@@ -108,12 +133,8 @@ static void answer(struct scrape *s)
 
 	metrics_put(&out, "paige_uptime_seconds", "gauge", "Age of the daemon.",
 		(uint64_t)up_ms / 1000);
-#define METRIC(member, kind, name, help)                                                 \
-	metrics_put(&out, name, kind, help, g->metrics.member);
-	METRICS(METRIC)
-#undef METRIC
+	put_counts(&out, g);
 	put_workers(&out, &g->fleet);
-	put_bus(&out, g->bus);
 	buf_add_str(&out, buf_str(&s->status));
 	metrics_print(WORKER_GATEWAY, &out);
 	buf_add_str(&out, buf_str(&s->counted));
@@ -126,6 +147,17 @@ static void answer(struct scrape *s)
 	metric_print_head(&out, "paige_loop_turn_longest_cpu_seconds", "gauge",
 		"The most processor time of a turn since the worker was started.");
 	buf_add_str(&out, buf_str(&s->longest_cpu));
+	metric_print_head(&out, "paige_bus_call_seconds", "histogram",
+		"How long calls of a worker to another took, until the answer or the "
+		"failure.");
+	buf_add_str(&out, buf_str(&s->calls));
+	metric_print_head(&out, "paige_bus_refused_total", "counter",
+		"Calls that were refused because too many wait, or the owner is "
+		"stopped.");
+	buf_add_str(&out, buf_str(&s->refused));
+	metric_print_head(&out, "paige_bus_queue_calls", "gauge",
+		"Calls that wait for an owner, or for its answer.");
+	buf_add_str(&out, buf_str(&s->queued));
 	http_reply_later(
 		s->ev, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&out));
 	buf_free(&out);
@@ -139,6 +171,9 @@ static void have_one(struct scrape *s)
 	buf_free(&s->histograms);
 	buf_free(&s->longest);
 	buf_free(&s->longest_cpu);
+	buf_free(&s->calls);
+	buf_free(&s->refused);
+	buf_free(&s->queued);
 	buf_free(&s->status);
 	buf_free(&s->counted);
 	free(s);
@@ -155,6 +190,7 @@ static void on_metrics(void *arg, const struct bus_reply *reply)
 	if (reply->status == BUS_OK && bus_reply_decode(metrics_method(q->worker), reply,
 					       &arena, &metrics, &error) == 0) {
 		put_turns(q->scrape, q->worker, &metrics.turns);
+		put_bus(q->scrape, q->worker, metrics.bus.items, metrics.bus.count);
 		buf_add_str(&q->scrape->counted, metrics.text);
 	}
 	arena_free(&arena);
@@ -200,10 +236,13 @@ void metrics_answer(struct gateway *g, struct http_request *request)
 {
 	struct scrape *s = xcalloc(1, sizeof(*s));
 	struct turns own;
+	struct bus_metrics calls;
 
 	*s = (struct scrape){.gateway = g, .ev = request->ev, .waiting = 1};
 	turns_get(&own);
 	put_turns(s, WORKER_GATEWAY, &own);
+	bus_metrics_get(g->bus, WORKER_GATEWAY, &calls);
+	put_bus(s, WORKER_GATEWAY, calls.items, calls.count);
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (g->fleet.workers[i].up && metrics_method(i) >= 0)
 			ask(s, i);
