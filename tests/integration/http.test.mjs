@@ -305,7 +305,8 @@ scenario('more connections than descriptors: the rest waits and is served when s
   await sleep(100);
   for (const socket of sockets.filter((s) => s.bytesRead > 0)) socket.destroy();
   await until('the next gateway', () => daemon.worker('gateway') && daemon.worker('gateway').pid !== pid);
-  assert.match(daemon.output, new RegExp(`"worker ended" name=gateway pid=${pid} how="exit code 0`));
+  // What the supervisor writes comes to us a moment later.
+  await until('its end, with 0', () => new RegExp(`"worker ended" name=gateway pid=${pid} how="exit code 0`).test(daemon.output));
   stuck.destroy();
   const left = sockets.filter((socket) => !socket.destroyed);
   await until('those that waited are served by it', () => served(left) === left.length);
