@@ -21,9 +21,10 @@ function sessionCard({ connection, session }, host) {
   const end = button('End session', () => ask('session:end', {}, ['session:ended']));
   const mute = button('Mute', () => connection.tell('observer:mute', { muted: !session.observer.now.muted }), { 'aria-pressed': 'false' });
   const level = el('select', { id: freshId('level'), onchange: () => connection.tell('hints:level_change', { level: /** @type {0|1|2|3} */ (Number(level.value)), previousLevel: /** @type {0|1|2|3} */ (session.hintLevel.now) }) }, levels.map((name, i) => el('option', { value: i }, name)));
-  const about = el('p', { class: 'session-title' });
+  const name = el('p', { class: 'session-title' });
+  const about = el('div', { class: 'session-about' }, name, end);
   const idle = el('div', { class: 'row' }, el('label', { for: issue.id }, 'Issue'), issue, start);
-  const busy = el('div', { class: 'row' }, el('label', { for: level.id }, 'Hints'), level, mute, end);
+  const busy = el('div', { class: 'row' }, el('label', { for: level.id }, 'Hints'), level, mute);
 
   /** @type {(type: any, payload: any, answers: any[]) => void} */
   const ask = (type, payload, answers) => {
@@ -34,8 +35,8 @@ function sessionCard({ connection, session }, host) {
     busy.hidden = active === null;
     about.hidden = active === null;
     if (!active) return;
-    const name = active.issueNumber ? `Issue ${active.issueNumber}${active.issueTitle ? `: ${active.issueTitle}` : ''}` : 'Session without an issue';
-    setText(about, active.startedAt ? `${name}, since ${clock(active.startedAt)}` : name);
+    const what = active.issueNumber ? `Issue ${active.issueNumber}${active.issueTitle ? `: ${active.issueTitle}` : ''}` : 'Session without an issue';
+    fill(name, what, active.startedAt && el('span', { class: 'since' }, ` since ${clock(active.startedAt)}`));
   });
   session.hintLevel.watch((now) => (level.value = String(now)));
   session.observer.watch(({ muted }) => mute.setAttribute('aria-pressed', String(muted)));

@@ -95,7 +95,7 @@ function daysCard(connection) {
       const first = days > DAYS_DRAWN && payload.days.length > 0 ? Date.parse(payload.days[0].day) : Date.parse(payload.since);
       const labels = [];
       for (let at = first; at <= Date.now() && labels.length < DAYS_ALL; at += DAY_MS) labels.push(new Date(at).toISOString().slice(0, 10));
-      chart.draw(sum('minutes') === 0 ? null : bars({ labels: labels.map((label) => label.slice(5)), values: labels.map((label) => Math.round((by.get(label)?.minutes ?? 0) * 10) / 10), name: 'Minutes', unit: (value) => `${Math.round(value * 10) / 10} min` }));
+      chart.draw(sum('minutes') < 1 ? null : bars({ labels: labels.map((label) => label.slice(5)), values: labels.map((label) => Math.round((by.get(label)?.minutes ?? 0) * 10) / 10), name: 'Minutes', unit: (value) => `${Math.round(value * 10) / 10} min` }));
     } catch (error) {
       setText(said, reason(error));
     }
@@ -152,7 +152,7 @@ function kataItem(connection, kata) {
   const about = el('span', {});
   const set = (/** @type {Kata} */ now) => {
     kata = now;
-    setText(about, ` ${kata.topic} (${[count(kata.attemptsCount, 'attempt'), kata.bestLevel ? `best level ${kata.bestLevel}` : 'not passed yet', count(kata.constraintCount, 'constraint')].join(', ')})`);
+    setText(about, ` ${kata.topic} (${[count(kata.attemptsCount, 'attempt'), kata.bestLevel ? `best level ${kata.bestLevel}` : 'not passed yet', kata.constraintCount > 0 && count(kata.constraintCount, 'constraint')].filter(Boolean).join(', ')})`);
   };
   const handedIn = (/** @type {Review} */ { passed, level: reached }) => set({ ...kata, attemptsCount: kata.attemptsCount + 1, bestLevel: passed ? /** @type {Kata['bestLevel']} */ (Math.max(kata.bestLevel ?? 0, reached)) : kata.bestLevel });
   set(kata);
