@@ -10,7 +10,7 @@ import { manyFiles } from './lib/many-files.mjs';
 
 const FILES = Number(process.argv[2] ?? 100000);
 const BYTES_MAX = 400 * 1024;
-const REQUESTS_MAX = 40;
+const REQUESTS_MAX = 20;
 const LINES = 10000;
 const KEYS = 300;
 const VISITS = 5;

@@ -230,3 +230,45 @@ scenario('the keyboard alone: tree, editor, save; and two windows see each other
   await person.close();
   await other.close();
 });
+
+scenario('the first visit fetches nothing twice and nothing of views that nobody looks at', async (t) => {
+  const { browser, daemon } = await world(t);
+  const person = await Person.at(browser, daemon, { hash: '#/work/README.md' });
+  await person.cursor(1);
+  const fetched = await person.page.evaluate(() => performance.getEntriesByType('resource').filter(({ startTime }) => startTime < 3000).map(({ name }) => new URL(name).pathname.replace(/.*\//, '')));
+  assert.deepEqual(fetched.filter((name, i) => fetched.indexOf(name) !== i), []);
+  assert.equal(fetched.filter((name) => name.endsWith('.css')).length, 1, 'the first paint waits for one style sheet');
+  assert.equal(fetched.includes('health'), false, 'only System asks for it');
+  assert.ok(fetched.length <= 16, `${fetched.length} requests: ${fetched}`);
+  await person.close();
+});
+
+scenario('the editor has little more than the lines that are seen, and is drawn anew only where it was away', async (t) => {
+  const projectDir = t.keep(smallProject({ 'long.ts': 'const a = 1;\n'.repeat(5000), 'other.ts': 'const b = 2;\n'.repeat(5000) }));
+  const { browser, daemon } = await world(t, { projectDir });
+  const person = await Person.at(browser, daemon, { hash: '#/work/long.ts' });
+  const { page } = person;
+  await person.cursor(2500);
+  const lines = await page.evaluate(() => {
+    const mirror = document.querySelector('.CodeMirror').CodeMirror;
+    window.refreshed = 0;
+    mirror.on('refresh', () => (window.refreshed += 1));
+    return { drawn: document.querySelectorAll('.CodeMirror-line').length, seen: Math.ceil(mirror.getScrollInfo().clientHeight / mirror.defaultTextHeight()) };
+  });
+  assert.ok(lines.drawn >= lines.seen && lines.drawn <= lines.seen + 9, JSON.stringify(lines));
+  const top = () => page.evaluate(() => document.querySelector('.CodeMirror-scroll').scrollTop);
+  const scrolled = await top();
+  await person.openFile('other.ts');
+  await until('the other file', async () => (await person.text()).startsWith('const b'));
+  await person.openFile('long.ts');
+  await until('the first file', async () => (await person.text()).startsWith('const a'));
+  assert.equal(await top(), scrolled);
+  assert.equal(await page.evaluate(() => window.refreshed), 0);
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByRole('table', { name: 'Actions' }).waitFor();
+  await page.getByRole('link', { name: 'Work' }).click();
+  await page.locator('.CodeMirror-code').getByText('const a = 1;').first().waitFor();
+  assert.equal(await top(), scrolled, 'where the reader was');
+  assert.equal(await page.evaluate(() => window.refreshed), 1);
+  await person.close();
+});

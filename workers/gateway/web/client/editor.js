@@ -27,6 +27,8 @@ export class Editor {
       matchBrackets: true,
       autoCloseBrackets: true,
       styleActiveLine: true,
+      // Lines above and below those that are seen: each costs at every key.
+      viewportMargin: 3,
       indentUnit: 2,
       // Tab leaves the editor, so that nobody is caught in it; indenting is on Ctrl+] and Ctrl+[.
       extraKeys: { Tab: false, 'Shift-Tab': false, 'Ctrl-]': 'indentMore', 'Ctrl-[': 'indentLess', 'Cmd-]': 'indentMore', 'Cmd-[': 'indentLess' },
@@ -41,10 +43,13 @@ export class Editor {
 
   /** @param {OpenFile | null} file */
   show(file) {
+    const { hidden } = this.root;
+    // It is measured, so it has to be seen first.
+    this.root.hidden = !file || file.binary;
     if (file && this.mirror.getDoc() !== file.doc) this.mirror.swapDoc(file.doc);
+    else if (hidden && !this.root.hidden) this.mirror.refresh();
     this.mirror.setOption('readOnly', file ? file.binary : true);
     this.mark();
-    setTimeout(() => this.mirror.refresh());
   }
 
   focus() {

@@ -3,11 +3,10 @@ import { Connection } from './connection.js';
 import { el, fill, setText } from './dom.js';
 import { clock } from './format.js';
 import { Session } from './session.js';
-import { watchFleet } from './fleet.js';
 import { workView } from './view_work.js';
 
 /**
- * @typedef {{connection: Connection, session: Session, fleet: import('./fleet.js').Fleet}} App
+ * @typedef {{connection: Connection, session: Session}} App
  * @typedef {{root: HTMLElement, show(rest: string[]): void, hide(): void, title(): string}} View
  * @typedef {{name: string, path: string, load(): Promise<(app: App) => View>}} Place
  */
@@ -32,7 +31,7 @@ const main = /** @type {HTMLElement} */ (document.getElementById('main'));
 const status = /** @type {HTMLElement} */ (document.getElementById('status'));
 const connection = new Connection();
 /** @type {App} */
-const app = { connection, session: new Session(connection), fleet: watchFleet() };
+const app = { connection, session: new Session(connection) };
 /** @type {Map<string, View>} */
 const views = new Map();
 /** @type {View | null} */

@@ -1,6 +1,7 @@
 // view_system.js - the System view: the workers with their figures and a way to restart them, each with a page of its own, what
 // doctor finds, what Claude cost, the bus, and the settings with where each came from.
 import { button, el, fill, freshId, region, setText } from './dom.js';
+import { watchFleet } from './fleet.js';
 import { clock, count, duration, title } from './format.js';
 import { badge, facts, reason, SAMPLES, spark, table } from './parts.js';
 import { costCard } from './system_cost.js';
@@ -112,7 +113,8 @@ class Workers {
 }
 
 /** @param {import('./main.js').App} app @returns {import('./main.js').View} */
-export function systemView({ connection, fleet }) {
+export function systemView({ connection }) {
+  const fleet = watchFleet();
   const summary = el('p', { class: 'lead' });
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true });
   const said = el('p', { class: 'aside', 'aria-live': 'polite' });

@@ -209,7 +209,6 @@ export function workView(app) {
   files.current.watch((file) => {
     blank.hidden = file !== null;
     binary.hidden = !file?.binary;
-    editor.root.hidden = !file || file.binary;
     if (file && !root.hidden && location.hash.startsWith('#/work') && location.hash !== addressOf(file.path)) history.replaceState(null, '', addressOf(file.path));
     if (file) tree.select(file.path);
   });
@@ -221,6 +220,8 @@ export function workView(app) {
     if (files.current.now) files.save(files.current.now);
   });
   let asked = '';
+  /** Another view was shown: what the editor has measured may be wrong. */
+  let away = false;
   const wanted = () => {
     if (asked && connection.status.now.up) files.show(asked);
     asked = '';
@@ -232,9 +233,12 @@ export function workView(app) {
       const path = rest.join('/');
       if (path && path !== files.current.now?.path) asked = path;
       if (connection.status.now.up) wanted();
-      editor.mirror.refresh();
+      if (away) editor.mirror.refresh();
+      away = false;
     },
-    hide() {},
+    hide() {
+      away = true;
+    },
     title: () => files.current.now?.path ?? 'Work',
   };
 }
