@@ -73,12 +73,22 @@ const CASES = {
       await until('the buffer', async () => (await mcp.ok('paige_get_buffer', { path: 'src/big.ts' }))?.dirty);
     },
   },
+  'buffer:update of 9.6 MB': {
+    run: async ({ editor, mcp }) => {
+      editor.send('buffer:update', { path: 'src/big.ts', content: lines(9.6 * MB) });
+      await until('the buffer', async () => (await mcp.ok('paige_get_buffer', { path: 'src/big.ts' }))?.dirty);
+    },
+  },
   'file:save of 9.6 MB': {
     run: ({ editor }) => editor.ask('file:save', { path: 'src/big.ts', content: lines(9.6 * MB) }, ['fs:save_ack', 'fs:save_error', 'connection:error']),
   },
   'file:open of 5 MB': {
     project: () => smallProject({ 'src/big.ts': big }),
     run: ({ editor }) => editor.ask('file:open', { path: 'src/big.ts' }, 'fs:content'),
+  },
+  'file:open of 7.6 MB': {
+    project: () => smallProject({ 'src/long.ts': lines(7.6 * MB) }),
+    run: ({ editor }) => editor.ask('file:open', { path: 'src/long.ts' }, 'fs:content'),
   },
   'diff of 5 MB': {
     project: () => smallProject({ 'src/big.ts': big }),
@@ -137,6 +147,7 @@ const CASES = {
   'buffer of a changed file of 7.9 MB': {
     project: () => smallProject({ 'src/long.ts': longest }),
     before: ({ editor }) => editor.ask('file:save', { path: 'src/long.ts', content: longest }, 'fs:save_ack'),
+    fresh: 'fswatch',
     run: async ({ dir, mcp }) => {
       for (let i = 0; i < 5; i += 1) {
         fs.writeFileSync(path.join(dir, 'src/long.ts'), `${i}\n${longest.slice(2)}`);
@@ -169,6 +180,8 @@ const CASES = {
       client.close();
     },
   },
+  'agent: a prompt of 9 MB': { env: AGENT, run: agentSays('x'.repeat(9 * MB)) },
+  'agent: 40 MB in lines of 1 MB': { env: AGENT, run: agentSays(`many 40 ${MB}`) },
   'agent: 6 MB in lines of 1 MB': { env: AGENT, run: agentSays(`many 6 ${MB}`) },
   'agent: a client gets a history of 6 MB': {
     env: AGENT,

@@ -166,7 +166,7 @@ scenario('a saved buffer follows the disk; an unsaved one over a changed file is
 });
 
 scenario('long files, which are read beside the loop: the same, and edits count in their order', async (t) => {
-  const { editor, mcp, file } = await begin(t);
+  const { daemon, editor, mcp, file } = await begin(t);
   const long = (word) => `${word}\n`.repeat(1_000_000);
   const save = (name, content) => editor.ask('file:save', { path: name, content }, ['fs:save_ack', 'fs:save_error']);
   const inState = async (name) => (await mcp.ok('paige_get_session_state', { include: ['buffers'] })).buffers.find((b) => b.path === name);
@@ -191,6 +191,9 @@ scenario('long files, which are read beside the loop: the same, and edits count 
   fs.writeFileSync(file('other.ts'), long('longest'));
   await mcp.ok('paige_highlight_lines', { path: 'other.ts', start: 1, end: 1_000_000, style: 'hint' });
   assert.match((await mcp.ok('paige_get_buffer', { path: 'other.ts', startLine: 7, endLine: 7 })).content, /longest/);
+  // And in the next file worker, which knows the text before.
+  await daemon.replaced('fswatch', await daemon.kill9('fswatch'));
+  assert.match((await mcp.ok('paige_get_buffer', { path: 'other.ts', startLine: 1_000_000, endLine: 1_000_000 })).content, /^1000000\tlongest/);
   fs.rmSync(file('other.ts'));
   assert.equal(await buffer(mcp, 'other.ts'), null);
 });

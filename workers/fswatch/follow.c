@@ -18,14 +18,14 @@ static bool take_over(
 		return true;
 	if (!buffers_set_counted(&fs->buffers, buffer->path, text, file->chars))
 		return false;
+	buffer->lines = (int64_t)file->line_count;
 	buffer->updated =
 		(struct wall){(int64_t)buffer->disk.st.st_mtim.tv_sec * 1000000 +
 			      buffer->disk.st.st_mtim.tv_nsec / 1000};
-	/* What others write is no edit of the learner's. */
+	/* What others write is no edit of the learner's. Its copy may stay as it is: that of a saved
+	 * buffer follows the disk, too, when it is read again. */
 	buffer->log.logged_chars += buffer->chars - before;
-	buffers_changed(&fs->buffers, buffer);
-	fs->turn.bytes += text.len; /* a turn of its own writes it down */
-	commit_work(fs);
+	commit_tidy(fs);
 	return true;
 }
 

@@ -47,6 +47,8 @@ struct state_job {
 	size_t bytes; /* in the answer */
 	struct fs_state answer;
 	struct arena arena; /* of the slice */
+	struct arena texts; /* its contents; freed on the thread, as they may be long */
+	struct arena taken; /* the contents and diffs in the answer; likewise */
 	struct sliced *slice;
 	size_t slice_count;
 	struct buf body; /* the answer; empty: there is more to do */
@@ -67,7 +69,7 @@ static void add_diff(
 
 		if (job->brief)
 			brief_diff(&diff, 1, arena, &job->diffs_left);
-		diff.diff = arena_str(arena, diff.diff);
+		diff.diff = arena_str(&job->taken, diff.diff);
 		job->bytes += diff.diff.len;
 		job->answer.diffs.items[job->answer.diffs.count++] = diff;
 	}
@@ -95,7 +97,7 @@ static void add_buffer(struct state_job *job, struct sliced *s, struct file_cont
 	state.has_conflict = conflicts(job, s, file);
 	if (job->brief)
 		brief_state_buffer(&state, &s->facts, arena, &job->buffers_left);
-	state.content = arena_str(arena, state.content);
+	state.content = arena_str(&job->taken, state.content);
 	job->bytes += state.content.len;
 	job->answer.buffers.items[job->answer.buffers.count++] = state;
 }
@@ -127,12 +129,14 @@ static void run(struct job *arg)
 			add_buffer(job, s, &file);
 	}
 	read_content_fini(&file);
+	arena_free(&job->texts);
 	full = !job->brief && job->bytes >= ANSWER_BYTES;
 	if (job->at < job->count && !full)
 		return;
 	if (job->at < job->count)
 		job->answer.next = job->paths[job->at - 1];
 	proto_encode(fs_state_type(), &job->answer, &job->body);
+	arena_free(&job->taken);
 }
 
 /* ---- on the loop ---- */
@@ -146,7 +150,7 @@ static void add_to_slice(struct state_job *job, struct buffer *buffer)
 		.state =
 			{
 				.path = job->paths[job->at],
-				.content = arena_str(&job->arena, content),
+				.content = arena_str(&job->texts, content),
 				.cursor_position = {.line = buffer->line,
 					.has_line = true,
 					.column = buffer->column,
@@ -243,9 +247,11 @@ static void done(struct job *arg)
 	if (job->body.len > 0) {
 		commit_answer(job->fs, request, &job->body);
 	} else if (job->fs->stopping) {
+		arena_free(&job->taken);
 		bus_answer_error(request, error_code_infos[ERROR_UNAVAILABLE].name,
 			(struct str){NULL, 0}, "The file worker is stopping");
 	} else if (clock_mono().us >= request->deadline.us) {
+		arena_free(&job->taken);
 		bus_answer_error(request, error_code_infos[ERROR_TIMEOUT].name,
 			(struct str){NULL, 0},
 			"The buffers are too large to be sent in time");
