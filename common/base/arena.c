@@ -40,7 +40,7 @@ static struct arena_block *block_new(size_t size, struct arena_block *next)
 	return block;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+static void *take(struct arena *a, size_t size)
 {
 	const size_t align = _Alignof(max_align_t);
 	size_t rounded;
@@ -58,7 +58,22 @@ void *arena_alloc(struct arena *a, size_t size)
 	}
 	p = a->blocks->data + a->blocks->used;
 	a->blocks->used += rounded;
-	return memset(p, 0, size);
+	return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	return memset(take(a, size), 0, size);
+}
+
+/* Zeroing a long text first would take longer than copying it. */
+static char *copy_of(struct arena *a, struct str s)
+{
+	char *copy = take(a, s.len + 1);
+
+	memcpy(copy, s.ptr, s.len);
+	copy[s.len] = '\0';
+	return copy;
 }
 
 void *arena_array(struct arena *a, size_t count, size_t size)
@@ -72,23 +87,12 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 struct str arena_str(struct arena *a, struct str s)
 {
-	char *copy;
-
-	if (!s.ptr)
-		return s;
-	copy = arena_alloc(a, s.len + 1);
-	memcpy(copy, s.ptr, s.len);
-	return (struct str){copy, s.len};
+	return s.ptr ? (struct str){copy_of(a, s), s.len} : s;
 }
 
 char *arena_cstr(struct arena *a, struct str s)
 {
-	char *copy;
-
-	if (!s.ptr)
-		return NULL;
-	copy = arena_alloc(a, s.len + 1);
-	return memcpy(copy, s.ptr, s.len);
+	return s.ptr ? copy_of(a, s) : NULL;
 }
 
 struct str arena_vprintf(struct arena *a, const char *format, va_list args)
