@@ -41,6 +41,7 @@ PROGRAMS = (
     "workers/guard-engine",
     "workers/llm",
     "workers/llm/demo",
+    "workers/mirror",
     "workers/observer",
     "workers/store",
 )

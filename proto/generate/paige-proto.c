@@ -24,19 +24,22 @@ static const char help[] =
 	"  schema [NAME]    print the JSON Schema of everything, or of one\n"
 	"                   message, tool, method, action or type\n"
 	"  dts              print TypeScript declarations for clients\n"
-	"  markdown [PAGE]  print all reference pages, or one of:\n"
-	"                  ";
+	"  markdown [PAGE]  print all reference pages, or one of:";
 static const char help_rest[] =
 	"\n  write DIR        write the reference and the declarations into DIR\n"
 	"  check DIR        print which files in DIR are out of date\n\n"
 	"Exit codes: 0 done, 1 out of date or not written, 2 wrong command line.\n";
+
+#define HELP_PAGES_IN_LINE 5
 
 static void print_help(FILE *to)
 {
 	fputs(help, to);
 	for (size_t i = 0; i < reference_file_count; i++)
 		if (reference_files[i].title)
-			fprintf(to, " %.*s", (int)(strlen(reference_files[i].name) - 3),
+			fprintf(to, "%s %.*s",
+				i % HELP_PAGES_IN_LINE ? "" : "\n                  ",
+				(int)(strlen(reference_files[i].name) - 3),
 				reference_files[i].name);
 	fputs(help_rest, to);
 }

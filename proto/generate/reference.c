@@ -361,6 +361,27 @@ static void write_actions(struct buf *out)
 	add_types(out, &set);
 }
 
+static void write_mirror(struct buf *out)
+{
+	const struct enumeration *sources = mirror_source_enumeration();
+
+	buf_add_str(out,
+		STR_LIT("The columns of the tables that the mirror worker writes, beside "
+			"`learner`, the role of PostgreSQL that wrote the row, and "
+			"`origin`, the name of the database that it comes from. Nothing "
+			"else is sent.\n\n"));
+	for (size_t i = 0; i < message_type_count; i++) {
+		const struct type *type = message_types[i]();
+		const char *table = type->name + strlen("mirror_");
+
+		if (strncmp(type->name, "mirror_", strlen("mirror_")) != 0 ||
+			enumeration_index(sources, str_of(table)) < 0)
+			continue;
+		buf_printf(out, "## paige.%s\n\n%s\n\n", table, type->doc);
+		add_fields(out, type);
+	}
+}
+
 static void write_workers(struct buf *out)
 {
 	buf_add_str(out,
@@ -438,6 +459,7 @@ const struct reference_file reference_files[] = {
 	{"bus.md", "Methods and topics of the bus", write_bus},
 	{"guards.md", "Guards", write_guards},
 	{"actions.md", "The action log", write_actions},
+	{"mirror.md", "What the mirror sends to PostgreSQL", write_mirror},
 	{"workers.md", "Workers", write_workers},
 	{"settings.md", "Settings", write_settings},
 	{"paige.d.ts", NULL, dts_write},

@@ -111,6 +111,7 @@ static int (*const commands[COMMAND_COUNT])(const struct options *o) = {
 	[COMMAND_TOKEN] = paigectl_token,
 	[COMMAND_GUARD] = paigectl_guard,
 	[COMMAND_HOOK] = paigectl_hook,
+	[COMMAND_MIRROR] = paigectl_mirror,
 	[COMMAND_EDITS] = paigectl_edits,
 	[COMMAND_TAP] = paigectl_tap,
 };

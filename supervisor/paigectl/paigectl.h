@@ -41,6 +41,7 @@ int paigectl_import(const struct options *o);
 int paigectl_token(const struct options *o);
 int paigectl_guard(const struct options *o);
 int paigectl_hook(const struct options *o);
+int paigectl_mirror(const struct options *o);
 int paigectl_edits(const struct options *o);
 int paigectl_tap(const struct options *o);
 

@@ -125,6 +125,7 @@ static const struct {
 	{"llm", {"gateway", "observer", "guard-engine"}},
 	{"observer", {"gateway", "guard-engine"}},
 	{"guard-engine", {"gateway", "fswatch", "observer"}},
+	{"mirror", {"gateway", "fswatch", "llm", "guard-engine"}},
 };
 
 /* With a greeting, as of one that calls or subscribes. */

@@ -10,13 +10,16 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Daemon, WORKERS } from './lib/daemon.mjs';
+import { Daemon, PAIGED, WORKERS as ALWAYS } from './lib/daemon.mjs';
 import { scratch, smallProject } from './lib/project.mjs';
 import { trojan } from './lib/trojan.mjs';
 import { until } from './lib/wait.mjs';
 
 const run = promisify(execFile);
 const PAGE = fileURLToPath(new URL('../../proto/docs/confinement.md', import.meta.url));
+/** Those that are confined. */
+const WORKERS = [...ALWAYS, 'mirror'];
+const cannot = !process.env.ATTACKS ? 'needs the library of attacks' : !fs.existsSync(path.join(path.dirname(PAIGED), '..', 'workers', 'mirror', 'paige-mirror')) && 'built without the mirror (libpq)';
 /** The ABI that the page goes up to. */
 const NEWEST = 7;
 /** What the running kernel offers: landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION). */
@@ -26,7 +29,7 @@ const ABI = Math.max(0, Number(execFileSync('python3', ['-c', 'import ctypes; pr
 const GAPS = [...fs.readFileSync(new URL('../../common/confine/confine_gaps.def', import.meta.url), 'utf8').matchAll(/^GAP\((\d+), "[^"]*", ([01]), "([^"]*)",\s*((?:"[^"]*"\s*)+)\)/gm)]
   .map(([, abi, broker, what, attacks]) => ({ abi: Number(abi), broker: broker === '1', what, attacks: attacks.replaceAll('"', '').split(/\s+/).filter(Boolean) }));
 /** What is no gap, because the worker is there to do it. */
-const NEEDED = { gateway: ['reach-all-workers'], store: ['read-the-token', 'read-data-of-the-store'], fswatch: ['read-the-project'], llm: ['connect-tcp', 'socket-udp'] };
+const NEEDED = { gateway: ['reach-all-workers'], store: ['read-the-token', 'read-data-of-the-store'], fswatch: ['read-the-project'], llm: ['connect-tcp', 'socket-udp'], mirror: ['connect-tcp', 'socket-udp'] };
 
 /** Everything that may be damaged. */
 async function prey(dir) {
@@ -48,7 +51,8 @@ async function outcome(t, abi, { broker = true } = {}) {
   const preyDir = path.join(root, 'prey');
   const victim = spawn('sleep', ['600'], { detached: true });
   const listeners = Array.from({ length: 4 }, () => net.createServer());
-  const daemon = new Daemon({ projectDir: smallProject(), dataDir: scratch('data') });
+  // It connects nowhere before the learner has agreed.
+  const daemon = new Daemon({ projectDir: smallProject(), dataDir: scratch('data'), env: { MIRROR_URL: 'postgresql://127.0.0.1:9/class' } });
   t.after(() => {
     daemon.endNow();
     victim.kill('SIGKILL');
@@ -116,7 +120,7 @@ function page(outcomes) {
   ].join('\n');
 }
 
-test('workers can do what the page says, and nothing else', { skip: !process.env.ATTACKS && 'needs the library of attacks', timeout: 300000 }, async (t) => {
+test('workers can do what the page says, and nothing else', { skip: cannot, timeout: 300000 }, async (t) => {
   // Two at a time, since the attacks wait more than they work.
   const outcomes = [];
   let next = 0;
@@ -137,7 +141,7 @@ test('workers can do what the page says, and nothing else', { skip: !process.env
   assert.equal(page(outcomes), older);
 });
 
-test('without the supervisor, workers connect to what the list of gaps says', { skip: !process.env.ATTACKS && 'needs the library of attacks', timeout: 60000 }, async (t) => {
+test('without the supervisor, workers connect to what the list of gaps says', { skip: cannot, timeout: 60000 }, async (t) => {
   const found = await outcome(t, ABI, { broker: false });
   for (const { abi, attacks } of GAPS.filter((gap) => gap.broker)) for (const attack of attacks) for (const name of WORKERS) assert.equal(found[name][attack] === 0, abi > ABI || !!NEEDED[name]?.includes(attack), `${name}, ${attack}`);
 });
@@ -202,7 +206,7 @@ test('a worker that the supervisor may no longer look into is told as cut off, u
   const { broker, daemon } = await status(t, { env: { LD_PRELOAD: process.env.NO_PTRACE_LATER, NO_PTRACE_WHILE: forbidden } });
   t.after(() => fs.rmSync(path.dirname(forbidden), { recursive: true, force: true }));
   if (!broker) return t.skip('the machine forbids it from the start');
-  const told = async () => JSON.parse((await daemon.ctl('status', '--json')).stdout).workers.filter(({ name }) => WORKERS.includes(name));
+  const told = async () => JSON.parse((await daemon.ctl('status', '--json')).stdout).workers.filter(({ name }) => ALWAYS.includes(name));
   const health = async () => (await daemon.get('/health')).json.status;
   const logged = (text) => daemon.log('paiged').split(text).length - 1;
   const CUT_OFF = 'a worker can connect to nobody any more', AGAIN = 'a worker can connect again';
@@ -212,7 +216,7 @@ test('a worker that the supervisor may no longer look into is told as cut off, u
   await until('it is told of each worker', async () => (await told()).every(({ condition, reason }) => condition === 'degraded' && /kernel\.yama\.ptrace_scope/.test(reason)));
   await until('/health tells it', async () => (await health()) === 'degraded');
   assert.match((await daemon.ctl('status')).stdout, /^store +degraded: it can connect to nobody: the kernel forbids/m);
-  assert.equal(logged(CUT_OFF), WORKERS.length);
+  assert.equal(logged(CUT_OFF), ALWAYS.length);
 
   // One that is started now connects to nobody, and that is told at once.
   const { pid } = await daemon.kill9('observer');
@@ -222,5 +226,5 @@ test('a worker that the supervisor may no longer look into is told as cut off, u
   fs.rmSync(forbidden);
   await until('all is well', async () => (await health()) === 'ok');
   assert.ok((await told()).every(({ condition, state }) => condition === 'fine' && state === 'ready'));
-  assert.equal(logged(AGAIN), WORKERS.length);
+  assert.equal(logged(AGAIN), ALWAYS.length);
 });

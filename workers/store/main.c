@@ -8,6 +8,7 @@
 #include "common/worker/worker.h"
 #include "workers/store/backup_service.h"
 #include "workers/store/memory/memory.h"
+#include "workers/store/mirror/consent.h"
 #include "workers/store/service/serve.h"
 #include "workers/store/service/store.h"
 #include "workers/store/service/upkeep.h"
@@ -24,6 +25,7 @@
 
 static struct store store;
 static struct memory memory;
+static struct consent consent;
 static char path[PATH_MAX];
 static struct event *open_timer;
 static struct event *stop_timer;
@@ -116,6 +118,7 @@ static int init(struct worker *w)
 		.project_dir = w->settings->project_dir,
 		.keys = keys_new(),
 		.memory = &memory,
+		.consent = &consent,
 		.started = clock_wall(),
 	};
 	/* Nobody reads these figures, and they take a lock per allocation. Before SQLite
@@ -134,6 +137,12 @@ static int init(struct worker *w)
 		log_warn("Claude's answers to flows that were cut off cannot be "
 			 "read",
 			"error", "%s", file_error_text(result), NULL);
+	result = consent_load(&consent, w->settings->data_dir);
+	if (result < 0)
+		log_warn("what the learner decided about the mirror cannot be read, so "
+			 "nothing is carried",
+			"path", "%s", consent.path, "error", "%s",
+			file_error_text(result), NULL);
 	/* SQLite opens /dev/urandom once, which it may not do any more when confined. */
 	sqlite3_randomness(sizeof(seed), &seed);
 	serve_open(&store, &beside);

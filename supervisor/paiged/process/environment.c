@@ -67,8 +67,12 @@ static bool is_harmless(const char *entry)
 bool environment_gives(
 	enum worker_id id, const struct settings *settings, enum setting_id setting)
 {
+	const char *own = worker_infos[id].needs_setting;
+
 	if (!(setting_info(setting)->flags & SETTING_SECRET))
 		return true;
+	if (setting != SETTING_ID_anthropic_api_key)
+		return own && strcmp(own, setting_info(setting)->name) == 0;
 	/* What an agent runs is told nothing that it was not meant to have. */
 	return worker_infos[id].needs_api_key &&
 	       (id != WORKER_AGENT || settings->agent_api_key);

@@ -1,14 +1,16 @@
 // trojan.mjs - a copy of the programs in which something else runs in the place of workers.
 import fs from 'node:fs';
 import path from 'node:path';
-import { PAIGED, WORKERS } from './daemon.mjs';
+import { PAIGED } from './daemon.mjs';
+import { ALL_WORKERS as KNOWN } from './workers.mjs';
 
-/** Every worker that there can be. */
-export const ALL_WORKERS = [...WORKERS, 'agent'];
+const workers = path.join(path.dirname(PAIGED), '..', 'workers');
+
+/** Every worker that there can be: the mirror is built where libpq is. */
+export const ALL_WORKERS = KNOWN.filter((name) => fs.existsSync(path.join(workers, name, `paige-${name}`)));
 
 /** Makes the copy in `root` and gives its paiged. `lines(name, program)`: the shell lines that run in place of a worker's program. */
 export function trojan(root, lines) {
-  const workers = path.join(path.dirname(PAIGED), '..', 'workers');
   fs.mkdirSync(path.join(root, 'supervisor'), { recursive: true });
   fs.copyFileSync(PAIGED, path.join(root, 'supervisor', 'paiged'));
   for (const name of ALL_WORKERS) {

@@ -9,6 +9,7 @@
 #include "proto/codec/messages.h"
 #include "tests/unit/scratch.h"
 #include "workers/store/memory/memory.h"
+#include "workers/store/mirror/consent.h"
 #include "workers/store/service/store.h"
 #include "workers/store/service/tool_calls.h"
 #include <check.h>
@@ -18,6 +19,7 @@
 
 static struct store store;
 static struct memory fixture_memory;
+static struct consent fixture_consent;
 static char fixture_dir[SCRATCH_SIZE];
 static char fixture_path[SCRATCH_SIZE + 16];
 static struct arena fixture_arena;		   /* of all calls of one test */
@@ -33,12 +35,14 @@ static inline void fixture_open(void)
 	store = (struct store){.project_dir = "/project",
 		.keys = keys_new(),
 		.memory = &fixture_memory,
+		.consent = &fixture_consent,
 		.started = clock_wall()};
 	ck_assert_msg(
 		database_open(&store.db, fixture_path, &paige_schema, &problem) == 0,
 		"%s", problem.text);
 	ck_assert_int_eq(open_calls_load(&store.open_calls, fixture_dir), 0);
 	ck_assert_int_eq(paid_works_load(&store.paid_works, fixture_dir), 0);
+	ck_assert_int_eq(consent_load(&fixture_consent, fixture_dir), 0);
 	ck_assert_int_eq(sessions_load(&store, clock_wall()), 0);
 	memory_open(&store, fixture_dir);
 }
@@ -50,6 +54,7 @@ static inline void fixture_close(void)
 	keys_free(store.keys);
 	open_calls_fini(&store.open_calls);
 	paid_works_fini(&store.paid_works);
+	consent_fini(&fixture_consent);
 }
 
 /* As a process that is killed and started anew. */

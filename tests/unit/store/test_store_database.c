@@ -612,6 +612,29 @@ START_TEST(every_schema_that_was_released_is_brought_forward)
 }
 END_TEST
 
+START_TEST(rows_of_the_first_guard_db_get_numbers_by_time)
+{
+	struct error_text problem;
+	struct database db;
+	char *order;
+
+	make_released(&streams_schema, 1);
+	ck_assert_msg(database_open(&db, path, &streams_schema, &problem) == 0, "%s",
+		problem.text);
+	ck_assert_int_eq(
+		sqlite3_exec(db.handle,
+			"INSERT INTO rows VALUES (2, 2, 1, 's', 't', '{}', x'04')", NULL,
+			NULL, NULL),
+		SQLITE_OK);
+	order = text_of(db.handle,
+		"SELECT group_concat(number || ':' || stream || '.' || seq, ' ') "
+		"FROM (SELECT * FROM row_numbers ORDER BY number)");
+	ck_assert_str_eq(order, "1:1.1 2:2.1 3:1.2 4:2.2");
+	free(order);
+	database_close(&db);
+}
+END_TEST
+
 START_TEST(calls_of_the_first_schema_get_their_status)
 {
 	struct schema first = paige_schema;
@@ -760,6 +783,7 @@ int main(void)
 		(int)(sizeof(damages) / sizeof(damages[0])));
 	tcase_add_loop_test(tc, every_schema_that_was_released_is_brought_forward, 0,
 		sizeof(schemas) / sizeof(schemas[0]));
+	tcase_add_test(tc, rows_of_the_first_guard_db_get_numbers_by_time);
 	tcase_add_test(tc, calls_of_the_first_schema_get_their_status);
 	tcase_add_loop_test(tc, a_file_of_a_later_version_or_of_others_is_refused, 0,
 		sizeof(strangers) / sizeof(strangers[0]));

@@ -8,6 +8,7 @@
 #include "workers/gateway/web/guards.h"
 #include "workers/gateway/web/health.h"
 #include "workers/gateway/web/login.h"
+#include "workers/gateway/web/mirror_request.h"
 #include "workers/gateway/web/sessions.h"
 #include "workers/gateway/web/site.h"
 #include "workers/gateway/ws/ws_upgrade.h"
@@ -30,6 +31,8 @@ static const struct http_route routes[] = {
 	{"/backup", false, EVHTTP_REQ_POST, "POST", ACCESS_RULES_ALL,
 		backup_request_handle},
 	{"/cost", false, READ, READ_ALLOW, ACCESS_RULES_ALL, costs_handle},
+	{"/mirror", false, READ | EVHTTP_REQ_POST, "GET, HEAD, POST", ACCESS_RULES_ALL,
+		mirror_request_handle},
 	{"/session", false, READ, READ_ALLOW, ACCESS_RULES_ALL, session_handle},
 	{"/unsaved", false, READ, READ_ALLOW, ACCESS_RULES_ALL, unsaved_handle},
 	{"/sessions", false, READ, READ_ALLOW, ACCESS_RULES_ALL, sessions_handle},

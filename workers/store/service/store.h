@@ -22,6 +22,7 @@
 #include "workers/store/service/paid_works.h"
 #include "workers/store/service/sessions.h"
 
+struct consent;
 struct memory;
 struct store;
 
@@ -114,8 +115,9 @@ struct store {
 	struct memory *memory; /* borrowed */
 	struct open_calls open_calls;
 	struct paid_works paid_works;
-	struct wall started;   /* when this process began */
-	unsigned long dropped; /* actions without a session, not warned of yet */
+	struct consent *consent; /* that rows are carried to PostgreSQL; borrowed */
+	struct wall started;	 /* when this process began */
+	unsigned long dropped;	 /* actions without a session, not warned of yet */
 	/* guard.db is a store beside this one (streams.h); it knows this one. */
 	struct store *streams, *beside;
 	char *path;			       /* of a store beside another one */

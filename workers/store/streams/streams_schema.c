@@ -9,11 +9,22 @@ static const struct schema_step steps[] = {
 #define TABLE_BY_KEY(name, columns)                                                      \
 	"CREATE TABLE IF NOT EXISTS " #name " (" columns ") WITHOUT ROWID; "
 #define INDEX(name, covers) "CREATE INDEX IF NOT EXISTS " #name " ON " covers "; "
+#define LATER(statements)
 #include "workers/store/streams/streams_schema.def"
 #undef TABLE
 #undef TABLE_BY_KEY
 #undef INDEX
+#undef LATER
 	},
+#define TABLE(name, columns)
+#define TABLE_BY_KEY(name, columns)
+#define INDEX(name, covers)
+#define LATER(statements) {statements},
+#include "workers/store/streams/streams_schema.def"
+#undef TABLE
+#undef TABLE_BY_KEY
+#undef INDEX
+#undef LATER
 };
 
 static const char *const statements[] = {

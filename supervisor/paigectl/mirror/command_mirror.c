@@ -1,0 +1,101 @@
+/* command_mirror.c - paigectl mirror: whether what the learner does is carried to PostgreSQL. */
+#include "proto/codec/messages.h"
+#include "proto/tables/workers.h"
+#include "supervisor/paigectl/paigectl.h"
+#include <stdio.h>
+#include <string.h>
+
+#define ASK_MS 20000
+
+static void print_worker(const struct ctl_status *daemon)
+{
+	for (size_t i = 0; i < daemon->workers.count; i++) {
+		const struct ctl_worker *w = &daemon->workers.items[i];
+
+		if (!str_is(w->name, worker_infos[WORKER_MIRROR].name))
+			continue;
+		const char *says =
+			yyjson_get_str(yyjson_obj_get(w->detail.val, "mirror"));
+
+		if (!str_is(w->state, "ready"))
+			printf("The mirror worker is %.*s.\n", STR_ARG(w->state));
+		else if (w->reason.len)
+			printf("%.*s\n", STR_ARG(w->reason));
+		else if (says)
+			printf("The mirror worker: %s\n", says);
+		return;
+	}
+	printf("No mirror worker runs: MIRROR_URL is not set.\n");
+}
+
+/* `daemon` NULL: only what was decided. */
+static int show(yyjson_doc *doc, const struct ctl_status *daemon)
+{
+	struct arena arena = {0};
+	struct proto_error error;
+	struct mirror_consent consent;
+	int code = PAIGECTL_DONE;
+
+	if (proto_decode(mirror_consent_type(), yyjson_doc_get_root(doc), "answer",
+		    DECODE_LENIENT, &arena, &consent, &error) < 0) {
+		code = paigectl_fail(PAIGECTL_FAILED,
+			"the daemon's answer cannot be read: %s", error.text);
+	} else if (consent.allowed) {
+		printf("Allowed since %.*s. Sessions, actions, phases, assessments, "
+		       "costs "
+		       "and guard\nevents go to PostgreSQL, and no content of files; "
+		       "docs/mirror.md lists every\ncolumn. Origin %.*s\n",
+			STR_ARG(consent.since), STR_ARG(consent.origin));
+		if (daemon)
+			print_worker(daemon);
+	} else if (consent.since.ptr) {
+		printf("Stopped since %.*s. Nothing is sent; what was sent before stays "
+		       "there.\n",
+			STR_ARG(consent.since));
+	} else {
+		printf("Never allowed. Nothing is sent.\n");
+	}
+	arena_free(&arena);
+	return code;
+}
+
+/* Asks again after what the worker does. */
+static int show_status(const struct daemon_place *place, yyjson_doc *consent)
+{
+	struct arena arena = {0};
+	struct ctl_status daemon;
+	yyjson_doc *doc = NULL;
+	int code = client_status(place, ASK_MS, &arena, &daemon, &doc);
+
+	if (code == PAIGECTL_DONE)
+		code = show(consent, &daemon);
+	yyjson_doc_free(doc);
+	arena_free(&arena);
+	return code;
+}
+
+int paigectl_mirror(const struct options *o)
+{
+	const char *what = o->operand_count > 0 ? o->operands[0] : "status";
+	bool decides = strcmp(what, "status") != 0;
+	const char *post = strcmp(what, "allow") == 0  ? "{\"allow\":true}"
+			   : strcmp(what, "stop") == 0 ? "{\"allow\":false}"
+						       : NULL;
+	struct daemon_place place = {0};
+	yyjson_doc *doc = NULL;
+	int code;
+
+	if (decides && !post)
+		return paigectl_fail(
+			PAIGECTL_USAGE, "\"%s\": status, allow or stop", what);
+	code = place_find(o, &place);
+	if (code == PAIGECTL_DONE)
+		code = gateway_ask(&place, "/mirror", post, ASK_MS, &doc);
+	if (code == PAIGECTL_DONE && options_get(o, "json"))
+		code = paigectl_print_json(yyjson_doc_get_root(doc));
+	else if (code == PAIGECTL_DONE)
+		code = decides ? show(doc, NULL) : show_status(&place, doc);
+	yyjson_doc_free(doc);
+	place_free(&place);
+	return code;
+}
