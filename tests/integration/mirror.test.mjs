@@ -87,7 +87,8 @@ scenario('nothing is sent before the learner agrees, everything after it, and no
   tabs(editor, 20, 40);
   await sleep(4000);
   assert.equal(await there(postgres, 'actions'), before);
-  assert.deepEqual(await postgres.sql("SELECT usename FROM pg_stat_activity WHERE usename = 'ada'"), []);
+  await until('the connection is closed', async () => (await postgres.sql("SELECT usename FROM pg_stat_activity WHERE usename = 'ada'")).length === 0, { every: 500 });
+  assert.equal(await there(postgres, 'actions'), before);
   await daemon.ctl('mirror', 'allow');
   await arrived(daemon, postgres);
   assert.equal((await postgres.sql('SELECT DISTINCT origin FROM paige.actions')).length, 1);
