@@ -116,3 +116,34 @@ scenario('a change among 50,000 rows costs what it changes', async (t) => {
   assert.ok(open < changed + 400, `opening ${changed} rows looks at nodes ${open} times`);
   await person.close();
 });
+
+scenario('of a tree only what somebody opened, or what changes, becomes nodes; another tree keeps what is open', async (t) => {
+  const person = await moduleIn(t);
+  const { sizes, rows } = await person.page.evaluate(() => {
+    const { model, tree, update } = window.freshModel();
+    const files = (dir) => Array.from({ length: 1000 }, (_, i) => window.file(`f${i}`, `${dir}/f${i}`));
+    const told = () => window.directory('p', '.', Array.from({ length: 100 }, (_, i) => window.directory(`d${i}`, `d${i}`, [window.directory('in', `d${i}/in`, files(`d${i}/in`)), ...files(`d${i}`)])));
+    const sizes = [];
+    const size = () => sizes.push(model.nodes.size);
+    tree({ root: told() });
+    size();
+    model.reveal('d7/in/f3');
+    size();
+    update({ action: 'add', path: 'd8/new' });
+    update({ action: 'unlink', path: 'd8/f1' });
+    update({ action: 'add', path: 'd8/f2' });
+    size();
+    update({ action: 'rename', path: 'd9', newPath: 'e9' });
+    model.reveal('e9/in/f3');
+    size();
+    model.turn(model.nodes.get('d7'), false);
+    tree({ root: told() });
+    size();
+    model.turn(model.nodes.get('d7'), true);
+    return { sizes, rows: model.rows.length };
+  });
+  // The root and 100 directories; two directories opened; one that changed; two of the one that was renamed; at last the first two and the one that changed.
+  assert.deepEqual(sizes, [101, 101 + 2001, 101 + 3002, 101 + 5003, 101 + 3002]);
+  assert.equal(rows, 100 + 2001, 'a directory in a closed one is open still');
+  await person.close();
+});

@@ -1,11 +1,11 @@
 // tree_model.js - the files of the project as the daemon tells them, and the rows of those whose directories are open, in order.
 // A change costs what it changes, however many rows there are: rows are put in and taken out where it happens, and places are found
-// by halving.
+// by halving. What is in a directory is looked at once somebody opens it, or something in it changes.
 import { Value } from './store.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').TreeNode} TreeNode
- * @typedef {{name: string, path: string, children: Node[] | null, open: boolean, parent: Node | null, depth: number}} Node `children`: in order; null for a file
+ * @typedef {{name: string, path: string, children: Node[] | null, open: boolean, parent: Node | null, depth: number, told: TreeNode[]}} Node `children`: in order; null for a file; `told`: what is in it and not among `children` yet
  * @typedef {import('./connection.js').Connection} Connection
  */
 
@@ -73,7 +73,7 @@ export class TreeModel {
 
   /** @param {string} name @param {string} path @param {boolean} directory @param {Node | null} parent @returns {Node} */
   make(name, path, directory, parent) {
-    const node = { name, path, children: directory ? [] : null, open: !parent, parent, depth: parent ? parent.depth + 1 : 0 };
+    const node = { name, path, children: directory ? [] : null, open: !parent, parent, depth: parent ? parent.depth + 1 : 0, told: [] };
     this.nodes.set(path, node);
     return node;
   }
@@ -86,25 +86,49 @@ export class TreeModel {
     const before = this.nodes;
     this.nodes = new Map();
     this.root = this.make(root.name, '.', true, null);
-    /** @type {[TreeNode, Node][]} */
-    const rest = [[root, this.root]];
-    for (let next = rest.pop(); next; next = rest.pop()) {
-      const [from, to] = next;
-      const children = /** @type {Node[]} */ (to.children);
-      let sorted = true;
-      for (const child of from.children ?? []) {
-        const node = this.make(child.name, child.path, child.type === 'directory', to);
-        if (children.length > 0 && order(children[children.length - 1], node) > 0) sorted = false;
-        children.push(node);
-        if (!node.children) continue;
-        node.open = before.get(child.path)?.open ?? false;
-        if (child.children) rest.push([child, node]);
+    this.root.told = root.children ?? [];
+    for (const rest = [this.root]; rest.length; ) {
+      const one = /** @type {Node} */ (rest.pop());
+      this.unfold(one);
+      for (const child of one.children ?? []) {
+        const old = before.get(child.path);
+        if (!child.children || !old?.children?.length) continue;
+        child.open = old.open;
+        rest.push(child);
       }
-      if (!sorted) children.sort(order);
     }
     this.rows = this.below(this.root);
     this.known.set(true);
     this.version.update((n) => n + 1);
+  }
+
+  /**
+   * Makes nodes of what is in a directory.
+   * @param {Node} node
+   */
+  unfold(node) {
+    const { told, children } = node;
+    if (!children || !told.length) return;
+    node.told = [];
+    for (const { name, type, children: inside } of told) {
+      const child = this.make(name, node.parent ? `${node.path}/${name}` : name, type === 'directory', node);
+      child.told = inside ?? [];
+      children.push(child);
+    }
+    children.sort(order);
+  }
+
+  /**
+   * The node at a path, made if need be.
+   * @param {string} path
+   */
+  find(path) {
+    for (let at = path.indexOf('/'); at >= 0 && !this.nodes.has(path); at = path.indexOf('/', at + 1)) {
+      const above = this.nodes.get(path.slice(0, at));
+      if (!above) break;
+      this.unfold(above);
+    }
+    return this.nodes.get(path);
   }
 
   /** @param {string} action @param {string} path @param {string} [newPath] */
@@ -118,14 +142,14 @@ export class TreeModel {
 
   /** @param {string} path @param {boolean} directory */
   add(path, directory) {
-    const parent = this.nodes.get(parentOf(path));
-    if (!parent?.children || this.nodes.has(path)) return;
+    const parent = this.find(parentOf(path));
+    if (!parent?.children || this.find(path)) return;
     this.enter(this.make(path.slice(path.lastIndexOf('/') + 1), path, directory, parent));
   }
 
   /** @param {string} path */
   remove(path) {
-    const node = this.nodes.get(path);
+    const node = this.find(path);
     const siblings = node?.parent?.children;
     if (!node || !siblings) return;
     if (this.visible(node)) this.takeOut(place(this.rows, node, rowOrder), node.depth);
@@ -139,8 +163,8 @@ export class TreeModel {
 
   /** @param {string} path @param {string} to */
   rename(path, to) {
-    const node = this.nodes.get(path);
-    const parent = this.nodes.get(parentOf(to));
+    const node = this.find(path);
+    const parent = this.find(parentOf(to));
     if (!node || !parent?.children) return;
     this.remove(path);
     this.remove(to);
@@ -237,6 +261,7 @@ export class TreeModel {
     const index = this.indexOf(node);
     const shut = index >= 0 && node.open && this.rows[index + 1]?.depth > node.depth;
     node.open = open;
+    if (open) this.unfold(node);
     if (shut) this.takeOut(index + 1, node.depth);
     else if (index >= 0 && open) this.putIn(index + 1, this.below(node));
     this.version.update((n) => n + 1);
@@ -248,7 +273,7 @@ export class TreeModel {
    */
   reveal(path) {
     const above = [];
-    for (let node = this.nodes.get(path)?.parent; node?.parent; node = node.parent) above.push(node);
+    for (let node = this.find(path)?.parent; node?.parent; node = node.parent) above.push(node);
     for (const node of above.reverse()) this.turn(node, true);
   }
 }
