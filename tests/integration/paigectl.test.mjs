@@ -104,6 +104,7 @@ scenario('every command answers --json with JSON alone', async (t) => {
     cost: [[], ({ days }) => Array.isArray(days)],
     edits: [['allow'], ({ session, allowed }) => session && allowed],
     logs: [['-n', '5', 'gateway'], ({ ts, level, worker, msg }) => !Number.isNaN(Date.parse(ts)) && level && worker === 'gateway' && msg],
+    mirror: [[], ({ allowed }) => allowed === false],
     guard: [['list'], ({ kind, instances }) => kind && Array.isArray(instances)],
     backup: [[copy], ({ path: file, bytes }) => file === copy && bytes === fs.statSync(copy).size],
     token: [[], ({ token }) => token === daemon.token()],
