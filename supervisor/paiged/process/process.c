@@ -414,17 +414,7 @@ int process_init(struct process *p, enum worker_id id, struct process_shared *sh
 
 bool process_enabled(const struct process *p)
 {
-	const char *setting = worker_infos[p->id].needs_setting;
-	struct buf value = {0};
-	bool wanted;
-
-	if (!setting)
-		return true;
-	settings_print(p->shared->settings,
-		(enum setting_id)setting_by_name(str_of(setting)), true, &value);
-	wanted = value.len > 0;
-	buf_free(&value);
-	return wanted;
+	return worker_enabled(p->id, p->shared->settings);
 }
 
 bool process_wanted(const struct process *p)

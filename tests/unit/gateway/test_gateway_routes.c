@@ -36,9 +36,12 @@ START_TEST(routes_every_message)
 			ck_assert_msg(method_infos[route->method].reply ==
 					      ws_server_infos[answer].payload,
 				"%s", route->type);
+			/* What followers get as well is an answer to its sender alone. */
 			ck_assert_msg(
 				ws_server_infos[answer].audience == WS_TO_ALL ||
-					ws_server_infos[answer].audience == WS_TO_SENDER,
+					ws_server_infos[answer].audience ==
+						WS_TO_SENDER ||
+					ws_server_infos[answer].audience == WS_TO_AGENTS,
 				"%s: the sender does not get its answer", route->type);
 		}
 		ck_assert_msg(method_infos[route->method].callers & BY_GATEWAY,

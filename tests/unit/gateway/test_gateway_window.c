@@ -16,6 +16,9 @@
 #include <unistd.h>
 
 static struct gateway gateway;
+static char no_command[] = "";
+static struct settings settings = {.agent_command = no_command};
+static struct worker worker = {.settings = &settings};
 
 /* One window and the far end of its socket. */
 struct window {
@@ -30,6 +33,7 @@ static void setup(void)
 	signal(SIGPIPE, SIG_IGN);
 	log_init("test", LOG_LEVEL_ERROR);
 	gateway.base = event_base_new();
+	gateway.worker = &worker;
 	gateway.parsers = jobs_new(gateway.base);
 	gateway.ws = ws_server_new(&gateway, ws_message_take);
 	gateway.ws->on_close = guard_watch_forget;
@@ -145,6 +149,20 @@ START_TEST(answers_stubs)
 		"{\"code\":\"NOT_IMPLEMENTED\",\"message\":\"Nothing answers this "
 		"message yet\","
 		"\"context\":{\"type\":\"galaxy:explode\",\"id\":\"g\"}}");
+	close_window(&w);
+}
+END_TEST
+
+START_TEST(says_at_once_that_a_worker_is_not_enabled)
+{
+	struct window w = open_window();
+
+	say(&w, "{\"type\":\"agents:request\",\"payload\":{},\"id\":\"a\"}");
+	expect(&w, "payload",
+		"{\"code\":\"NOT_FOUND\",\"message\":\"agent is not running: "
+		"AGENT_COMMAND is not set\",\"context\":{\"type\":\"agents:request\","
+		"\"id\":\"a\"}}");
+	ck_assert_uint_eq(stub_count, 0);
 	close_window(&w);
 }
 END_TEST
@@ -490,6 +508,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, answers_stubs);
+	tcase_add_test(tc, says_at_once_that_a_worker_is_not_enabled);
 	tcase_add_test(tc, ignores_what_is_to_be_ignored);
 	tcase_add_test(tc, broadcasts_answers_with_the_id_for_the_sender);
 	tcase_add_test(tc, tells_everybody_of_a_file_that_cannot_be_opened);
