@@ -24,6 +24,11 @@
 #define DRAIN_QUIET_MS 5
 #define DRAIN_LOOK_MS 1
 
+/* After how long a bus is at rest, and how often its parts are looked at then: every
+ * minute. */
+#define REST_MS 30000
+#define REST_LOOK_TICKS 30
+
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108])
 {
@@ -73,22 +78,44 @@ static int check_paths(const char *runtime_dir)
 
 /* ---- the tick ---- */
 
+/* Nobody came or left, and nothing was sent, for a while: what a message may break is looked
+ * at rarely then, so that an idle machine can sleep. Beacons do not count: every look at a
+ * listener is answered with one. */
+static bool is_at_rest(struct bus *bus, struct mono now)
+{
+	struct bus_stats stats;
+	uint64_t sent;
+
+	bus_get_stats(bus, &stats);
+	sent = stats.calls + stats.published + bus->server.replies_sent;
+	if (stats.connections != bus->rest.connections || sent != bus->rest.sent)
+		bus->rest.since = now;
+	bus->rest.connections = stats.connections;
+	bus->rest.sent = sent;
+	return mono_diff_ms(now, bus->rest.since) > REST_MS;
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct bus *bus = arg;
 	struct mono now = clock_mono();
+	const bool rest = is_at_rest(bus, now);
+	bool look;
 
 	(void)fd;
 	(void)what;
+	event_add_in_step_ms(bus->tick, rest ? BUS_REST_TICK_MS : BUS_TICK_MS);
 	bus->ticks++;
+	look = !rest || bus->ticks % REST_LOOK_TICKS == 0;
 	bus_serve_tick(bus);
 	bus_publish_tick(bus);
 	bus_subscribe_tick(bus, now);
 	for (int i = 0; i < WORKER_COUNT; i++)
 		bus_peer_tick(&bus->peers[i], now);
-	bus_canary_tick(bus);
+	if (look)
+		bus_canary_tick(bus);
 	bus_affinity_tick(bus);
-	if (bus_nng_threads_watch())
+	if (bus_nng_threads_watch(look))
 		log_error(
 			"the task thread of nng stood still; all of them work now", NULL);
 }
@@ -119,7 +146,7 @@ static int open_parts(struct bus *bus)
 			return r;
 	}
 	bus->flush = evtimer_new(bus->base, on_flush, bus);
-	bus->tick = event_new(bus->base, -1, EV_PERSIST, on_tick, bus);
+	bus->tick = evtimer_new(bus->base, on_tick, bus);
 	bus->drain.event = event_new(bus->base, -1, EV_PERSIST, on_drain, bus);
 	if (!bus->flush || !bus->tick || !bus->drain.event)
 		return -ENOMEM;
@@ -188,7 +215,8 @@ int bus_start(struct bus *bus)
 	if (r < 0)
 		return r;
 	bus->started = true;
-	event_add_ms(bus->tick, BUS_TICK_MS);
+	bus->rest.since = clock_mono();
+	event_add_in_step_ms(bus->tick, BUS_TICK_MS);
 	bus_call_ask_flush(bus);
 	return 0;
 }

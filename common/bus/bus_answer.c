@@ -27,6 +27,7 @@ static void send_message(struct bus_batch *batch, struct nng_msg *message)
 	bus_publish_flush(batch->bus);
 	batch->reply_slot = NULL;
 	batch->bus->sent_at = clock_mono();
+	batch->bus->server.replies_sent++;
 	bus_reception_answer(reply_slot, message);
 	bus_serve_answered(batch->bus, reply_slot);
 }

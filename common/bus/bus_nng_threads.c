@@ -142,14 +142,16 @@ void bus_thread_roams(void)
 		sched_setaffinity(0, sizeof(everywhere), &everywhere);
 }
 
-bool bus_nng_threads_watch(void)
+bool bus_nng_threads_watch(bool look)
 {
 	if (awake || !probe)
 		return false;
 	if (!atomic_load(&probe_under_way)) {
 		overdue = 0;
-		atomic_store(&probe_under_way, true);
-		run_task(probe);
+		if (look) {
+			atomic_store(&probe_under_way, true);
+			run_task(probe);
+		}
 		return false;
 	}
 	if (++overdue < PROBE_WATCHES)

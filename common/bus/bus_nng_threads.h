@@ -27,7 +27,8 @@
 void bus_nng_threads_make(uint64_t seed);
 /* Moves the calling thread to the processor of nng's threads. False if the system refuses. */
 bool bus_nng_threads_join(void);
-/* Call every second. True if the threads had stalled and were all woken just now. */
-bool bus_nng_threads_watch(void);
+/* Call every second; a new look at the threads is begun only with `look`. True if they had
+ * stalled and were all woken just now. */
+bool bus_nng_threads_watch(bool look);
 
 #endif

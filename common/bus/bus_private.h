@@ -30,8 +30,11 @@
 #include "common/bus/rules/bus_seq.h"
 #include "common/bus/rules/bus_wire.h"
 #include "common/loop/loop_post.h"
+#include "proto/worker.h"
 
 #define BUS_TICK_MS 1000
+/* At rest; that of the worker's heartbeats, so that they come together. */
+#define BUS_REST_TICK_MS WORKER_HEARTBEAT_MS
 
 /* Limits that every caller keeps and every owner enforces: calls in one batch, and calls
  * outside batches in flight to one owner. */
@@ -163,6 +166,7 @@ struct bus_server {
 	struct bus_method methods[METHOD_COUNT];
 	struct bus_caller callers[WORKER_COUNT];
 	unsigned open_requests;
+	uint64_t replies_sent;
 	struct bus_batch *yielded, *yielded_last;
 	struct event *go_on;
 	struct event *hold;   /* runs while batches are held */
@@ -237,6 +241,11 @@ struct bus {
 	struct bus_canary canaries[2];
 	struct event *tick;
 	unsigned ticks;
+	struct {
+		struct mono since;
+		int64_t connections; /* at the last tick */
+		uint64_t sent;	     /* until then */
+	} rest;
 	struct {
 		struct event *event;
 		void (*done)(void *arg);

@@ -25,6 +25,18 @@ static inline int event_add_ms(struct event *event, int64_t ms)
 	return event_add(event, &tv);
 }
 
+/*
+ * event_add for the next of the times that are a whole number of periods apart, for what
+ * comes again and again while nobody does anything. All processes of a daemon take its epoch
+ * as phase: they wake together, and those of many daemons on one machine do not. To be
+ * added anew each time it has come; the first wait is up to an eighth longer. 0, or -1
+ * when memory is out.
+ */
+void timer_set_phase(uint64_t phase);
+int event_add_in_step_ms(struct event *event, int64_t period_ms);
+/* How long that waits at a time of the monotonic clock, in milliseconds. */
+int64_t timer_step_ms(int64_t now_ms, int64_t period_ms);
+
 /* Calls fn once; 0, or -1 when memory is out. */
 static inline int event_once_ms(
 	struct event_base *base, event_callback_fn fn, void *arg, int64_t ms)

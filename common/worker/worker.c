@@ -5,6 +5,7 @@
  */
 #include "common/base/log.h"
 #include "common/bus/rules/bus_folder.h"
+#include "common/loop/timer.h"
 #include "common/worker/bus_metrics.h"
 #include "common/worker/metrics.h"
 #include "common/worker/turns.h"
@@ -271,6 +272,7 @@ static int set_up(struct worker *w)
 	if (code != 0)
 		return code;
 	umask(077);
+	timer_set_phase(w->epoch);
 	w->base = base_new(w->spec->changelist);
 	if (!w->base)
 		return WORKER_EXIT_INTERNAL;

@@ -122,10 +122,13 @@ static void check_connections(struct worker *w)
 
 static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 {
+	struct worker *w = arg;
+
 	(void)fd;
 	(void)what;
-	check_connections(arg);
-	worker_control_send(arg, WORKER_PACKET_HEARTBEAT, (struct str){NULL, 0});
+	event_add_in_step_ms(w->private_->heartbeat, WORKER_HEARTBEAT_MS);
+	check_connections(w);
+	worker_control_send(w, WORKER_PACKET_HEARTBEAT, (struct str){NULL, 0});
 }
 
 /* ---- from the supervisor ---- */
@@ -248,9 +251,9 @@ void worker_control_init(struct worker *w)
 		w->base, WORKER_CONTROL_FD, EV_READ | EV_PERSIST, on_readable, w));
 	p->control_writable = alloc_checked(
 		event_new(w->base, WORKER_CONTROL_FD, EV_WRITE, on_writable, w));
-	p->heartbeat = alloc_checked(event_new(w->base, -1, EV_PERSIST, on_heartbeat, w));
+	p->heartbeat = alloc_checked(evtimer_new(w->base, on_heartbeat, w));
 	event_add(p->control, NULL);
-	event_add_ms(p->heartbeat, WORKER_HEARTBEAT_MS);
+	event_add_in_step_ms(p->heartbeat, WORKER_HEARTBEAT_MS);
 }
 
 /* ---- without a supervisor ---- */

@@ -175,6 +175,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	event_add_in_step_ms(d->tick, TICK_MS);
 	if (mono_diff_ms(now, d->last_tick) > TICK_MS + POLICY_LATE_MS) {
 		log_warn("the supervisor did not run for a while", "ms", "%lld",
 			(long long)mono_diff_ms(now, d->last_tick), NULL);
@@ -201,9 +202,9 @@ static int add_events(struct daemon *d)
 	if (d->signal_fd < 0)
 		return -errno;
 	d->signals = event_new(d->base, d->signal_fd, EV_READ | EV_PERSIST, on_signal, d);
-	d->tick = event_new(d->base, -1, EV_PERSIST, on_tick, d);
+	d->tick = evtimer_new(d->base, on_tick, d);
 	if (!d->signals || !d->tick || event_add(d->signals, NULL) != 0 ||
-		event_add_ms(d->tick, TICK_MS) != 0)
+		event_add_in_step_ms(d->tick, TICK_MS) != 0)
 		return -ENOMEM;
 	d->last_tick = clock_mono();
 	return 0;
@@ -364,6 +365,7 @@ static int start_workers(struct daemon *d)
 		.arg = d,
 	};
 	random_bytes(&d->processes.shared.epoch, sizeof(d->processes.shared.epoch));
+	timer_set_phase(d->processes.shared.epoch);
 	random_bytes(d->processes.shared.bus_keys, sizeof(d->processes.shared.bus_keys));
 	if (process_table_init(&d->processes) != 0 || add_events(d) != 0)
 		return refuse("cannot prepare the event loop: %s", strerror(errno));

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import { WORKERS } from './lib/daemon.mjs';
 import { Guard } from './lib/guard.mjs';
-import { signal } from './lib/processes.mjs';
+import { descendants, signal, wakeups } from './lib/processes.mjs';
 import { exchange, request } from './lib/raw-http.mjs';
 import { closeFrame, RawWebSocket } from './lib/raw-websocket.mjs';
 import { scenario, waiting } from './lib/scenario.mjs';
@@ -425,4 +425,15 @@ waiting('clients that ask and do not read: the gateway holds a bounded amount fo
   await until('it is logged', () => /clients that did not read their answers were disconnected/.test(daemon.log('gateway')));
   assert.equal(daemon.worker('gateway').pid, pid, 'it is the same gateway');
   for (const socket of deaf) socket.destroy();
+});
+
+// Some 12 a second; it was 70 before what repeats came in step and less often at rest. The sanitizers wake a thread of their own.
+waiting('a daemon that nobody uses lets the machine sleep', async (t) => {
+  const daemon = await t.daemon();
+  const pids = [daemon.pid, ...descendants(daemon.pid).map(({ pid }) => pid)];
+  await sleep(45_000); // what follows the start is over, and the workers are at rest
+  const before = wakeups(pids);
+  await sleep(10_000);
+  const woken = wakeups(pids) - before;
+  assert.ok(woken < 300, `${woken} times in 10 s`);
 });

@@ -55,6 +55,13 @@ export function children(pid) {
     .map((entry) => ({ ...entry, name: program(entry.pid) }));
 }
 
+/** How often the threads of these processes have waited and been woken so far. */
+export function wakeups(pids) {
+  return pids
+    .flatMap((pid) => fs.readdirSync(`/proc/${pid}/task`).map((thread) => fs.readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')))
+    .reduce((sum, text) => sum + Number(text.match(/^voluntary_ctxt_switches:\s+(\d+)/m)[1]), 0);
+}
+
 export function alive(entry) {
   const now = stat(entry.pid);
   return now !== null && now.start === entry.start && !now.zombie;

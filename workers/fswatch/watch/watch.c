@@ -189,6 +189,8 @@ static void on_poll(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	event_add_in_step_ms(
+		w->poll, here && w->polled == 0 ? WATCH_REST_POLL_MS : WATCH_POLL_MS);
 	if (w->root == PROJECT_REPLACED) {
 		w->calls.replaced(w->calls.arg);
 		return;
@@ -223,8 +225,8 @@ static void start_timers(struct watch *w)
 	w->timer = alloc_checked(
 		event_new(w->base, w->timer_fd, EV_READ | EV_PERSIST, on_timer, w));
 	event_add(w->timer, NULL);
-	w->poll = alloc_checked(event_new(w->base, -1, EV_PERSIST, on_poll, w));
-	event_add_ms(w->poll, WATCH_POLL_MS);
+	w->poll = alloc_checked(evtimer_new(w->base, on_poll, w));
+	event_add_in_step_ms(w->poll, WATCH_POLL_MS);
 	w->scan = alloc_checked(event_new(w->base, -1, 0, on_scan, w));
 	event_active(w->scan, EV_TIMEOUT, 0);
 }

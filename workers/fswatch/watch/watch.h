@@ -22,7 +22,10 @@
 #include "workers/fswatch/watch/tree.h"
 #include <event2/event.h>
 
-#define WATCH_POLL_MS 1000 /* between two polls of the directories without a watch */
+/* Between two looks at the project directory, and two polls of the directories without a
+ * watch; the longer one while there are none and the project is there. */
+#define WATCH_POLL_MS 1000
+#define WATCH_REST_POLL_MS 2000
 
 struct watch_calls {
 	/* An update for clients. A fresh tree is asked for only when no scan is running. */

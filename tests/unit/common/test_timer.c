@@ -1,0 +1,51 @@
+/* Timers that come in step: how long they wait. */
+#include "common/loop/timer.h"
+#include <check.h>
+#include <stdlib.h>
+
+static const struct {
+	uint64_t phase;
+	int64_t now_ms, period_ms, wait_ms;
+} waits[] = {
+	{0, 0, 1000, 1000},
+	{0, 1, 1000, 999},
+	{0, 600, 1000, 400},
+	{0, 5000, 2000, 1000},
+	{0, 875, 1000, 125},
+	/* It came a little early: the next one is meant. */
+	{0, 876, 1000, 1124},
+	{0, 999, 1000, 1001},
+	{0, 1751, 2000, 2249},
+	/* Another daemon, at other times. */
+	{300, 0, 1000, 700},
+	{300, 700, 1000, 1000},
+	/* A phase is a random number of 64 bits, the same for all periods. */
+	{UINT64_MAX, 0, 1000, 385},
+	{UINT64_MAX, 0, 2000, 385},
+	{UINT64_MAX, INT64_MAX / 1000, 2000, 1610},
+};
+
+START_TEST(waits_for_the_next_step)
+{
+	timer_set_phase(waits[_i].phase);
+	ck_assert_int_eq(
+		timer_step_ms(waits[_i].now_ms, waits[_i].period_ms), waits[_i].wait_ms);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("timer");
+	TCase *tc = tcase_create("timer");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(
+		tc, waits_for_the_next_step, 0, sizeof(waits) / sizeof(waits[0]));
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
