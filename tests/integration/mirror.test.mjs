@@ -13,6 +13,7 @@ import { sleep, until } from './lib/wait.mjs';
 const MIRROR = path.join(path.dirname(PAIGED), '..', 'workers', 'mirror', 'paige-mirror');
 const QUICK = Boolean(process.env.PAIGE_QUICK);
 const KILLS = QUICK ? 6 : 50;
+const KILLS_IN_LIFE = 9;
 const WEEK = QUICK ? 20000 : 100000;
 const SEED = Number(process.env.SEED ?? Date.now() % 1e9);
 const missing = WITHOUT_POSTGRES || (!fs.existsSync(MIRROR) && 'built without the mirror (libpq)');
@@ -272,19 +273,27 @@ scenario(`a week offline: ${WEEK} rows`, async (t) => {
 
 scenario(`every row is there exactly once after ${KILLS} kills of mirror, store and PostgreSQL (SEED=${SEED})`, async (t) => {
   const postgres = await server(t);
-  const { daemon, editor } = await coached(t, { env: { MIRROR_URL: postgres.url('ada') } });
+  let { daemon, editor } = await coached(t, { env: { MIRROR_URL: postgres.url('ada') } });
   await daemon.ctl('mirror', 'allow');
   let state = SEED, number = 0, busy = true;
   const dice = (n) => ((state = (Math.imul(state, 1103515245) + 12345) >>> 0) >>> 8) % n;
   const writing = (async () => {
     while (busy) {
-      tabs(editor, number, number + 20);
+      if (editor) tabs(editor, number, number + 20);
       number += 20;
       await sleep(20);
     }
   })();
   try {
     for (let n = 0; n < KILLS; n += 1) {
+      // Another life, since workers that die again and again are started after pauses that grow.
+      if (n > 0 && n % KILLS_IN_LIFE === 0) {
+        const { dataDir, projectDir } = daemon, old = [daemon, editor];
+        editor = null;
+        await t.release(...old);
+        daemon = await t.daemon({ dataDir, projectDir, env: { MIRROR_URL: postgres.url('ada') } });
+        editor = await t.editor(daemon);
+      }
       await sleep(100 + dice(900));
       const victim = ['mirror', 'store', 'postgres'][n % 3];
       if (victim === 'postgres') {
