@@ -12,7 +12,7 @@ const BASE = '/usr/lib/postgresql';
 const release = fs.existsSync(BASE) ? fs.readdirSync(BASE).filter((name) => fs.existsSync(path.join(BASE, name, 'bin', 'initdb'))).sort((a, b) => b - a)[0] : undefined;
 
 /** Why there can be none, or false. */
-export const WITHOUT_POSTGRES = release ? false : 'PostgreSQL is not installed: run scripts/setup --test';
+export const WITHOUT_POSTGRES = release ? false : 'PostgreSQL is not installed, which Debian would start at once: apt-get install postgresql';
 
 /** PostgreSQL does not run as root. */
 const NOBODY = 65534;
