@@ -124,7 +124,9 @@ scenario('a learner moves to another machine as one file', async (t) => {
   await session(window, 2);
   await moved.stop();
 
+  fs.writeFileSync(path.join(other, 'mirror-consent'), '{"allowed":false}', { mode: 0o600 });
   const replaced = JSON.parse((await ctl(daemon, other, 'import', file, '--replace', '--json')).out);
+  assert.deepEqual([fs.existsSync(path.join(other, 'mirror-consent')), fs.existsSync(path.join(replaced.kept, 'mirror-consent'))], [false, true], 'another learner decides for themselves');
   assert.equal(issues(path.join(replaced.kept, 'paige.db')), '1,2');
   assert.equal(issues(path.join(other, 'paige.db')), '1');
 });

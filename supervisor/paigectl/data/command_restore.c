@@ -21,7 +21,7 @@
 static const char *const of_database[] = {WITH_LOG("paige.db"), NULL};
 static const char *const of_learner[] = {WITH_LOG("paige.db"), WITH_LOG("guard.db"),
 	WITH_LOG("memory.db"), "buffers", "agents", "api-calls", "paid-works",
-	"mcp-sessions", NULL};
+	"mcp-sessions", "mirror-consent", NULL};
 
 static int need_file(const struct options *o, const char *command)
 {

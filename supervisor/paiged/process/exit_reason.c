@@ -2,6 +2,7 @@
 #include "supervisor/paiged/process/exit_reason.h"
 
 #include "proto/worker.h"
+#include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -63,7 +64,8 @@ void exit_reason_print(const struct exit_reason *e, struct buf *out)
 			e->core ? ", core dumped" : "");
 		break;
 	case EXIT_REASON_SPAWN:
-		buf_printf(out, "could not be started: %s", strerror(e->code));
+		buf_printf(out, "could not be started: %s%s", strerror(e->code),
+			e->code == ENOENT ? "; its program is not installed" : "");
 		break;
 	}
 }

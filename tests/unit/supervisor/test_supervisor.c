@@ -84,7 +84,8 @@ static const struct {
 	{CLD_DUMPED, 11, 0, false,
 		"killed by signal 11 (Segmentation fault), core dumped"},
 	{CLD_EXITED, 127, ENOENT, false,
-		"could not be started: No such file or directory"},
+		"could not be started: No such file or directory; its program is not "
+		"installed"},
 };
 
 START_TEST(tells_exit_reasons)
