@@ -8,6 +8,7 @@
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/guard_watch.h"
 #include "workers/gateway/routes/routes.h"
+#include "workers/gateway/web/agents.h"
 #include "workers/gateway/ws/ws_server.h"
 #include <check.h>
 #include <errno.h>
@@ -39,16 +40,21 @@ static void setup(void)
 	gateway.ws->on_close = guard_watch_forget;
 }
 
-static struct window open_window(void)
+static struct window open_window_of(struct ws_server *server)
 {
 	struct window w = {0};
 	int ends[2];
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
 	w.fd = ends[1];
-	w.client = ws_client_new(gateway.ws, ends[0]);
+	w.client = ws_client_new(server, ends[0]);
 	ws_client_start(w.client, STR_LIT(""), STR_LIT(""));
 	return w;
+}
+
+static struct window open_window(void)
+{
+	return open_window_of(gateway.ws);
 }
 
 static void turn(void)
@@ -499,6 +505,38 @@ START_TEST(hands_on_a_large_message_of_a_window_that_has_gone)
 }
 END_TEST
 
+/* What clients of /agent say goes on as a text within a message; a long one is written beside the
+ * loop, and what they say next stays behind it. */
+START_TEST(writes_large_messages_for_agents_beside_the_loop)
+{
+	static char command[] = "claude";
+	struct job_gate gate;
+	struct window w;
+	struct buf text = {0};
+
+	settings.agent_command = command;
+	agents_start(&gateway);
+	stub_count = 0; /* that it is there; nobody waits for the answer */
+	w = open_window_of(gateway.agents);
+	say(&w, "{\"type\":\"listFolders\"}");
+	ck_assert_uint_eq(stub_count, 1);
+	stub_answer(true);
+	put_large(&text, "{\"type\":\"prompt\",\"text\":\"", READ_AT_ONCE_BYTES, "\"}");
+	job_gate_close(&gate, gateway.parsers);
+	say_large(&w, buf_str(&text));
+	say(&w, "{\"type\":\"listFolders\"}");
+	ck_assert_uint_eq(w.client->pauses, 1u << WS_PAUSED_FOR_PARSING);
+	ck_assert_uint_eq(stub_count, 0);
+	job_gate_open(&gate);
+	turn();
+	ck_assert_uint_eq(w.client->pauses, 0);
+	ck_assert_uint_eq(stub_count, 2);
+	stub_answer(true);
+	buf_free(&text);
+	close_window(&w);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("gateway_window");
@@ -520,6 +558,7 @@ int main(void)
 	tcase_add_test(tc, parses_large_messages_beside_the_loop);
 	tcase_add_test(tc, refuses_large_messages_like_small_ones);
 	tcase_add_test(tc, hands_on_a_large_message_of_a_window_that_has_gone);
+	tcase_add_test(tc, writes_large_messages_for_agents_beside_the_loop);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

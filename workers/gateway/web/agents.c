@@ -1,11 +1,13 @@
 /* agents.c - see agents.h. */
 #include "workers/gateway/web/agents.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/topics.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http.h"
+#include "workers/gateway/http/http_reading.h"
 #include "workers/gateway/ws/ws_server.h"
 #include "workers/gateway/ws/ws_upgrade.h"
 #include <event2/buffer.h>
@@ -32,18 +34,70 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 	ws_client_unref(client);
 }
 
-static void on_message(struct ws_client *client, struct str text)
+/* A message as it goes to the worker; a long one is written beside the loop, and its client
+ * says nothing more meanwhile. */
+struct outgoing {
+	struct job job;
+	struct ws_client *client;
+	struct buf text, body;
+};
+
+static void write_body(struct ws_client *client, struct str text, struct buf *body)
 {
-	struct bus *bus = client->server->gateway->bus;
 	const struct agent_message message = {
 		.connection_id = str_of(client->id), .text = text};
 
-	client->server->metrics->ws_received++;
+	proto_encode(agent_message_type(), &message, body);
+}
+
+static void send_body(struct ws_client *client, struct buf *body)
+{
+	struct bus *bus = client->server->gateway->bus;
+
 	ws_client_ref(client);
-	bus_call_message(bus, METHOD_AGENT_MESSAGE, (struct str){NULL, 0}, &message, 0,
-		on_reply, client);
+	bus_call_taking(bus, METHOD_AGENT_MESSAGE, (struct str){NULL, 0}, buf_str(body),
+		body, 0, on_reply, client);
+	buf_free(body);
 	if (bus_congested(bus, WORKER_AGENT))
 		ws_client_pause_reading(client, WORKER_AGENT);
+}
+
+static void run_outgoing(struct job *job)
+{
+	struct outgoing *o = (struct outgoing *)job;
+
+	write_body(o->client, buf_str(&o->text), &o->body);
+	buf_free(&o->text);
+}
+
+static void done_outgoing(struct job *job)
+{
+	struct outgoing *o = (struct outgoing *)job;
+
+	send_body(o->client, &o->body);
+	ws_client_resume_reading(o->client, WS_PAUSED_FOR_PARSING);
+	ws_client_unref(o->client);
+	free(o);
+}
+
+static void on_message(struct ws_client *client, struct str text)
+{
+	struct outgoing *o;
+	struct buf body = {0};
+
+	client->server->metrics->ws_received++;
+	if (text.len <= READ_AT_ONCE_BYTES) {
+		write_body(client, text, &body);
+		send_body(client, &body);
+		return;
+	}
+	o = xcalloc(1, sizeof(*o));
+	o->job = (struct job){.run = run_outgoing, .done = done_outgoing};
+	o->client = client;
+	o->text = ws_reader_take_message(&client->reader);
+	ws_client_ref(client);
+	ws_client_pause_reading(client, WS_PAUSED_FOR_PARSING);
+	jobs_add(client->server->gateway->parsers, &o->job);
 }
 
 static void on_open(struct ws_client *client, void *arg)
