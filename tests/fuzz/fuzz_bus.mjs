@@ -56,7 +56,8 @@ class Stage {
   static async set(name) {
     const stage = new Stage();
     stage.name = name;
-    stage.rogue = await Rogue.in(name, { env: { AGENT_COMMAND: '/bin/false', LOG_LEVEL: 'error' } });
+    // Every worker is there; nobody listens where the mirror would send to.
+    stage.rogue = await Rogue.in(name, { env: { AGENT_COMMAND: '/bin/false', MIRROR_URL: 'postgresql://127.0.0.1:9/class', LOG_LEVEL: 'error' } });
     stage.daemon = stage.rogue.daemon;
     if (name === 'gateway') {
       const [done] = await stage.rogue.ask('call store session.start {"issueNumber":1}');

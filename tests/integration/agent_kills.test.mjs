@@ -20,6 +20,12 @@ const SEVERAL = 3; // such daemons
 /** The program takes its time to end, so that another one in the same session would meet it. */
 const LINGER_MS = 250;
 
+/** The worker hears of the end of a program a moment after everybody can see it. */
+const ended = async (folders, programs) => {
+  await until('the end of the session', async () => (await folders())[0].state === 'paused', { every: 100 });
+  assert.deepEqual(programs(), []);
+};
+
 /**
  * [name, moments at which the worker is killed, what is done]. What it gives is its outcome. Every step is begun anew by
  * people who come back when they must; `at(moment)` is where the kill may be.
@@ -46,9 +52,9 @@ const STEPS = [
     await ada.hear('work 150 from the other');
     return { outcome, ada: story(ada.told()), bob: story(bob.told()) };
   }],
-  ['/exit', ['before', 'sent', 'told'], async ({ ada, programs }, at) => {
+  ['/exit', ['before', 'sent', 'told'], async ({ ada, folders, programs }, at) => {
     await ada.goodbye(at);
-    await until('the end of the program', () => programs().length === 0);
+    await ended(folders, programs);
   }],
   ['the folders after it', ['before'], ({ folders }) => folders()],
   ['the folder is connected again', ['before'], async ({ bob, ada }) => {
@@ -62,8 +68,7 @@ const STEPS = [
   ['all leave, and the session ends', ['before', 'told'], async ({ ada, bob, folders, programs }, at) => {
     for (const person of [ada, bob]) if (person.client) await person.leave();
     await at('told');
-    await until('the end of the session', async () => (await folders())[0].state === 'paused', { every: 100 });
-    assert.deepEqual(programs(), []);
+    await ended(folders, programs);
   }],
   ['coming back late, with the id of the session', ['before'], async ({ ada }) => {
     const { type, resumed } = await ada.present();
@@ -71,7 +76,7 @@ const STEPS = [
   }],
   ['the end', ['before', 'sent'], async ({ ada, folders, programs }, at) => {
     await ada.goodbye(at);
-    await until('the end of the program', () => programs().length === 0);
+    await ended(folders, programs);
     return folders();
   }],
 ];

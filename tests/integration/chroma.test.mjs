@@ -83,6 +83,7 @@ scenario('a Chroma that refuses is left out, with one warning and no second try'
   await begin();
   assert.equal(await wrapUp(), 0);
   assert.equal(chroma.of('add').length, 1);
+  await until('the warning', () => warnings().length > 0);
   assert.equal(warnings().length, 1);
   chroma.refuse = () => 0;
   await begin();

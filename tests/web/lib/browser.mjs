@@ -18,8 +18,8 @@ export async function launch(args = []) {
 }
 
 export class Person {
-  /** options: scheme light or dark; width; allow: which faults are expected; before: runs in the page before its own scripts. */
-  static async at(browser, daemon, { scheme = 'light', width = 1280, height = 800, hash = '', allow = () => false, before } = {}) {
+  /** options: scheme light or dark; width; allow: which faults are expected; before: runs in the page before its own scripts; without: the requests that fail. */
+  static async at(browser, daemon, { scheme = 'light', width = 1280, height = 800, hash = '', allow = () => false, before, without } = {}) {
     const person = new Person();
     person.daemon = daemon;
     person.faults = [];
@@ -27,6 +27,7 @@ export class Person {
     person.page = await person.context.newPage();
     person.#watch(person.page, allow);
     if (before) await person.page.addInitScript(before);
+    if (without) await person.page.route(without, (route) => route.abort());
     await person.page.goto(`${daemon.url}/${hash}`);
     return person;
   }
@@ -35,7 +36,8 @@ export class Person {
     const note = (text) => allow(text) || this.faults.push(text);
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && note(`console: ${message.text()}`));
     page.on('pageerror', (error) => note(`error: ${error.stack ?? error}`));
-    page.on('requestfailed', (request) => note(`failed: ${request.url()} ${request.failure()?.errorText}`));
+    // What a reload cuts off is no fault.
+    page.on('requestfailed', (request) => request.failure()?.errorText === 'net::ERR_ABORTED' || note(`failed: ${request.url()} ${request.failure()?.errorText}`));
     page.on('response', (response) => response.status() >= 400 && note(`status ${response.status()}: ${response.url()}`));
   }
 
