@@ -1,8 +1,9 @@
 /*
  * metrics.h - what the gateway counts, and GET /metrics in Prometheus text format.
  *
- * What is counted with each message are plain fields that the parts increase (GATEWAY_COUNT of metrics.def). Others are asked for what they count: each worker that is up (common/worker/metrics.h), and the supervisor, which
- * knows memory and disk. The answer waits for them for a second at most, and goes out without those that did not come.
+ * What is counted with each message is a plain field that the parts increase (GATEWAY_COUNT of metrics.def).
+ * Others are asked for what they count: each worker that is up (common/worker/metrics.h), and the supervisor,
+ * which knows memory and disk. The answer waits for them for a second at most, and goes out without those that did not come.
  */
 #ifndef PAIGE_GATEWAY_HTTP_METRICS_H
 #define PAIGE_GATEWAY_HTTP_METRICS_H

@@ -1,9 +1,9 @@
 /*
  * archive.h - a learner as one file, and a database that somebody brings: what paigectl has done with SQLite.
  *
- * The file is an SQLite archive (table sqlar, as the program sqlite3 reads it with -A), of an application id and version of its own. It holds a whole copy of
- * each database, unsaved text and the history of agent sessions; no token, no log, nothing of the project. Contents are not compressed. One that is larger than 1 GB
- * does not fit.
+ * The file is an SQLite archive (table sqlar, as the program sqlite3 reads it with -A), of an application id and
+ * version of its own. It holds a whole copy of each database, unsaved text and the history of agent sessions; no
+ * token, no log, nothing of the project. Contents are not compressed. One that is larger than 1 GB does not fit.
  *
  * Nobody uses the databases meanwhile: paigectl holds the lock of DATA_DIR. 0 or -errno, with `problem` for people.
  */
