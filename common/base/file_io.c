@@ -94,3 +94,10 @@ int file_write_all(int fd, struct str bytes)
 	}
 	return 0;
 }
+
+int file_sync_dir(int fd)
+{
+	if (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EBADF)
+		return 0;
+	return -errno;
+}

@@ -30,6 +30,9 @@ int file_read_named(int dir_fd, const char *name, size_t max, struct buf *out)
 	__attribute__((warn_unused_result));
 /* 0, or -errno after writing all, some or none of it. */
 int file_write_all(int fd, struct str bytes) __attribute__((warn_unused_result));
+/* Brings the names in a directory to the disk. 0, also on a file system that cannot do so for
+ * a directory by itself, or -errno. */
+int file_sync_dir(int fd) __attribute__((warn_unused_result));
 
 /*
  * Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Call it before

@@ -143,7 +143,8 @@ static bool load(int record_dir, const char *name, struct record *r)
 }
 
 /* True when every byte is of the old or of the new content, as a write cut short leaves
- * it. */
+ * it, or a zero where the old one had none: the new size may be on the disk before the
+ * bytes. */
 static bool torn(struct str now, struct str old, struct str content)
 {
 	size_t shorter = old.len < content.len ? old.len : content.len;
@@ -152,7 +153,7 @@ static bool torn(struct str now, struct str old, struct str content)
 	if (now.len < shorter || now.len > longer)
 		return false;
 	for (size_t i = 0; i < now.len; i++)
-		if (!(i < old.len && now.ptr[i] == old.ptr[i]) &&
+		if (now.ptr[i] != (i < old.len ? old.ptr[i] : '\0') &&
 			!(i < content.len && now.ptr[i] == content.ptr[i]))
 			return false;
 	return true;

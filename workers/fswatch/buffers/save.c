@@ -134,14 +134,6 @@ static int keep_attributes(const struct old *old, int fd)
 	return fchmod(fd, mode) < 0 ? -errno : 0;
 }
 
-/* Some file systems cannot bring a directory to the disk by itself. */
-static int sync_dir(int fd)
-{
-	if (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EBADF)
-		return 0;
-	return -errno;
-}
-
 static int fill(int fd, const struct project_place *place, const struct old *old,
 	struct str bytes)
 {
@@ -181,7 +173,7 @@ static int replace(
 		unlinkat(place->dir_fd, temp, 0);
 		return error;
 	}
-	return sync_dir(place->dir_fd);
+	return file_sync_dir(place->dir_fd);
 }
 
 /* The names of the file go on to name the same one. */

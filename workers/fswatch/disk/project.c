@@ -1,5 +1,6 @@
 /* project.c - opening beneath the root with openat2. */
 #include "workers/fswatch/disk/project.h"
+#include "common/base/file_io.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -259,7 +260,8 @@ int project_real(const struct project *p, const char *key, char real[PATH_KEY_SI
 
 /* ---- the place of a file that is saved ---- */
 
-/* Makes a directory that is as open as its parent: the process has a umask of its own. */
+/* Makes a directory that is as open as its parent: the process has a umask of its own. Its
+ * name is brought to the disk, else what is saved in it could be gone with it. */
 static int make_in(int parent, const char *name)
 {
 	struct stat st;
@@ -273,7 +275,7 @@ static int make_in(int parent, const char *name)
 	if (fstat(parent, &st) < 0 || fchmod(fd, st.st_mode & 02775) < 0)
 		error = -errno;
 	close(fd);
-	return error;
+	return error ? error : file_sync_dir(parent);
 }
 
 static int make_dir(const struct project *p, char *dir)
