@@ -114,7 +114,6 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 		bus_peer_tick(&bus->peers[i], now);
 	if (look)
 		bus_canary_tick(bus);
-	bus_affinity_tick(bus);
 	if (bus_nng_threads_watch(look))
 		log_error(
 			"the task thread of nng stood still; all of them work now", NULL);

@@ -47,10 +47,6 @@ void bus_set_keys(struct bus *bus, const struct bus_keys *keys);
  * and the confinement. 0 or -errno (-EADDRINUSE: an earlier process still listens, try
  * again). */
 int bus_start(struct bus *bus) __attribute__((warn_unused_result));
-/* Lets the calling thread run on every processor that the process may use. A thread that
- * the loop's thread starts must call this, because the loop may be bound to one processor
- * (`affinity` in workers.def). */
-void bus_thread_roams(void);
 /* Starts to answer calls, which wait until then. Call after bus_start. */
 void bus_start_serving(struct bus *bus);
 /* Takes no more calls, answers those in flight and flushes. Calls `done` within 500 ms. */

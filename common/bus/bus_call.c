@@ -84,14 +84,6 @@ void bus_call_ask_flush(struct bus *bus)
 	event_active(bus->flush, EV_TIMEOUT, 0);
 }
 
-void bus_call_ask_turn(struct bus *bus)
-{
-	if (bus->flush_asked)
-		return;
-	bus->flush_asked = true;
-	event_add_ms(bus->flush, 0);
-}
-
 static void start_call(struct bus *bus, struct bus_call *call, enum bus_status status,
 	int64_t deadline_ms)
 {

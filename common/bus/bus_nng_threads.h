@@ -8,7 +8,7 @@
  * workers took less than half the time, and less than half the processor time, when
  *
  * - the threads of all workers of a daemon share one processor, so that a hand-over is a
- *   context switch and not an interrupt (the loops run where they like, or there: bus_affinity.c);
+ *   context switch and not an interrupt;
  * - one task thread works and the others sleep;
  * - that one is a batch thread (SCHED_BATCH): nng wakes it while holding the locks that
  *   it needs, and it only runs into them when it gets the processor at once.
@@ -25,8 +25,6 @@
 /* Makes nng start its threads, once per process; the same `seed` gives the same
  * processor. Where the system refuses, nng's own placement stays. */
 void bus_nng_threads_make(uint64_t seed);
-/* Moves the calling thread to the processor of nng's threads. False if the system refuses. */
-bool bus_nng_threads_join(void);
 /* Call every second; a new look at the threads is begun only with `look`. True if they had
  * stalled and were all woken just now. */
 bool bus_nng_threads_watch(bool look);

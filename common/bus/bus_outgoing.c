@@ -98,7 +98,6 @@ void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now)
 	bus_message_shorten(message, most - len);
 	outgoing->state = BUS_OUTGOING_SENT;
 	peer->bus->sent_at = now;
-	bus_affinity_request(peer->bus, peer->owner, len);
 	bus_exchange_start(&outgoing->exchange, message);
 }
 
@@ -198,8 +197,6 @@ static void replied(struct bus_outgoing *outgoing, enum bus_reply_kind kind)
 	outgoing->peer->failures = 0;
 	switch (kind) {
 	case BUS_REPLY_WHOLE:
-		if (outgoing->seq)
-			bus_batching_replied(&outgoing->peer->batching, outgoing->count);
 		/* The owner answers all but what came too late. */
 		finish(outgoing, BUS_TIMEOUT);
 		break;

@@ -26,9 +26,6 @@ static void arm(struct bus_peer *peer, struct mono now)
 	int64_t at = peer->next_deadline.us;
 	if (peer->resume.us > now.us && peer->resume.us < at && peer->calls > 0)
 		at = peer->resume.us;
-	if (peer->batching.end.us > now.us && peer->batching.end.us < at &&
-		peer->waiting.first)
-		at = peer->batching.end.us;
 	if (at == INT64_MAX) {
 		event_del(peer->timer);
 		return;
@@ -188,23 +185,8 @@ static bool send_batch(struct bus_peer *peer, struct mono now)
 		outgoing->calls[outgoing->count++] = bus_calls_take(&peer->waiting);
 	outgoing->left = count;
 	peer->window[outgoing->seq % BUS_WINDOW] = outgoing;
-	bus_batching_sent(&peer->batching, now);
 	bus_outgoing_send(outgoing, now);
 	return true;
-}
-
-/* The calls that wait stay a little longer, so that others travel with them. */
-static bool waits_for_more(struct bus_peer *peer, struct mono now)
-{
-	enum bus_batching_verdict verdict;
-
-	if (!bus_affinity_shared(peer->bus, peer->owner))
-		return false;
-	verdict = bus_batching_judge(
-		&peer->batching, peer->waiting.count, peer->next_seq != peer->base, now);
-	if (verdict == BUS_BATCHING_TURN)
-		bus_call_ask_turn(peer->bus);
-	return verdict != BUS_BATCHING_SEND;
 }
 
 static void send_alone(struct bus_peer *peer, struct mono now)
@@ -237,7 +219,7 @@ void bus_peer_send(struct bus_peer *peer)
 			resend(peer->window[seq % BUS_WINDOW], now);
 		for (struct bus_outgoing *p = peer->alone; p; p = p->next)
 			resend(p, now);
-		while (!waits_for_more(peer, now) && send_batch(peer, now))
+		while (send_batch(peer, now))
 			;
 		while (peer->waiting_alone.first && peer->alone_count < BUS_ALONE_MAX)
 			send_alone(peer, now);

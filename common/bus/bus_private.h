@@ -13,10 +13,9 @@
  *   bus_subscribe.c  the events of others
  *   bus_canary.c     checks that our listeners still accept connections
  *   bus_tap.c        copies of messages for `paigectl tap`
- *   bus_affinity.c   whether the loop is bound to a processor
  *
  * These have no state of the bus: bus_nng.c and bus_nng_threads.c (nng), loop_post.c (threads to
- * the loop), and the pure bus_batching.c, bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
+ * the loop), and the pure bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
  */
 #ifndef PAIGE_COMMON_BUS_BUS_PRIVATE_H
 #define PAIGE_COMMON_BUS_BUS_PRIVATE_H
@@ -25,7 +24,6 @@
 #include "common/bus/bus.h"
 #include "common/bus/jobs.h"
 #include "common/bus/nng/bus_nng.h"
-#include "common/bus/rules/bus_batching.h"
 #include "common/bus/rules/bus_order.h"
 #include "common/bus/rules/bus_seq.h"
 #include "common/bus/rules/bus_wire.h"
@@ -82,8 +80,7 @@ struct bus_peer {
 	struct bus_dialer dialer;
 	uint32_t pipe; /* as last seen */
 	struct mono down_since;
-	struct bus_calls waiting;     /* METHOD_BATCH */
-	struct bus_batching batching; /* of those */
+	struct bus_calls waiting; /* METHOD_BATCH */
 	struct bus_calls waiting_alone;
 	struct bus_outgoing *window[BUS_WINDOW]; /* by seq modulo */
 	struct bus_outgoing *alone, *idle;
@@ -259,10 +256,6 @@ struct bus {
 	} heard;
 	void (*on_uncongested)(void *arg, enum worker_id owner);
 	void *on_uncongested_arg;
-	struct {
-		bool pinned; /* the loop runs on the processor of nng's threads */
-		bool large;  /* a large request since the last tick */
-	} affinity;
 	int tap_fd; /* -1: nobody looks */
 	uint64_t tap_dropped;
 	struct bus_stats stats;
@@ -285,9 +278,8 @@ void bus_call_deliver(struct bus_peer *peer, struct bus_call *call,
 	const struct bus_reply_record *record);
 void bus_calls_append(struct bus_calls *list, struct bus_call *call);
 struct bus_call *bus_calls_take(struct bus_calls *list);
-/* bus_call_flush in this turn of the loop, and at the end of the next. */
+/* bus_call_flush in this turn of the loop. */
 void bus_call_ask_flush(struct bus *bus);
-void bus_call_ask_turn(struct bus *bus);
 
 /* bus_peer.c */
 int bus_peer_init(struct bus_peer *peer, struct bus *bus, enum worker_id owner);
@@ -300,13 +292,6 @@ void bus_peer_tick(struct bus_peer *peer, struct mono now);
 struct bus_outgoing *bus_outgoing_get(struct bus_peer *peer, unsigned count);
 void bus_outgoing_put(struct bus_outgoing *outgoing);
 void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now);
-
-/* bus_affinity.c */
-/* Call for each message with calls that goes to `with` or comes from it. */
-void bus_affinity_request(struct bus *bus, enum worker_id with, size_t request_bytes);
-void bus_affinity_tick(struct bus *bus);
-/* Both loops are bound to the same processor now. */
-bool bus_affinity_shared(const struct bus *bus, enum worker_id other);
 
 /* bus_reply_slot.c */
 void bus_serve_start(struct bus *bus);

@@ -2,7 +2,6 @@
 #include "common/bus/jobs.h"
 #include "common/base/alloc.h"
 #include "common/base/log.h"
-#include "common/bus/bus.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,7 +24,6 @@ static void *work(void *arg)
 {
 	struct jobs *jobs = arg;
 
-	bus_thread_roams();
 	pthread_mutex_lock(&jobs->lock);
 	while (!jobs->ending) {
 		struct job *job = STAILQ_FIRST(&jobs->waiting);

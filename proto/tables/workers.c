@@ -3,15 +3,13 @@
 #include "common/settings/settings.h"
 
 const struct worker_info worker_infos[WORKER_COUNT] = {
-#define WORKER(                                                                          \
-	symbol, name_, start_ms, grace_ms, stage, key, setting_, affinity_, does_)       \
+#define WORKER(symbol, name_, start_ms, grace_ms, stage, key, setting_, does_)           \
 	[WORKER_##symbol] = {.name = name_,                                              \
 		.start_deadline_ms = start_ms,                                           \
 		.stop_grace_ms = grace_ms,                                               \
 		.stop_stage = stage,                                                     \
 		.needs_api_key = key,                                                    \
 		.needs_setting = setting_,                                               \
-		.affinity = affinity_,                                                   \
 		.does = does_},
 #include "proto/catalogue/workers.def"
 #undef WORKER

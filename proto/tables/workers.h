@@ -22,7 +22,6 @@ struct worker_info {
 	bool needs_api_key;
 	const char *
 		needs_setting; /* runs only while this setting is not empty; NULL: always */
-	bool affinity;	       /* its loop runs on the processor of the bus's threads */
 	const char *does;
 };
 

@@ -1,7 +1,5 @@
-/* What the bus decides: fate of calls, what travels together, pauses, gaps in events, order
- * of batches. */
+/* What the bus decides: fate of calls, pauses, gaps in events, order of batches. */
 #include "common/bus/bus_retry.h"
-#include "common/bus/rules/bus_batching.h"
 #include "common/bus/rules/bus_order.h"
 #include "common/bus/rules/bus_seq.h"
 #include <check.h>
@@ -35,55 +33,6 @@ START_TEST(fate)
 				      (struct mono){now.us + cases[i].left_us},
 				      now) == cases[i].fate,
 			"%s", cases[i].what);
-}
-END_TEST
-
-/* ---- what travels together ---- */
-
-/* From a message of `sent` calls on, which was answered unless it is under way still: how
- * many wait at the end of each turn (0: the last), and what is to be done then. */
-static const struct {
-	const char *what;
-	unsigned sent;
-	bool under_way;
-	int64_t after_us;
-	unsigned waiting[8];
-	enum bus_batching_verdict verdicts[8];
-} batchings[] = {
-	{"the first calls of all go at once", 0, false, 0, {3}, {BUS_BATCHING_SEND}},
-	{"behind a single call that was answered, too", 1, false, 0, {1},
-		{BUS_BATCHING_SEND}},
-	{"while one is under way others wait", 1, true, 0, {1, 2, 9},
-		{BUS_BATCHING_REPLY, BUS_BATCHING_REPLY, BUS_BATCHING_REPLY}},
-	{"but not for long", 1, true, BUS_BATCHING_MS * 1000, {1}, {BUS_BATCHING_SEND}},
-	{"just so long", 1, true, BUS_BATCHING_MS * 1000 - 1, {1}, {BUS_BATCHING_REPLY}},
-	{"after several, as long as more come", 8, false, 0, {2, 5, 7, 7},
-		{BUS_BATCHING_TURN, BUS_BATCHING_TURN, BUS_BATCHING_TURN,
-			BUS_BATCHING_SEND}},
-	{"the first of them, too", 2, false, 0, {1, 1},
-		{BUS_BATCHING_TURN, BUS_BATCHING_SEND}},
-	{"for so many turns", 2, false, 0, {1, 2, 3, 4, 5},
-		{BUS_BATCHING_TURN, BUS_BATCHING_TURN, BUS_BATCHING_TURN,
-			BUS_BATCHING_TURN, BUS_BATCHING_SEND}},
-};
-
-START_TEST(calls_are_batched)
-{
-	const struct mono sent = {1000000}, now = {sent.us + batchings[_i].after_us};
-	struct bus_batching g = {0};
-
-	if (batchings[_i].sent > 0)
-		bus_batching_sent(&g, sent);
-	if (batchings[_i].sent > 0 && !batchings[_i].under_way)
-		bus_batching_replied(&g, batchings[_i].sent);
-	/* Turns in which nothing waits do not count. */
-	ck_assert_int_eq(bus_batching_judge(&g, 0, batchings[_i].under_way, now),
-		BUS_BATCHING_SEND);
-	for (size_t i = 0; batchings[_i].waiting[i] > 0; i++)
-		ck_assert_msg(bus_batching_judge(&g, batchings[_i].waiting[i],
-				      batchings[_i].under_way,
-				      now) == batchings[_i].verdicts[i],
-			"%s: turn %zu", batchings[_i].what, i);
 }
 END_TEST
 
@@ -297,8 +246,6 @@ int main(void)
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, fate);
-	tcase_add_loop_test(tc, calls_are_batched, 0,
-		(int)(sizeof(batchings) / sizeof(batchings[0])));
 	tcase_add_test(tc, pauses_grow_and_end);
 	tcase_add_test(tc, failures_name_worker_and_method);
 	tcase_add_loop_test(tc, gaps, 0, (int)(sizeof(stories) / sizeof(stories[0])));
