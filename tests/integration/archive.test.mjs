@@ -1,39 +1,20 @@
 // paigectl restore, export and import: what comes is checked, what was there is kept, and whatever is killed leaves the old or the new.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { PAIGED } from './lib/daemon.mjs';
+import { contents, ctl, PAIGECTL, sqlite } from './lib/data.mjs';
 import { Guard } from './lib/guard.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
-const PAIGECTL = path.join(path.dirname(PAIGED), 'paigectl');
 const KILLS = 12;
 
-const sqlite = (file, sql) => execFileSync('sqlite3', [file, sql], { encoding: 'utf8' }).trim();
 const issues = (file) => sqlite(file, 'SELECT group_concat(issue_number) FROM (SELECT issue_number FROM sessions ORDER BY issue_number)');
-
-/** {code, out, error} of paigectl on a DATA_DIR. */
-function ctl(daemon, dataDir, ...args) {
-  return new Promise((resolve) => {
-    execFile(PAIGECTL, args, { env: { ...daemon.env, DATA_DIR: dataDir }, cwd: daemon.root }, (error, out, text) => resolve({ code: error?.code ?? 0, out, error: text }));
-  });
-}
 
 async function session(editor, issueNumber) {
   editor.send('session:start', { issueNumber });
   await editor.next('session:started');
-}
-
-/** What stands in a folder, but for what tells who uses it. */
-function contents(dir) {
-  const found = {};
-  for (const entry of fs.readdirSync(dir, { recursive: true, withFileTypes: true })) {
-    const file = path.join(entry.parentPath ?? entry.path, entry.name);
-    if (entry.isFile() && !/\/(logs\/.*|paiged\.lock|replacement\.new\/.*)$/.test(file)) found[path.relative(dir, file)] = fs.readFileSync(file, 'base64');
-  }
-  return found;
 }
 
 scenario('a backup is put in place, and what was there is kept; what cannot be used changes nothing', async (t) => {

@@ -4,57 +4,19 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { coached, tabs } from './lib/database.mjs';
-import { Daemon, PAIGED } from './lib/daemon.mjs';
+import { Daemon } from './lib/daemon.mjs';
 import { Guard } from './lib/guard.mjs';
-import { WITHOUT_POSTGRES, Postgres } from './lib/postgres.mjs';
+import { arrived, fill, here, MIRROR, server, there, WITHOUT_MIRROR } from './lib/mirror.mjs';
+import { Postgres } from './lib/postgres.mjs';
 import { sideBySide } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
-const MIRROR = path.join(path.dirname(PAIGED), '..', 'workers', 'mirror', 'paige-mirror');
 const QUICK = Boolean(process.env.PAIGE_QUICK);
 const KILLS = QUICK ? 6 : 50;
 const KILLS_IN_LIFE = 9;
 const WEEK = QUICK ? 20000 : 100000;
 const SEED = Number(process.env.SEED ?? Date.now() % 1e9);
-const missing = WITHOUT_POSTGRES || (!fs.existsSync(MIRROR) && 'built without the mirror (libpq)');
-if (missing) console.log(`  (left out: ${missing})`);
-const scenario = missing ? () => {} : sideBySide;
-
-/** A server with the schema and a role for each learner. */
-async function server(t, learners = ['ada']) {
-  const postgres = t.closeLater(await Postgres.make(t.directory('pg')));
-  await postgres.prepare(MIRROR, learners);
-  return postgres;
-}
-
-const LOCAL = {
-  actions: "SELECT rowid AS number, id FROM action_log",
-  api_calls: 'SELECT rowid AS number, id FROM api_call_log',
-  sessions: 'SELECT rowid AS number, id FROM sessions',
-  phases: 'SELECT rowid AS number, id FROM phases',
-};
-
-/** Number and id of every row, there and here, as text. */
-const there = async (postgres, table) => (await postgres.sql(`SELECT number, id FROM paige.${table} ORDER BY number`)).map((row) => row.join(' ')).join('\n');
-async function here(daemon, table) {
-  const rows = table === 'guard_events'
-    ? await daemon.sql('SELECT n.number, lower(hex(chain)) AS id FROM row_numbers AS n JOIN rows ON rows.stream = n.stream AND rows.seq = n.seq ORDER BY 1', 'guard.db')
-    : await daemon.sql(`${LOCAL[table]} ORDER BY 1`);
-  return rows.map(({ number, id }) => `${number} ${id}`).join('\n');
-}
-
-/** Waits until the rows of a table are there, and are those that are here. */
-async function arrived(daemon, postgres, tables = ['actions', 'api_calls', 'guard_events', 'sessions', 'phases'], ms = 60000) {
-  for (const table of tables) {
-    const count = (await here(daemon, table)).split('\n').filter(Boolean).length;
-    await until(`${count} rows of ${table}`, async () => Number((await postgres.sql(`SELECT count(*) FROM paige.${table}`))[0][0]) >= count, { ms, every: 100 });
-    assert.equal(await there(postgres, table), await here(daemon, table), table);
-  }
-}
-
-const fill = (daemon, from, to, data = '{"fromPath":"secret.c","toPath":"secret.c"}') => daemon.sql(
-  `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to}) INSERT INTO action_log (id, session_id, action_type, data, created_at) ` +
-  `SELECT 'row-' || i, (SELECT id FROM sessions ORDER BY rowid LIMIT 1), 'tab_switch', '${data}', strftime('%Y-%m-%dT%H:%M:%fZ', '2026-11-20', '+' || i || ' seconds') FROM n; SELECT 1 AS x`);
+const scenario = WITHOUT_MIRROR ? () => {} : sideBySide;
 
 scenario('nothing is sent before the learner agrees, everything after it, and nothing after they stop', async (t) => {
   const postgres = await server(t);

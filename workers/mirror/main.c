@@ -1,8 +1,9 @@
 /*
  * main.c - paige-mirror, the worker that carries what the learner did to PostgreSQL (MIRROR_URL). With --schema it prints the
- * statement that makes the schema, for whoever owns the database.
+ * statement that makes the schema, for whoever owns the database; with --learner, for paigectl, what PostgreSQL has of the learner.
  */
 #include "common/base/log.h"
+#include "workers/mirror/learner.h"
 #include "workers/mirror/mirror.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,5 +57,7 @@ int main(int argc, char **argv)
 		printf("%s;\n", schema_sql);
 		return EXIT_SUCCESS;
 	}
+	if (argc == 2 && strcmp(argv[1], "--learner") == 0)
+		return learner_print(getenv("MIRROR_URL"));
 	return worker_main(&spec, argc, argv);
 }

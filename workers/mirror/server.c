@@ -105,6 +105,22 @@ static void settle_failed(struct server *s, const char *message)
 	settle(s, &answer);
 }
 
+void server_explain(const struct server_answer *answer, char why[SERVER_WHY_MAX])
+{
+	if (!answer->state[0])
+		snprintf(why, SERVER_WHY_MAX, "PostgreSQL cannot be reached: %s",
+			answer->message);
+	else if (strcmp(answer->state, "42501") == 0)
+		snprintf(why, SERVER_WHY_MAX,
+			"PostgreSQL refuses: %s. The role of MIRROR_URL must be a member "
+			"of paige_learner, and the owner of the database makes the "
+			"schema: see docs/mirror.md",
+			answer->message);
+	else
+		snprintf(why, SERVER_WHY_MAX, "PostgreSQL refuses: %s (%s)",
+			answer->message, answer->state);
+}
+
 /* ---- connecting, on the thread ---- */
 
 static void run_connect(struct job *job)

@@ -31,6 +31,10 @@ struct server_answer {
 	void *rows;	     /* for server_row */
 };
 
+#define SERVER_WHY_MAX 600
+/* Why an answer is not ok, in a sentence for people. */
+void server_explain(const struct server_answer *answer, char why[SERVER_WHY_MAX]);
+
 typedef void server_fn(void *arg, const struct server_answer *answer);
 
 /* Looks at a URL without connecting: NULL when it can be used, else why not, in a sentence that tells no secret; to be freed. */

@@ -92,6 +92,37 @@ void source_statement(int source, struct buf *sql)
 	buf_add_char(sql, '\0');
 }
 
+/* ---- the way back ---- */
+
+void source_query(int source, struct buf *sql)
+{
+	const struct type *type = sources[source].type();
+
+	buf_printf(sql, "DECLARE came NO SCROLL CURSOR FOR SELECT json_build_object(");
+	for (size_t i = 0; i < type->count; i++) {
+		const struct field *field = &type->fields[i];
+
+		buf_printf(sql,
+			is_time(field) ? "%s'%s', to_char(t.\"%s\" AT TIME ZONE 'UTC', "
+					 "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+				       : "%s'%s', t.\"%s\"",
+			i ? ", " : "", field->wire, field->wire);
+	}
+	buf_printf(sql, ")::text FROM (SELECT ");
+	if (source == MIRROR_ASSESSMENTS)
+		buf_printf(sql, "DISTINCT ON (skill) ");
+	buf_printf(
+		sql, "* FROM paige.%s WHERE learner = current_user", source_name(source));
+	if (source == MIRROR_ASSESSMENTS)
+		buf_printf(sql, " ORDER BY skill, assessed_at DESC");
+	/* The server's clock tells which origin came first; within one it is the number. */
+	buf_printf(sql,
+		") AS t LEFT JOIN (SELECT origin, max(moved_at) AS moved_at FROM "
+		"paige.positions WHERE learner = current_user GROUP BY origin) AS o "
+		"USING (origin) ORDER BY o.moved_at NULLS FIRST, origin, t.number");
+	buf_add_char(sql, '\0');
+}
+
 /* ---- the rows ---- */
 
 /* Whether PostgreSQL takes its texts: no NUL, and times that are times. */

@@ -24,6 +24,12 @@ bool source_is_log(int source);
  */
 void source_statement(int source, struct buf *sql);
 
+/*
+ * Appends a statement that declares the cursor `came` for all rows of the learner that PostgreSQL has of a source, each as one text of
+ * JSON as it was sent. They come in the order of their numbers, and those of an earlier origin first; of assessments the last of a skill.
+ */
+void source_query(int source, struct buf *sql);
+
 /* A batch, ready to be sent. */
 struct batch {
 	struct buf rows; /* JSON array of the rows that are right, ended by NUL */

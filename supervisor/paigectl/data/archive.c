@@ -8,15 +8,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define PROGRAM "paige-archive"
-#define SAID_MAX 4096
 
 extern char **environ;
 
@@ -83,7 +81,7 @@ void archive_leave(struct stopped_data *data)
 }
 
 /* That of the build tree which this program lies in, else the installed one. New. */
-static char *find_program(void)
+static char *find_program(const char *folder, const char *name)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -92,16 +90,16 @@ static char *find_program(void)
 	if (n > 0) {
 		self[n] = '\0';
 		*strrchr(self, '/') = '\0';
-		built = xasprintf("%s/../workers/store/" PROGRAM, self);
+		built = xasprintf("%s/../workers/%s/%s", self, folder, name);
 		if (access(built, X_OK) == 0)
 			return built;
 		free(built);
 	}
-	return xstrdup(PAIGE_LIBEXECDIR "/" PROGRAM);
+	return xasprintf(PAIGE_LIBEXECDIR "/%s", name);
 }
 
-/* Its process, whose words come through *said; or -errno. */
-static pid_t start(char *const argv[], int lock_fd, FILE **said)
+/* Its process, whose words come through *said; or -errno. `in` is its standard input unless that is -1. */
+static pid_t start(char *const argv[], int lock_fd, int in, FILE **said)
 {
 	posix_spawn_file_actions_t actions;
 	int ends[2], error;
@@ -111,6 +109,8 @@ static pid_t start(char *const argv[], int lock_fd, FILE **said)
 		return -errno;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	if (in >= 0)
+		posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
 	/* Itself: it stays open, and the lock is held for as long as the program runs. */
 	posix_spawn_file_actions_adddup2(&actions, lock_fd, lock_fd);
 	error = posix_spawn(&pid, argv[0], &actions, NULL, argv, environ);
@@ -122,32 +122,79 @@ static pid_t start(char *const argv[], int lock_fd, FILE **said)
 	return error ? -error : pid;
 }
 
-int archive_run(const struct stopped_data *data, const char *command, const char *from,
-	const char *to)
+/* Gives how it ended, as waitpid does; -1 when it was never started. */
+static int wait_for(pid_t pid)
 {
-	char *program = find_program();
-	char *const argv[] = {
-		program, xstrdup(command), xstrdup(from), xstrdup(to), NULL};
-	char text[SAID_MAX] = "";
-	FILE *said = NULL;
 	int status = -1;
-	pid_t pid = start(argv, data->lock.fd, &said);
-	size_t n = said ? fread(text, 1, sizeof(text) - 1, said) : 0;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+/* Runs paige-archive, which reads `in` unless that is -1. An exit code, after having said why; its words in `text` when it went well. */
+static int run(const struct stopped_data *data, const char *command, const char *from,
+	const char *to, int in, char text[ARCHIVE_SAID_MAX])
+{
+	char *argv[] = {find_program("store", "paige-archive"), xstrdup(command),
+		xstrdup(from), xstrdup(to), NULL};
+	FILE *said = NULL;
+	pid_t pid = start(argv, data->lock.fd, in, &said);
+	size_t n = said ? fread(text, 1, ARCHIVE_SAID_MAX - 1, said) : 0;
+	int status;
 
 	while (n > 0 && text[n - 1] == '\n')
 		n--;
 	text[n] = '\0';
 	if (said)
 		fclose(said);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = wait_for(pid);
 	if (pid < 0)
 		paigectl_fail(
-			PAIGECTL_FAILED, "cannot run %s: %s", program, strerror(-pid));
+			PAIGECTL_FAILED, "cannot run %s: %s", argv[0], strerror(-pid));
 	else if (status != 0)
 		paigectl_fail(PAIGECTL_FAILED, "%s",
-			n > 0 ? text : PROGRAM " ended unexpectedly");
+			n > 0 ? text : "paige-archive ended unexpectedly");
 	for (size_t i = 0; argv[i]; i++)
 		free(argv[i]);
-	return pid > 0 && status == 0 ? PAIGECTL_DONE : PAIGECTL_FAILED;
+	return status == 0 ? PAIGECTL_DONE : PAIGECTL_FAILED;
+}
+
+int archive_run(const struct stopped_data *data, const char *command, const char *from,
+	const char *to)
+{
+	char text[ARCHIVE_SAID_MAX];
+
+	return run(data, command, from, to, -1, text);
+}
+
+int archive_run_mirror(const struct stopped_data *data, const char *url,
+	const char *project_dir, const char *folder, char came[ARCHIVE_SAID_MAX])
+{
+	char *argv[] = {
+		find_program("mirror", "paige-mirror"), xstrdup("--learner"), NULL};
+	FILE *rows = NULL;
+	pid_t pid = -ENOENT;
+	int code;
+
+	/* By the environment: others can read arguments. */
+	if (access(argv[0], X_OK) == 0 && setenv("MIRROR_URL", url, 1) == 0)
+		pid = start(argv, data->lock.fd, -1, &rows);
+	if (pid == -ENOENT)
+		code = paigectl_fail(PAIGECTL_FAILED,
+			"%s is missing: this Paige was built without the mirror",
+			argv[0]);
+	else if (pid < 0)
+		code = paigectl_fail(
+			PAIGECTL_FAILED, "cannot run %s: %s", argv[0], strerror(-pid));
+	else
+		code = run(data, "rows", project_dir, folder, fileno(rows), came);
+	if (code != PAIGECTL_DONE && pid > 0)
+		kill(pid, SIGTERM); /* it may wait for the server */
+	if (rows)
+		fclose(rows);
+	wait_for(pid);
+	for (size_t i = 0; argv[i]; i++)
+		free(argv[i]);
+	return code;
 }

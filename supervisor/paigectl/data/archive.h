@@ -19,5 +19,13 @@ void archive_leave(struct stopped_data *data);
 /* Runs paige-archive (workers/store/archive), which holds the lock as well. An exit code, after having said why. */
 int archive_run(const struct stopped_data *data, const char *command, const char *from,
 	const char *to);
+/* What paige-archive says when all went well. */
+#define ARCHIVE_SAID_MAX 4096
+/*
+ * Makes a paige.db in the empty `folder` of what the database `url` of PostgreSQL has of the learner: paige-mirror reads, paige-archive writes. Its
+ * sessions are of `project_dir`. An exit code, after having said why; `came` says what came.
+ */
+int archive_run_mirror(const struct stopped_data *data, const char *url,
+	const char *project_dir, const char *folder, char came[ARCHIVE_SAID_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * command_restore.c - paigectl restore, export and import: a database or a whole learner comes or goes as one file.
+ * command_restore.c - paigectl restore, export and import: a database or a whole learner comes or goes as one file, or comes from PostgreSQL.
  *
  * The daemon does not run meanwhile. What comes is checked before anything changes, put in place as a whole
  * (supervisor/shared/replacement.h), and what was there is kept.
@@ -33,7 +33,7 @@ static int need_file(const struct options *o, const char *command)
 /* ---- what comes ---- */
 
 static int put_in_place(const struct options *o, const struct stopped_data *data,
-	const char *const *names)
+	const char *what, const char *const *names)
 {
 	const char *data_dir = data->place.data_dir;
 	char at[WALL_ISO_SIZE];
@@ -59,10 +59,9 @@ static int put_in_place(const struct options *o, const struct stopped_data *data
 	else if (replaced.kept.ptr)
 		printf("%s is in place in %s, every page checked; what was there is in "
 		       "%s\n",
-			o->operands[0], data_dir, kept);
+			what, data_dir, kept);
 	else
-		printf("%s is in place in %s, every page checked\n", o->operands[0],
-			data_dir);
+		printf("%s is in place in %s, every page checked\n", what, data_dir);
 	free(name);
 	free(kept);
 	return error ? PAIGECTL_FAILED : PAIGECTL_DONE;
@@ -82,7 +81,50 @@ static int fetch(const struct options *o, const struct stopped_data *data,
 	target = name ? xasprintf("%s/%s", folder, name) : xstrdup(folder);
 	code = archive_run(data, command, o->operands[0], target);
 	free(target);
-	return code == PAIGECTL_DONE ? put_in_place(o, data, names) : code;
+	return code == PAIGECTL_DONE ? put_in_place(o, data, o->operands[0], names)
+				     : code;
+}
+
+static int fetch_from_mirror(const struct options *o, const struct stopped_data *data,
+	const struct settings *settings)
+{
+	char folder[PATH_MAX], came[ARCHIVE_SAID_MAX];
+	int error, code;
+
+	if (!settings->mirror_url[0])
+		return paigectl_fail(PAIGECTL_FAILED,
+			"MIRROR_URL is not set: put the database of PostgreSQL there "
+			"first, see docs/mirror.md");
+	error = replacement_begin(data->place.data_dir, folder);
+	if (error)
+		return paigectl_fail(PAIGECTL_FAILED, "cannot write in %s: %s",
+			data->place.data_dir, strerror(-error));
+	code = archive_run_mirror(
+		data, settings->mirror_url, settings->project_dir, folder, came);
+	if (code == PAIGECTL_DONE)
+		code = put_in_place(
+			o, data, "What PostgreSQL has of the learner", of_learner);
+	if (code == PAIGECTL_DONE && !options_get(o, "json"))
+		printf("%s. PostgreSQL never had files and paths, unsaved text, what was "
+		       "said to Claude and in interviews, knowledge gaps, katas, "
+		       "memories and guard machines: they are not here. `paigectl mirror "
+		       "allow` sends on.\n",
+			came);
+	return code;
+}
+
+static int import_from_mirror(const struct options *o, const struct stopped_data *data)
+{
+	struct settings settings;
+	struct buf problems = {0};
+	int code;
+
+	/* What else may be wrong with them does not matter here. */
+	(void)!settings_load(&settings, options_get(o, "config"), &problems);
+	code = fetch_from_mirror(o, data, &settings);
+	settings_fini(&settings);
+	buf_free(&problems);
+	return code;
 }
 
 int paigectl_restore(const struct options *o)
@@ -121,15 +163,21 @@ static int refuse_learner(const struct options *o, const char *data_dir)
 
 int paigectl_import(const struct options *o)
 {
+	const bool from_mirror = options_get(o, "from-mirror");
 	struct stopped_data data;
-	int code = need_file(o, "import");
+	int code = from_mirror ? PAIGECTL_DONE : need_file(o, "import");
 
+	if (from_mirror && o->operand_count > 0)
+		code = paigectl_fail(
+			PAIGECTL_USAGE, "import needs a FILE or --from-mirror, not both");
 	if (code != PAIGECTL_DONE)
 		return code;
 	code = archive_take(o, &data);
 	if (code == PAIGECTL_DONE)
 		code = refuse_learner(o, data.place.data_dir);
-	if (code == PAIGECTL_DONE)
+	if (code == PAIGECTL_DONE && from_mirror)
+		code = import_from_mirror(o, &data);
+	else if (code == PAIGECTL_DONE)
 		code = fetch(o, &data, "unpack", NULL, of_learner);
 	archive_leave(&data);
 	return code;

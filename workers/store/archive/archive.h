@@ -36,5 +36,11 @@ int archive_unpack(const char *file, const char *folder, struct error_text *prob
 /* Copies the paige.db `file` to `target`, a plain file, having checked it so. */
 int archive_check(const char *file, const char *target, struct error_text *problem)
 	__attribute__((warn_unused_result));
+/*
+ * Reads what PostgreSQL has of a learner from standard input, lines of type mirror_part that paige-mirror prints, and makes a paige.db of it in
+ * the empty `folder`, every page of which is checked. Its sessions are of `project_dir`. On success `problem` says what came.
+ */
+int archive_rows(const char *project_dir, const char *folder, struct error_text *problem)
+	__attribute__((warn_unused_result));
 
 #endif
