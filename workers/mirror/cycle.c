@@ -43,22 +43,9 @@ static void fail(struct mirror *m, const char *why)
 
 static void fail_with(struct mirror *m, const struct server_answer *answer)
 {
-	char why[600];
+	char why[SERVER_WHY_MAX];
 
-	if (!answer->state[0])
-		snprintf(why, sizeof(why), "PostgreSQL cannot be reached: %s",
-			answer->message);
-	else if (strcmp(answer->state, "42501") == 0)
-		snprintf(why, sizeof(why),
-			"PostgreSQL refuses: %s. The role of MIRROR_URL must be a member "
-			"of "
-			"paige_learner, and the owner of the database makes the schema: "
-			"see "
-			"docs/mirror.md",
-			answer->message);
-	else
-		snprintf(why, sizeof(why), "PostgreSQL refuses: %s (%s)", answer->message,
-			answer->state);
+	server_explain(answer, why);
 	fail(m, why);
 }
 
@@ -71,12 +58,18 @@ static void fail_at_store(struct mirror *m, const struct bus_reply *reply)
 	fail(m, why);
 }
 
-static void rest(struct mirror *m)
+/* There is nothing that may be sent and is not in PostgreSQL. At the start nobody knows, and the time counts from there. */
+static void count_caught_up(struct mirror *m)
 {
 	double now = (double)wall_ms(clock_wall()) / 1000;
 
 	metric_add(METRIC_MIRROR_CAUGHT_UP, NULL, now - m->caught_up);
 	m->caught_up = now;
+}
+
+static void rest(struct mirror *m)
+{
+	count_caught_up(m);
 	m->rest_ms =
 		m->moved ? MIRROR_REST_MIN_MS : doubled(m->rest_ms, MIRROR_REST_MAX_MS);
 	m->retry_ms = MIRROR_RETRY_MIN_MS;
@@ -371,6 +364,7 @@ static void on_consent(void *arg, const struct bus_reply *reply)
 	} else if (!consent.allowed) {
 		server_close(m->server);
 		m->prepared = false;
+		count_caught_up(m);
 		worker_set_condition(m->worker, WORKER_FINE, NULL);
 		tell(m, "not allowed");
 		event_add_ms(m->turn, MIRROR_CONSENT_MS);
@@ -403,6 +397,7 @@ void mirror_begin(struct mirror *m)
 	m->retry_ms = MIRROR_RETRY_MIN_MS;
 	for (int i = 0; i < SOURCE_COUNT; i++)
 		source_statement(i, &m->statements[i]);
+	count_caught_up(m);
 	m->turn = alloc_checked(evtimer_new(m->worker->base, on_turn, m));
 	event_add_ms(m->turn, 0);
 }
