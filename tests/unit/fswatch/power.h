@@ -201,6 +201,24 @@ int mkdirat(int dir, const char *name, mode_t mode)
 	return result;
 }
 
+/* Of a path with a slash in it. */
+int mkdir(const char *path, mode_t mode)
+{
+	const char *slash = strrchr(path, '/');
+	char above[PATH_MAX];
+
+	snprintf(above, sizeof(above), "%.*s", (int)(slash - path), path);
+
+	int dir = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int result = dir < 0 ? -1 : mkdirat(dir, slash + 1, mode);
+	int error = errno;
+
+	if (dir >= 0)
+		close(dir);
+	errno = error;
+	return result;
+}
+
 ssize_t write(int fd, const void *data, size_t len)
 {
 	POWER_REAL(write);

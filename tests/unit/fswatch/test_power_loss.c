@@ -98,11 +98,10 @@ static void begin(void)
 
 	snprintf(path, sizeof(path), "%s/project", root);
 	ck_assert_int_eq(project_open(&project, path, NULL), 0);
+	power_on(&before, root);
 	ck_assert_int_eq(buffer_store_open(&buffer_store, root), 0);
 	ck_assert_int_eq(journal_open(&journal, buffer_store.dir_fd, on_record, NULL), 0);
-	ck_assert_int_eq(fsync(buffer_store.dir_fd), 0);
 	ck_assert_int_eq(buffers_init(&buffers, &buffer_store, 1), 0);
-	power_on(&before, root);
 }
 
 static void save_as(const char *key, const char *text, mode_t mode)

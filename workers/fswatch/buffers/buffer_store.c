@@ -91,6 +91,20 @@ static int open_file(struct buffer_store *buffer_store, struct buffer_store_file
 	return 0;
 }
 
+/* Its name is brought to the disk, else what is kept in it could be gone with it. */
+static int make_dir(const char *data_dir, const char *path)
+{
+	if (mkdir(path, 0700) < 0)
+		return errno == EEXIST ? 0 : -errno;
+
+	int fd = open(data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error = fd < 0 ? -errno : file_sync_dir(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
 int buffer_store_open(struct buffer_store *buffer_store, const char *data_dir)
 {
 	char path[4096];
@@ -99,8 +113,11 @@ int buffer_store_open(struct buffer_store *buffer_store, const char *data_dir)
 	*buffer_store = (struct buffer_store){.dir_fd = -1};
 	if (len < 0 || (size_t)len >= sizeof(path))
 		return -ENAMETOOLONG;
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
+
+	int error = make_dir(data_dir, path);
+
+	if (error)
+		return error;
 	buffer_store->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return buffer_store->dir_fd < 0 ? -errno : 0;
 }
