@@ -1,12 +1,12 @@
 /*
  * beside.h - test cases that wait more than they work, beside each other. Check runs the
- * cases of a program one after another; here each has a process, a suite and a runner of
- * its own. For cases that share nothing and measure nothing.
+ * cases of a program one after another; here each has a process of its own. For cases that
+ * share nothing and measure nothing.
  */
 #ifndef PAIGE_TESTS_BESIDE_H
 #define PAIGE_TESTS_BESIDE_H
 
-#include <check.h>
+#include "tests/check_run.h"
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +19,6 @@
 #define BESIDE_MAX 4 /* cases at a time */
 
 struct beside {
-	const char *suite;
 	SFun set_up, tear_down; /* around each case */
 	double seconds;		/* that a case may take */
 };
@@ -31,19 +30,12 @@ struct beside_lane {
 
 static inline _Noreturn void beside_case(const struct beside *how, const TTest *test)
 {
-	Suite *suite = suite_create(how->suite);
 	TCase *tc = tcase_create(test->name);
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, how->seconds);
 	tcase_add_checked_fixture(tc, how->set_up, how->tear_down);
 	tcase_add_test(tc, test);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	exit(failed ? EXIT_FAILURE : EXIT_SUCCESS);
+	exit(check_run(tc));
 }
 
 static inline void beside_start(

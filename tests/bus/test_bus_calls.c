@@ -3,7 +3,7 @@
  * limits, while the other side is killed, stopped, slow or away.
  */
 #include "tests/bus/bus_rig.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -377,12 +377,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("bus_calls");
 	TCase *tc = tcase_create("bus_calls");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, all_kinds_are_answered);
@@ -390,8 +386,7 @@ int main(void)
 	tcase_add_test(tc, unserved_and_malformed);
 	tcase_add_test(tc, a_slow_lone_call_holds_up_nobody);
 	tcase_add_test(tc, a_long_batch_lets_others_in);
-	tcase_add_loop_test(tc, killed_at_each_step_once, 0,
-		(int)(sizeof(deaths) / sizeof(deaths[0])));
+	check_add_table(tc, killed_at_each_step_once, deaths);
 	tcase_add_test(tc, once_is_not_repeated);
 	tcase_add_test(tc, order_over_resets);
 	tcase_add_test(tc, two_hundred_restarts);
@@ -399,8 +394,5 @@ int main(void)
 	tcase_add_test(tc, flows_wait);
 	tcase_add_test(tc, only_the_right_key_is_heard);
 	tcase_add_test(tc, only_those_named_may_call);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run(tc);
 }

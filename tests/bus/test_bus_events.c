@@ -378,7 +378,7 @@ int main(void)
 	};
 	/* The others beside them cost a connection now and then, and time, which is measured. */
 	const TTest *const alone[] = {a_dead_dialer_heals, relistening_loses_no_call};
-	const struct beside how = {"bus_events", set_up, tear_down, 60};
+	const struct beside how = {set_up, tear_down, 60};
 
 	int code = beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
 

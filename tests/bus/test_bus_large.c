@@ -3,7 +3,7 @@
  * errors, deadlines and the stop of the owner are as for small ones.
  */
 #include "tests/bus/bus_rig.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <signal.h>
 #include <stdlib.h>
 
@@ -179,22 +179,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("bus large");
 	TCase *tc = tcase_create("large");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, small_calls_do_not_overtake_large_ones);
-	tcase_add_loop_test(tc, errors_are_those_of_small_calls, 0,
-		(int)(sizeof(wrong) / sizeof(wrong[0])));
+	check_add_table(tc, errors_are_those_of_small_calls, wrong);
 	tcase_add_test(tc, a_large_text_that_is_no_json_is_refused);
 	tcase_add_test(tc, what_came_too_late_while_it_was_read_is_not_done);
 	tcase_add_test(tc, an_owner_that_stops_while_it_reads_loses_nothing);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	return check_run(tc);
 }

@@ -2,7 +2,7 @@
  * The limits of calls over the real bus: deadlines, sizes, how many wait.
  */
 #include "tests/bus/bus_rig.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -253,12 +253,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("bus_limits");
 	TCase *tc = tcase_create("bus_limits");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, deadlines_are_kept);
@@ -268,8 +264,5 @@ int main(void)
 	tcase_add_test(tc, congestion_and_refusal);
 	tcase_add_test(tc, replies_wait_for_a_loop_that_is_busy);
 	tcase_add_test(tc, a_path_that_is_too_long);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run(tc);
 }

@@ -5,7 +5,7 @@
 #include "common/bus/rules/bus_wire.h"
 #include "tests/bus/bus_rig.h"
 #include "tests/bus/rogue_wire.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -240,12 +240,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("bus_rogue");
 	TCase *tc = tcase_create("bus_rogue");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, no_deadline_is_too_far_or_too_near);
@@ -253,8 +249,5 @@ int main(void)
 	tcase_add_test(tc, others_are_served_while_one_asks_for_everything);
 	tcase_add_test(tc, no_connection_that_went_wrong_keeps_its_place);
 	tcase_add_test(tc, lone_calls_are_repeated_as_they_were_sent);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run(tc);
 }

@@ -565,7 +565,7 @@ int main(void)
 		a_crash_leaves_a_backtrace,
 		signals_do_not_leak_in,
 	};
-	const struct beside how = {"worker", set_up, tear_down, 30};
+	const struct beside how = {set_up, tear_down, 30};
 
 	return beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -3,8 +3,8 @@
  * while others save.
  */
 #include "common/base/ids.h"
+#include "tests/check_run.h"
 #include "tests/store/store_process.h"
-#include <check.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -197,20 +197,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("memory process");
 	TCase *tc = tcase_create("memory");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, memories_survive_a_kill_and_are_kept_once);
 	tcase_add_test(tc, a_damaged_memory_costs_the_memories_only);
 	tcase_add_test(tc, saving_goes_on_during_a_search_of_many);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

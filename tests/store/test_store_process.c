@@ -646,7 +646,7 @@ int main(void)
 		a_start_waits_for_a_lock,
 		what_cannot_work_ends_with_a_reason,
 	};
-	const struct beside how = {"store process", setup, teardown, 120};
+	const struct beside how = {setup, teardown, 120};
 	char options[1024] = "";
 
 	setenv("LD_PRELOAD", STORE_FAULT_LIBRARY, 1);

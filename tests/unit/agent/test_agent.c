@@ -1,5 +1,6 @@
 /* Tests of what the agent worker decides by itself: workers/agent/{process/{command,environment},
  * folders,history,line_reader,turn}.h. */
+#include "tests/check_run.h"
 #include "workers/agent/folders.h"
 #include "workers/agent/history.h"
 #include "workers/agent/idle_driver.h"
@@ -7,7 +8,6 @@
 #include "workers/agent/process/environment.h"
 #include "workers/agent/process/line_reader.h"
 #include "workers/agent/prompts.h"
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -720,14 +720,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("agent");
 	TCase *tests = tcase_create("agent");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tests, splits_commands, 0, COUNT(commands));
+	check_add_table(tests, splits_commands, commands);
 	tcase_add_test(tests, puts_the_session_last);
-	tcase_add_loop_test(tests, names_mcp_servers_once, 0, COUNT(mcp_cases));
+	check_add_table(tests, names_mcp_servers_once, mcp_cases);
 	tcase_add_test(tests, keeps_what_is_paiges_from_agents);
 	tcase_add_test(tests, a_file_adds_to_the_environment);
 	tcase_add_test(tests, prompts_are_kept_until_their_turn_has_ended);
@@ -740,15 +737,10 @@ int main(void)
 	tcase_add_test(tests, opens_folders_again);
 	tcase_add_test(tests, forgets_the_oldest_beyond_the_count);
 	tcase_add_test(tests, forgets_the_oldest_beyond_the_bytes);
-	tcase_add_loop_test(tests, cuts_lines, 0, COUNT(line_cases));
-	tcase_add_loop_test(tests, pauses_at_each_line, 0, COUNT(line_cases));
-	tcase_add_loop_test(tests, drives_the_idle_machine, 0, COUNT(turn_cases));
+	check_add_table(tests, cuts_lines, line_cases);
+	check_add_table(tests, pauses_at_each_line, line_cases);
+	check_add_table(tests, drives_the_idle_machine, turn_cases);
 	tcase_add_test(tests, foresees_the_next_check);
 	tcase_add_test(tests, ends_at_the_latest_when_it_said);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tests);
 }

@@ -1,4 +1,5 @@
 /* Tests of workers/agent/session_record.h. */
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/agent/session_record.h"
 #include <signal.h>
@@ -229,23 +230,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("agent_record");
 	TCase *tests = tcase_create("agent_record");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tests, takes_right_lines_only, 0,
-		sizeof(line_cases) / sizeof(line_cases[0]));
-	tcase_add_loop_test(tests, says_how_it_stands, 0,
-		sizeof(state_cases) / sizeof(state_cases[0]));
+	check_add_table(tests, takes_right_lines_only, line_cases);
+	check_add_table(tests, says_how_it_stands, state_cases);
 	tcase_add_test(tests, holds_what_was_written_before_the_kill);
 	tcase_add_test(tests, begins_goes_on_and_is_removed);
 	tcase_add_test(tests, counts_what_is_not_kept);
 	tcase_add_test(tests, is_whole_after_a_line_that_did_not_fit);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tests);
 }

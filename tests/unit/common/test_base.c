@@ -5,7 +5,7 @@
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/base/private_file.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -225,10 +225,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("base");
 	TCase *tcase = tcase_create("base");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, arena_gives_aligned_zeroed_memory);
 	tcase_add_test(tcase, a_private_file_is_replaced_whole);
@@ -237,9 +234,5 @@ int main(void)
 	tcase_add_test(tcase, a_day_begins_at_midnight);
 	tcase_add_test(tcase, uuid7_increases_even_within_a_millisecond);
 	tcase_add_test(tcase, log_lines_are_logfmt);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run(tcase);
 }

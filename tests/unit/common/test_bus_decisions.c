@@ -2,7 +2,7 @@
 #include "common/bus/bus_retry.h"
 #include "common/bus/rules/bus_order.h"
 #include "common/bus/rules/bus_seq.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdlib.h>
 
 /* ---- calls whose owner went away ---- */
@@ -239,16 +239,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("bus_decisions");
 	TCase *tc = tcase_create("bus_decisions");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, fate);
 	tcase_add_test(tc, pauses_grow_and_end);
 	tcase_add_test(tc, failures_name_worker_and_method);
-	tcase_add_loop_test(tc, gaps, 0, (int)(sizeof(stories) / sizeof(stories[0])));
+	check_add_table(tc, gaps, stories);
 	tcase_add_test(tc, batches_run_in_order);
 	tcase_add_test(tc, a_batch_runs_once);
 	tcase_add_test(tc, a_new_owner_begins_at_base);
@@ -257,8 +253,5 @@ int main(void)
 	tcase_add_test(tc, outside_the_window_is_refused);
 	tcase_add_test(tc, a_newer_base_frees_what_was_held);
 	tcase_add_test(tc, an_older_message_behind_a_newer_one);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run(tc);
 }

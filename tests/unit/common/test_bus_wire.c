@@ -1,7 +1,7 @@
 /* The framing of bus messages: what is written is read back, everything else is refused.
  */
 #include "common/bus/rules/bus_wire.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -247,8 +247,6 @@ START_TEST(topics)
 }
 END_TEST
 
-#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
-
 START_TEST(keys_of_pairs_survive)
 {
 	struct bus_keys pairs = {0}, read;
@@ -271,27 +269,20 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("bus_wire");
 	TCase *tc = tcase_create("bus_wire");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, head_survives);
-	tcase_add_loop_test(tc, head_refused, 0, COUNT(bad_heads));
+	check_add_table(tc, head_refused, bad_heads);
 	tcase_add_test(tc, nothing_is_the_end);
 	tcase_add_test(tc, calls_follow_each_other);
-	tcase_add_loop_test(tc, call_refused, 0, COUNT(bad_calls));
+	check_add_table(tc, call_refused, bad_calls);
 	tcase_add_test(tc, endless_line_refused);
 	tcase_add_test(tc, replies_survive);
-	tcase_add_loop_test(tc, reply_refused, 0, COUNT(bad_replies));
+	check_add_table(tc, reply_refused, bad_replies);
 	tcase_add_test(tc, reply_head_refused);
 	tcase_add_test(tc, event_survives);
 	tcase_add_test(tc, keys);
 	tcase_add_test(tc, keys_of_pairs_survive);
 	tcase_add_test(tc, topics);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run(tc);
 }

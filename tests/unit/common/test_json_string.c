@@ -2,7 +2,7 @@
  */
 #include "common/base/buf.h"
 #include "common/base/utf8.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <yyjson.h>
@@ -163,20 +163,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("json_string");
 	TCase *tc = tcase_create("json_string");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(
-		tc, escapes, 0, (int)(sizeof(examples) / sizeof(examples[0])));
+	check_add_table(tc, escapes, examples);
 	tcase_add_test(tc, every_byte_at_every_place);
 	tcase_add_test(tc, borders_of_pieces);
 	tcase_add_test(tc, random_bytes_and_texts);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

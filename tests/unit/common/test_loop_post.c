@@ -1,6 +1,6 @@
 /* Tasks posted from threads: all run, in the order of each thread, a bounded number a turn. */
 #include "common/loop/loop_post.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdlib.h>
 
 #define THREADS 4
@@ -84,19 +84,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("loop_post");
 	TCase *tc = tcase_create("loop_post");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, tasks_of_threads_run_in_their_order);
 	tcase_add_test(tc, a_turn_runs_a_bounded_number);
 	tcase_add_test(tc, a_task_that_waits_is_posted_once);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

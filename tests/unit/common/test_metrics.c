@@ -1,6 +1,6 @@
 /* Tests of what a worker counts (common/worker/metrics.h). */
 #include "common/worker/metrics.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,10 +134,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("metrics");
 	TCase *tc = tcase_create("metrics");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, metrics_reset, NULL);
 	tcase_add_test(tc, adds_up_what_has_the_same_labels);
@@ -147,10 +144,5 @@ int main(void)
 	tcase_add_test(tc, a_hostile_value_stays_a_value);
 	tcase_add_test(tc, long_values_are_cut);
 	tcase_add_test(tc, the_number_of_series_is_bounded);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

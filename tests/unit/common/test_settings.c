@@ -4,7 +4,7 @@
 #include "common/settings/settings.h"
 #include "common/settings/settings_paths.h"
 #include "common/settings/settings_snapshot.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -846,30 +846,26 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("settings");
 	TCase *tests = tcase_create("settings");
-	SRunner *runner;
-	int failed;
 
-#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_loop_test(tests, reads_files, 0, COUNT(files));
+	check_add_table(tests, reads_files, files);
 	tcase_add_test(tests, defaults_hold);
 	tcase_add_loop_test(tests, every_default_is_valid, 0, SETTING_COUNT);
 	tcase_add_test(tests, environment_before_dotenv_before_config);
 	tcase_add_test(tests, without_config_the_users_own_file_is_read);
-	tcase_add_loop_test(tests, the_project_configures_nothing, 0, COUNT(in_projects));
+	check_add_table(tests, the_project_configures_nothing, in_projects);
 	tcase_add_test(tests, what_a_project_says_for_itself_is_no_problem);
 	tcase_add_test(tests, a_file_that_names_its_own_directory_as_project_names_none);
 	tcase_add_test(
 		tests, the_users_own_file_in_the_project_counts_only_when_it_is_named);
 	tcase_add_test(tests, an_empty_value_wins_and_means_the_default);
-	tcase_add_loop_test(tests, memory_follows_chromadb_url, 0, COUNT(memories));
-	tcase_add_loop_test(tests, values_keep_their_rules, 0, COUNT(values));
+	check_add_table(tests, memory_follows_chromadb_url, memories);
+	check_add_table(tests, values_keep_their_rules, values);
 	tcase_add_test(tests, all_problems_are_in_one_list);
 	tcase_add_test(tests, a_secret_is_never_shown);
 	tcase_add_test(tests, a_worker_may_lack_the_secret);
-	tcase_add_loop_test(tests, misspelt_words_find_the_nearest_name, 0, COUNT(words));
+	check_add_table(tests, misspelt_words_find_the_nearest_name, words);
 	tcase_add_test(tests, misspelt_settings_are_named);
 	tcase_add_test(tests, a_malformed_config_file_is_a_problem);
 	tcase_add_test(tests, an_unreadable_dotenv_is_a_problem);
@@ -878,13 +874,8 @@ int main(void)
 	tcase_add_test(tests, a_file_is_no_project);
 	tcase_add_test(tests, a_project_is_one_folder_of_many);
 	tcase_add_test(tests, the_runtime_directory_is_short);
-	tcase_add_loop_test(tests, addresses_can_be_joined, 0, COUNT(addresses));
+	check_add_table(tests, addresses_can_be_joined, addresses);
 	tcase_add_test(tests, a_change_makes_another_snapshot);
 	tcase_add_test(tests, a_wrong_change_is_refused_by_name);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tests);
 }

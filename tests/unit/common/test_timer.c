@@ -1,6 +1,6 @@
 /* Timers that come in step: how long they wait. */
 #include "common/loop/timer.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdlib.h>
 
 static const struct {
@@ -35,17 +35,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("timer");
 	TCase *tc = tcase_create("timer");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(
-		tc, waits_for_the_next_step, 0, sizeof(waits) / sizeof(waits[0]));
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	check_add_table(tc, waits_for_the_next_step, waits);
+	return check_run(tc);
 }

@@ -1,6 +1,6 @@
 /* Tests of common/base/utf8.h. */
 #include "common/base/utf8.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdlib.h>
 
 struct validity {
@@ -159,21 +159,12 @@ END_TEST
 int main(void)
 {
 	int count = (int)(sizeof(validities) / sizeof(validities[0]));
-	Suite *suite = suite_create("utf8");
 	TCase *tc = tcase_create("utf8");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tc, validates_and_counts, 0, count);
 	tcase_add_loop_test(tc, does_not_look_outside, 0, count);
-	tcase_add_loop_test(tc, shows_what_can_be_seen, 0,
-		(int)(sizeof(showings) / sizeof(showings[0])));
+	check_add_table(tc, shows_what_can_be_seen, showings);
 	tcase_add_test(tc, cuts_between_characters);
 	tcase_add_test(tc, cuts_long_and_broken_text);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

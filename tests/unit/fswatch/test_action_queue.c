@@ -1,6 +1,7 @@
 /* Tests of workers/fswatch/buffers/action_queue.h: a store that refuses some rows gets all others. */
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/buffers/action_queue.h"
 #include <event2/event.h>
@@ -174,20 +175,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("action_queue");
 	TCase *tc = tcase_create("action_queue");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, all_rows_arrive);
 	tcase_add_test(tc, a_refused_row_goes_alone);
 	tcase_add_test(tc, a_store_that_refuses_all);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -1,6 +1,6 @@
 /* Tests of workers/fswatch/buffers/buffer_log.h. */
+#include "tests/check_run.h"
 #include "workers/fswatch/buffers/buffer_log.h"
-#include <check.h>
 #include <stdlib.h>
 
 struct edit {
@@ -117,20 +117,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("buffer_log");
 	TCase *tc = tcase_create("buffer_log");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tc, significance);
 	tcase_add_test(tc, small_edits_add_up);
 	tcase_add_test(tc, limits_can_be_set);
 	tcase_add_test(tc, summaries);
 	tcase_add_test(tc, a_significant_change_is_not_summed_up_again);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

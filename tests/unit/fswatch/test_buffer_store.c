@@ -4,6 +4,7 @@
  */
 #include "common/base/log.h"
 #include "common/base/utf8.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/buffers/buffers.h"
 #include <signal.h>
@@ -444,9 +445,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("buffer_store");
 	TCase *tc = tcase_create("buffer_store");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -460,11 +459,5 @@ int main(void)
 	tcase_add_test(tc, slots_are_taken_by_turns);
 	tcase_add_test(tc, torn_at_every_byte);
 	tcase_add_test(tc, killed_while_it_writes);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

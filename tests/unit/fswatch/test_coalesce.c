@@ -6,8 +6,8 @@
  * and what clients must be told, when: "1.5 add a.ts; 400 rename a.ts b.ts".
  */
 #include "common/base/buf.h"
+#include "tests/check_run.h"
 #include "workers/fswatch/watch/coalesce.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -393,21 +393,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("coalesce");
 	TCase *tc = tcase_create("coalesce");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, tells);
 	tcase_add_test(tc, bursts_become_a_tree);
 	tcase_add_test(tc, a_checkout_is_one_tree);
 	tcase_add_test(tc, clients_end_with_the_truth);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
+	int failed = check_run(tc);
 
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
 	buf_free(&told);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return failed;
 }

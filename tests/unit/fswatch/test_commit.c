@@ -4,6 +4,7 @@
  * one, and the next one says that all is well, as Linux does it.
  */
 #include "common/base/log.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/fswatch.h"
 #include <dlfcn.h>
@@ -260,9 +261,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("commit");
 	TCase *tc = tcase_create("commit");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -270,11 +269,5 @@ int main(void)
 	tcase_add_test(tc, a_large_edit_is_two_turns);
 	tcase_add_test(tc, the_journal_is_written_again);
 	tcase_add_test(tc, a_disk_that_fails_for_long);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

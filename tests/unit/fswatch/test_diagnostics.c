@@ -1,7 +1,7 @@
 /* Tests of workers/fswatch/buffers/diagnostics.h: what is kept, in which order it is told, and
  * what becomes of too much. */
+#include "tests/check_run.h"
 #include "workers/fswatch/buffers/diagnostics.h"
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,10 +252,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("diagnostics");
 	TCase *tc = tcase_create("diagnostics");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, errors_come_first_then_paths_then_lines);
@@ -268,10 +265,5 @@ int main(void)
 	tcase_add_test(tc, a_refused_message_leaves_nothing_of_its_file);
 	tcase_add_test(tc, what_is_told_is_bounded_and_says_so);
 	tcase_add_test(tc, long_texts_are_cut_at_a_character);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

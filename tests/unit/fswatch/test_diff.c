@@ -1,4 +1,5 @@
 /* Tests of workers/fswatch/buffers/diff.h: exact texts, and that patch(1) and git take them. */
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/buffers/diff.h"
 #include <time.h>
@@ -174,9 +175,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("diff");
 	TCase *tc = tcase_create("diff");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, exact_texts);
@@ -184,12 +183,8 @@ int main(void)
 	tcase_add_test(tc, equal_texts);
 	tcase_add_test(tc, big_texts);
 	tcase_add_test(tc, bounded_time);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
+	int failed = check_run(tc);
 
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
 	buf_free(&diff);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return failed;
 }

@@ -1,7 +1,7 @@
 /* Tests of workers/fswatch/disk/encoding.h. */
 #include "common/base/utf8.h"
+#include "tests/check_run.h"
 #include "workers/fswatch/disk/encoding.h"
-#include <check.h>
 #include <stdlib.h>
 
 struct sample {
@@ -166,9 +166,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("encoding");
 	TCase *tc = tcase_create("encoding");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tc, detects_and_decodes);
 	tcase_add_test(tc, encodes_back_to_the_same_bytes);
@@ -176,11 +174,5 @@ int main(void)
 	tcase_add_test(tc, latin1_without_a_byte_for_it_becomes_utf8);
 	tcase_add_test(tc, zero_byte_far_inside);
 	tcase_add_test(tc, never_invalid);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -3,6 +3,7 @@
  * process is killed before each of its system calls, and in the middle of each write.
  */
 #include "common/base/log.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/buffers/in_place.h"
 #include "workers/fswatch/buffers/save.h"
@@ -352,9 +353,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("in_place");
 	TCase *tc = tcase_create("in_place");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -365,11 +364,5 @@ int main(void)
 	tcase_add_test(tc, records_that_are_none);
 	tcase_add_test(tc, mount_points);
 	tcase_add_test(tc, directories_that_may_not_be_written);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

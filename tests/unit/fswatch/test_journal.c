@@ -3,6 +3,7 @@
  * tore the file at any byte.
  */
 #include "common/base/log.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/buffers/buffers.h"
 #include "workers/fswatch/buffers/open_files.h"
@@ -238,9 +239,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("journal");
 	TCase *tc = tcase_create("journal");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -249,11 +248,5 @@ int main(void)
 	tcase_add_test(tc, journal_on_a_full_disk);
 	tcase_add_test(tc, open_files_come_back);
 	tcase_add_test(tc, what_is_no_file_is_set_aside);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -1,7 +1,7 @@
 /* Tests of workers/fswatch/buffers/lines.h: lines of a text in pieces that lose nothing. */
 #include "common/base/utf8.h"
+#include "tests/check_run.h"
 #include "workers/fswatch/buffers/lines.h"
-#include <check.h>
 #include <stdlib.h>
 
 static const struct {
@@ -117,17 +117,10 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("lines");
 	TCase *tc = tcase_create("lines");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	tcase_add_loop_test(tc, takes, 0, (int)(sizeof(samples) / sizeof(samples[0])));
+	check_add_table(tc, takes, samples);
 	tcase_add_test(tc, pieces_make_the_whole);
 	tcase_add_test(tc, counts_and_skips);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

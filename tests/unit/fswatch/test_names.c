@@ -1,8 +1,8 @@
 /* Tests of what names say: language.h, names.h, and the table of pathmap.h. */
+#include "tests/check_run.h"
 #include "workers/fswatch/disk/language.h"
 #include "workers/fswatch/disk/names.h"
 #include "workers/fswatch/disk/pathmap.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -136,9 +136,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("names");
 	TCase *tc = tcase_create("names");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tc, languages);
 	tcase_add_test(tc, binaries);
@@ -146,11 +144,5 @@ int main(void)
 	tcase_add_test(tc, temporary_names);
 	tcase_add_test(tc, short_lived_names);
 	tcase_add_test(tc, table);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -1,7 +1,7 @@
 /* Tests of workers/fswatch/disk/paths.h: which spellings mean which file, and which are
  * refused. */
+#include "tests/check_run.h"
 #include "workers/fswatch/disk/paths.h"
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -140,9 +140,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("paths");
 	TCase *tc = tcase_create("paths");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tc, knows_every_spelling);
 	tcase_add_test(tc, refuses_what_the_kernel_cannot_take);
@@ -150,11 +148,5 @@ int main(void)
 	tcase_add_test(tc, one_spelling_only);
 	tcase_add_test(tc, cleans);
 	tcase_add_test(tc, parts);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -5,6 +5,7 @@
  * is done, and done again after power was lost in the middle of that.
  */
 #include "common/base/log.h"
+#include "tests/check_run.h"
 #include "tests/unit/fswatch/power.h"
 #include "workers/fswatch/buffers/buffers.h"
 #include "workers/fswatch/buffers/in_place.h"
@@ -372,9 +373,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("power_loss");
 	TCase *tc = tcase_create("power_loss");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 300);
@@ -384,11 +383,5 @@ int main(void)
 	tcase_add_test(tc, a_link_is_kept);
 	tcase_add_test(tc, a_file_with_two_names);
 	tcase_add_test(tc, unsaved_text_and_rows);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

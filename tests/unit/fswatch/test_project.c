@@ -1,5 +1,6 @@
 /* Tests of workers/fswatch/disk/project.h: what opens beneath the root, and what never does.
  */
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/disk/project.h"
 #include <errno.h>
@@ -256,9 +257,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("project");
 	TCase *tc = tcase_create("project");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, make_project, drop_project);
 	tcase_set_timeout(tc, 30);
@@ -268,11 +267,5 @@ int main(void)
 	tcase_add_test(tc, places_never_lie_outside);
 	tcase_add_test(tc, knows_when_the_root_is_gone);
 	tcase_add_test(tc, links_swapped_in_between);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

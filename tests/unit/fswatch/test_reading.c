@@ -1,5 +1,6 @@
 /* Tests of long files that are read beside the loop: workers/fswatch/reading.h. */
 #include "common/base/log.h"
+#include "tests/check_run.h"
 #include "tests/unit/job_gate.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/reading.h"
@@ -282,10 +283,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("reading");
 	TCase *tc = tcase_create("reading");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_long_file_is_read_beside_the_loop);
@@ -294,10 +292,5 @@ int main(void)
 	tcase_add_test(tc, a_saved_buffer_takes_over_what_was_read);
 	tcase_add_test(tc, a_file_that_goes_meanwhile_is_gone);
 	tcase_add_test(tc, who_waits_comes_after_the_one_who_reads);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -1,6 +1,7 @@
 /* Tests of reading and saving: workers/fswatch/disk/read.h, disk.h, save.h, jobs.h, hash.h. */
 #include "common/base/utf8.h"
 #include "common/bus/jobs.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/buffers/buffer_store.h"
 #include "workers/fswatch/buffers/save.h"
@@ -448,9 +449,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("save");
 	TCase *tc = tcase_create("save");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, make_project, drop_project);
 	tcase_set_timeout(tc, 30);
@@ -470,11 +469,5 @@ int main(void)
 	tcase_add_test(tc, says_why);
 	tcase_add_test(tc, sums);
 	tcase_add_test(tc, jobs_run_in_order);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

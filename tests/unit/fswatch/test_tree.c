@@ -1,6 +1,6 @@
 /* Tests of workers/fswatch/watch/tree.h: finding, moving, merging, JSON. */
+#include "tests/check_run.h"
 #include "workers/fswatch/watch/tree.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <yyjson.h>
@@ -374,9 +374,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("tree");
 	TCase *tc = tcase_create("tree");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, files_come_and_go);
@@ -388,11 +386,5 @@ int main(void)
 	tcase_add_test(tc, json_of_a_tree_that_changes);
 	tcase_add_test(tc, deep_trees);
 	tcase_add_test(tc, moves_make_no_deeper_tree);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

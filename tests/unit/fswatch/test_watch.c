@@ -387,7 +387,7 @@ int main(void)
 		names_are_bytes,
 		leftovers_of_a_crash,
 	};
-	const struct beside how = {"watch", setup, teardown, 60};
+	const struct beside how = {setup, teardown, 60};
 
 	return beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
 }

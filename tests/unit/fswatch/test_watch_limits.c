@@ -150,7 +150,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("watch_limits");
 	TCase *tc = tcase_create("watch_limits");
 
 	tcase_add_test(tc, too_few_watches);
@@ -160,5 +159,5 @@ int main(void)
 	tcase_add_test(tc, root_replaced);
 	tcase_add_test(tc, git_status_is_silent);
 	tcase_add_test(tc, git_checkout_is_one_tree);
-	return run_watch_suite(suite, tc);
+	return run_watch_case(tc);
 }

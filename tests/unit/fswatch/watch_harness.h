@@ -6,6 +6,7 @@
 #define PAIGE_TESTS_UNIT_FSWATCH_WATCH_HARNESS_H
 
 #include "common/base/log.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/disk/names.h"
 #include "workers/fswatch/watch/watch.h"
@@ -167,19 +168,11 @@ static inline void expect_tree(const char *want)
 	buf_free(&have);
 }
 
-static inline int run_watch_suite(Suite *suite, TCase *tc)
+static inline int run_watch_case(TCase *tc)
 {
-	SRunner *runner = srunner_create(suite);
-
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }
 
 #endif

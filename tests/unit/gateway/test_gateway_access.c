@@ -1,9 +1,9 @@
 /* Tests of who may connect (workers/gateway/http/access.h, sockdiag.h, media_type.h). */
+#include "tests/check_run.h"
 #include "workers/gateway/http/access.h"
 #include "workers/gateway/http/media_type.h"
 #include "workers/gateway/http/sockdiag.h"
 #include <arpa/inet.h>
-#include <check.h>
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <netinet/in.h>
@@ -937,17 +937,12 @@ START_TEST(reads_content_type)
 }
 END_TEST
 
-#define COUNT(table) (int)(sizeof(table) / sizeof(table[0]))
-
 int main(void)
 {
-	Suite *suite = suite_create("gateway_access");
 	TCase *tc = tcase_create("access");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tc, judges, 0, COUNT(judgements));
-	tcase_add_loop_test(tc, lets_guests_in, 0, COUNT(guests));
+	check_add_table(tc, judges, judgements);
+	check_add_table(tc, lets_guests_in, guests);
 	tcase_add_test(tc, tells_who_operates);
 	tcase_add_test(tc, makes_another_cookie_of_another_token);
 	tcase_add_test(tc, finds_users_and_groups);
@@ -956,18 +951,13 @@ int main(void)
 	tcase_add_test(tc, leaves_out_port_80);
 	tcase_add_test(tc, never_takes_an_empty_token);
 	tcase_add_test(tc, splits_lists);
-	tcase_add_loop_test(tc, believes_the_very_socket, 0, COUNT(proofs));
+	check_add_table(tc, believes_the_very_socket, proofs);
 	tcase_add_test(tc, knows_the_owner);
 	tcase_add_test(tc, takes_no_listener_for_the_client);
 	tcase_add_test(tc, takes_no_successor_for_the_client);
 	tcase_set_timeout(tc, 20);
-	tcase_add_loop_test(tc, knows_loopback, 0, COUNT(addresses));
-	tcase_add_loop_test(tc, reads_accept, 0, COUNT(acceptances));
+	check_add_table(tc, knows_loopback, addresses);
+	check_add_table(tc, reads_accept, acceptances);
 	tcase_add_test(tc, reads_content_type);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -1,7 +1,7 @@
 /* Tests of workers/gateway/tools/mcp_fit.h: no answer is longer than a client shows its model,
  * and what was left out is said. */
+#include "tests/check_run.h"
 #include "workers/gateway/tools/mcp_fit.h"
-#include <check.h>
 #include <stdlib.h>
 #include <yyjson.h>
 
@@ -69,16 +69,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gateway_fit");
 	TCase *tc = tcase_create("fit");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	tcase_add_loop_test(
-		tc, fits_or_says_so, 0, (int)(sizeof(samples) / sizeof(samples[0])));
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	check_add_table(tc, fits_or_says_so, samples);
+	return check_run(tc);
 }

@@ -1,6 +1,6 @@
 /* Tests of /guards/... requests read as calls (workers/gateway/web/guards.h). */
+#include "tests/check_run.h"
 #include "workers/gateway/web/guards.h"
-#include <check.h>
 #include <stdlib.h>
 
 struct reading {
@@ -79,16 +79,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gateway_guards");
 	TCase *tc = tcase_create("guards");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tc, reads, 0, (int)(sizeof(readings) / sizeof(readings[0])));
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	check_add_table(tc, reads, readings);
+	return check_run(tc);
 }

@@ -1,6 +1,6 @@
 /* Tests of what /health and /ready say (workers/gateway/daemon/fleet_view.h). */
+#include "tests/check_run.h"
 #include "workers/gateway/daemon/fleet_view.h"
-#include <check.h>
 #include <stdlib.h>
 
 struct saying {
@@ -127,19 +127,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gateway_health");
 	TCase *tc = tcase_create("health");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tc, says, 0, (int)(sizeof(sayings) / sizeof(sayings[0])));
+	check_add_table(tc, says, sayings);
 	tcase_add_test(tc, counts_from_the_start_of_the_daemon);
 	tcase_add_test(tc, tells_states_of_workers_that_are_down);
 	tcase_add_test(tc, keeps_the_view_when_a_packet_is_wrong);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

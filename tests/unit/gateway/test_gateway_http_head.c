@@ -1,6 +1,6 @@
 /* Tests of what is ambiguous in a request (workers/gateway/http/http_head.h; RFC 9112). */
+#include "tests/check_run.h"
 #include "workers/gateway/http/http_head.h"
-#include <check.h>
 #include <stdlib.h>
 
 #define MAX_BODY 1000
@@ -207,20 +207,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gateway_http_head");
 	TCase *tc = tcase_create("http_head");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tc, finds_the_end_or_the_fault, 0,
-		(int)(sizeof(samples) / sizeof(samples[0])));
+	check_add_table(tc, finds_the_end_or_the_fault, samples);
 	tcase_add_test(tc, takes_extensions_and_trailers_away);
 	tcase_add_test(tc, stops_at_the_end_of_the_header);
 	tcase_add_test(tc, bounds_the_header);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

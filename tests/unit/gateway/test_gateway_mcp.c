@@ -1,10 +1,10 @@
 /* Tests of MCP messages, headers, session ids and tools (workers/gateway/mcp). */
 #include "common/base/ids.h"
 #include "proto/tables/mcp_tools.h"
+#include "tests/check_run.h"
 #include "workers/gateway/mcp/message.h"
 #include "workers/gateway/mcp/session.h"
 #include "workers/gateway/tools/mcp_instructions.h"
-#include <check.h>
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -310,27 +310,17 @@ START_TEST(instructs_in_few_words)
 }
 END_TEST
 
-#define COUNT(table) (int)(sizeof(table) / sizeof(table[0]))
-
 int main(void)
 {
-	Suite *suite = suite_create("gateway_mcp");
 	TCase *tc = tcase_create("mcp");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tc, reads_messages, 0, COUNT(message_cases));
-	tcase_add_loop_test(tc, tells_the_era, 0, COUNT(eras));
-	tcase_add_loop_test(tc, decodes_headers, 0, COUNT(header_cases));
+	check_add_table(tc, reads_messages, message_cases);
+	check_add_table(tc, tells_the_era, eras);
+	check_add_table(tc, decodes_headers, header_cases);
 	tcase_add_test(tc, makes_ids_that_prove_themselves);
 	tcase_add_test(tc, refuses_forged_ids);
 	tcase_add_test(tc, keeps_few_sessions_and_loses_none);
 	tcase_add_loop_test(tc, offers_tools_that_clients_take, 0, MCP_TOOL_COUNT);
 	tcase_add_test(tc, instructs_in_few_words);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -1,6 +1,6 @@
 /* Tests of what /metrics says of processes (workers/gateway/http/metrics_text.h). */
+#include "tests/check_run.h"
 #include "workers/gateway/http/metrics_text.h"
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,17 +67,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gateway_metrics");
 	TCase *tc = tcase_create("text");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, tells_of_each_process);
 	tcase_add_test(tc, leaves_out_a_disk_that_is_not_known);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

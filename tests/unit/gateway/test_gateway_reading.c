@@ -1,6 +1,7 @@
 /* Tests of bodies that are read beside the loop (workers/gateway/http/http_reading.h), over real
  * connections to the gateway's HTTP server. */
 #include "common/base/log.h"
+#include "tests/check_run.h"
 #include "tests/fuzz/bus_stub.h"
 #include "tests/unit/job_gate.h"
 #include "workers/gateway/http/gateway.h"
@@ -10,7 +11,6 @@
 #include "workers/gateway/tools/mcp_tools.h"
 #include "workers/gateway/web/http_routes.h"
 #include "workers/gateway/ws/ws_server.h"
-#include <check.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -204,19 +204,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gateway_reading");
 	TCase *tc = tcase_create("reading");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, reads_a_long_body_beside_the_loop);
 	tcase_add_test(tc, refuses_a_long_body_like_a_short_one);
 	tcase_add_test(tc, hands_on_a_long_body_of_a_client_that_has_gone);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -1,6 +1,6 @@
 /* Tests of what a returning window missed (workers/gateway/ws/resume.h, replay.h). */
+#include "tests/check_run.h"
 #include "workers/gateway/ws/replay.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -200,22 +200,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gateway_resume");
 	TCase *tc = tcase_create("resume");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tc, tells_what_was_missed, 0,
-		(int)(sizeof(histories) / sizeof(histories[0])));
+	check_add_table(tc, tells_what_was_missed, histories);
 	tcase_add_test(tc, forgets_old_runs_without_lying);
 	tcase_add_test(tc, loses_and_doubles_nothing);
 	tcase_add_test(tc, keeps_a_bounded_number);
 	tcase_add_test(tc, keeps_bounded_bytes);
 	tcase_add_test(tc, finds_ended_connections);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

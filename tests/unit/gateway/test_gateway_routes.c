@@ -1,9 +1,9 @@
 /* Tests of the table of routes, its errors, and of raw JSON members (workers/gateway). */
 #include "common/bus/bus.h"
 #include "proto/tables/ws.h"
+#include "tests/check_run.h"
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/routes.h"
-#include <check.h>
 #include <stdlib.h>
 
 static bool has_field(const struct type *type, const char *wire)
@@ -166,22 +166,12 @@ START_TEST(slices)
 }
 END_TEST
 
-#define COUNT(table) (int)(sizeof(table) / sizeof(table[0]))
-
 int main(void)
 {
-	Suite *suite = suite_create("gateway_routes");
 	TCase *tc = tcase_create("routes");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, routes_every_message);
-	tcase_add_loop_test(tc, writes_errors, 0, COUNT(error_cases));
-	tcase_add_loop_test(tc, slices, 0, COUNT(members));
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	check_add_table(tc, writes_errors, error_cases);
+	check_add_table(tc, slices, members);
+	return check_run(tc);
 }

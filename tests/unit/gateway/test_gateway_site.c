@@ -1,6 +1,6 @@
 /* Tests of the web client as it is compiled in (workers/gateway/web/site.h). */
+#include "tests/check_run.h"
 #include "workers/gateway/web/site.h"
-#include <check.h>
 #include <stdlib.h>
 
 START_TEST(every_file_is_found_by_its_path)
@@ -73,20 +73,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gateway_site");
 	TCase *tcase = tcase_create("site");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, every_file_is_found_by_its_path);
 	tcase_add_test(tcase, other_paths_are_not);
 	tcase_add_test(tcase, the_page_is_whole);
-	tcase_add_loop_test(
-		tcase, a_version_is_known, 0, sizeof(knowns) / sizeof(knowns[0]));
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	check_add_table(tcase, a_version_is_known, knowns);
+	return check_run(tcase);
 }

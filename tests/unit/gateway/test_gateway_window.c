@@ -1,6 +1,7 @@
 /* Tests of windows on a bus that goes nowhere: routes of every kind, audiences, slow and
  * vanished windows, congestion (workers/gateway/routes/routes.h, ws_client.h, ws_server.h). */
 #include "common/base/log.h"
+#include "tests/check_run.h"
 #include "tests/fuzz/bus_stub.h"
 #include "tests/unit/job_gate.h"
 #include "workers/gateway/http/gateway.h"
@@ -10,7 +11,6 @@
 #include "workers/gateway/routes/routes.h"
 #include "workers/gateway/web/agents.h"
 #include "workers/gateway/ws/ws_server.h"
-#include <check.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -539,10 +539,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("gateway_window");
 	TCase *tc = tcase_create("window");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, answers_stubs);
@@ -559,10 +556,5 @@ int main(void)
 	tcase_add_test(tc, refuses_large_messages_like_small_ones);
 	tcase_add_test(tc, hands_on_a_large_message_of_a_window_that_has_gone);
 	tcase_add_test(tc, writes_large_messages_for_agents_beside_the_loop);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

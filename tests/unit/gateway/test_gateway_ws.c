@@ -1,9 +1,9 @@
 /* Tests of WebSocket frames, UTF-8, liveness and the handshake (workers/gateway/ws).
  */
+#include "tests/check_run.h"
 #include "workers/gateway/ws/ws_liveness.h"
 #include "workers/gateway/ws/ws_reader.h"
 #include "workers/gateway/ws/ws_upgrade.h"
-#include <check.h>
 #include <stdlib.h>
 
 #define MAX_MESSAGE 100000
@@ -427,16 +427,11 @@ START_TEST(computes_accept)
 }
 END_TEST
 
-#define COUNT(table) (int)(sizeof(table) / sizeof(table[0]))
-
 int main(void)
 {
-	Suite *suite = suite_create("gateway_ws");
 	TCase *tc = tcase_create("ws");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tc, reads_sequences, 0, COUNT(sequences));
+	check_add_table(tc, reads_sequences, sequences);
 	tcase_add_test(tc, refuses_unmasked_frames);
 	tcase_add_test(tc, reads_sizes);
 	tcase_add_test(tc, bounds_the_whole_message);
@@ -448,10 +443,5 @@ int main(void)
 	tcase_add_test(tc, hears_only_after_the_ping);
 	tcase_add_test(tc, judges_fairly_after_a_suspension);
 	tcase_add_test(tc, computes_accept);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -3,9 +3,9 @@
  * exploration of a small world that checks the invariants BL-I1 to BL-I6 at every
  * step.
  */
+#include "tests/check_run.h"
 #include "tests/unit/guard-engine/guard_script.h"
 #include "workers/guard-engine/breakloop/breakloop.h"
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -572,22 +572,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("breakloop");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	tcase_add_loop_test(tcase, test_table, 0, sizeof(table) / sizeof(table[0]));
+	check_add_table(tcase, test_table, table);
 	tcase_add_test(tcase, test_timers_end_at_their_time);
-	tcase_add_loop_test(
-		tcase, test_bad_config, 0, sizeof(bad_configs) / sizeof(bad_configs[0]));
+	check_add_table(tcase, test_bad_config, bad_configs);
 	tcase_add_test(tcase, test_bounds);
-	tcase_add_loop_test(
-		tcase, test_exploration, 0, sizeof(worlds) / sizeof(worlds[0]));
+	check_add_table(tcase, test_exploration, worlds);
 	tcase_set_timeout(tcase, 120);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tcase);
 }

@@ -1,9 +1,9 @@
 /* Tests of the guards' clocks: the timeline of a stream, and which of many alarms is
  * next. */
+#include "tests/check_run.h"
 #include "workers/guard-engine/engine/alarms.h"
 #include "workers/guard-engine/engine/engine.h"
 #include "workers/guard-engine/engine/timeline.h"
-#include <check.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -137,18 +137,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("guard-clocks");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_wall_clock_is_not_followed);
-	tcase_add_loop_test(tcase, test_resume, 0, sizeof(resumes) / sizeof(resumes[0]));
+	check_add_table(tcase, test_resume, resumes);
 	tcase_add_test(tcase, test_alarms);
 	tcase_add_test(tcase, test_pauses);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tcase);
 }

@@ -5,8 +5,8 @@
  * With PAIGE_GOLDEN_WRITE=1 the files are written anew. Read the difference before
  * keeping it.
  */
+#include "tests/check_run.h"
 #include "tests/unit/guard-engine/guard_script.h"
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,20 +104,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("guard-golden");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	find_files();
 	tcase_add_test(tcase, test_there_are_some);
 	tcase_add_loop_test(tcase, test_golden, 0, name_count);
 	tcase_set_timeout(tcase, 60);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	int failed = check_run(tcase);
+
 	for (int i = 0; i < name_count; i++)
 		free(names[i]);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return failed;
 }

@@ -1,6 +1,6 @@
 /* Tests of workers/guard-engine/engine/guard_id.h. */
+#include "tests/check_run.h"
 #include "workers/guard-engine/engine/guard_id.h"
-#include <check.h>
 #include <stdlib.h>
 
 #define LONGEST                                                                          \
@@ -52,15 +52,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("guard-id");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	tcase_add_loop_test(tcase, test_ids, 0, sizeof(cases) / sizeof(cases[0]));
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	check_add_table(tcase, test_ids, cases);
+	return check_run(tcase);
 }

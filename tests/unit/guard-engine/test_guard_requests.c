@@ -1,7 +1,7 @@
 /* Tests of workers/guard-engine/engine/requests.h: what a model is told, and what not; of zones
  * by name, and of a wall clock that is far off. */
+#include "tests/check_run.h"
 #include "workers/guard-engine/engine/requests.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -187,10 +187,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("guard-requests");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_control_is_told_the_last_answer_alone);
@@ -198,9 +195,5 @@ int main(void)
 	tcase_add_test(tcase, test_coverage_is_told_the_section);
 	tcase_add_test(tcase, test_zones);
 	tcase_add_test(tcase, test_before_1970_it_is_1970);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tcase);
 }

@@ -3,7 +3,7 @@
  * and the clamp of C2.
  */
 #include "common/machine/idle_check.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdlib.h>
 
 #define MIN INT64_C(60000)
@@ -202,18 +202,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("idle");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	tcase_add_loop_test(tcase, test_check, 0, sizeof(cases) / sizeof(cases[0]));
+	check_add_table(tcase, test_check, cases);
 	tcase_add_test(tcase, test_guards);
 	tcase_add_test(tcase, test_life);
-	tcase_add_loop_test(tcase, test_clamp, 0, sizeof(clamps) / sizeof(clamps[0]));
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	check_add_table(tcase, test_clamp, clamps);
+	return check_run(tcase);
 }

@@ -2,12 +2,12 @@
  * Tests of the interview beyond its golden streams: what words cover, what the assistant
  * may say, the schema, the bundles, and what holds in many random streams.
  */
+#include "tests/check_run.h"
 #include "tests/unit/guard-engine/guard_script.h"
 #include "workers/guard-engine/interview/artifacts.h"
 #include "workers/guard-engine/interview/coverage.h"
 #include "workers/guard-engine/interview/interview.h"
 #include "workers/guard-engine/phrases/assistant_policy.h"
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -682,33 +682,24 @@ START_TEST(test_bad_config)
 }
 END_TEST
 
-#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
-
 int main(void)
 {
-	Suite *suite = suite_create("interview");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	tcase_add_loop_test(tcase, test_mentions, 0, COUNT(mentions));
-	tcase_add_loop_test(tcase, test_substance, 0, COUNT(substances));
-	tcase_add_loop_test(tcase, test_dimensions, 0, COUNT(dimensions));
+	check_add_table(tcase, test_mentions, mentions);
+	check_add_table(tcase, test_substance, substances);
+	check_add_table(tcase, test_dimensions, dimensions);
 	tcase_add_test(tcase, test_schema);
 	tcase_add_test(tcase, test_questions_are_different);
-	tcase_add_loop_test(tcase, test_blocked_queries, 0, COUNT(blocked_queries));
-	tcase_add_loop_test(tcase, test_allowed_queries, 0, COUNT(allowed_queries));
-	tcase_add_loop_test(tcase, test_answers, 0, COUNT(answers));
+	check_add_table(tcase, test_blocked_queries, blocked_queries);
+	check_add_table(tcase, test_allowed_queries, allowed_queries);
+	check_add_table(tcase, test_answers, answers);
 	tcase_add_test(tcase, test_long_answer);
 	tcase_add_test(tcase, test_bundles);
 	tcase_add_test(tcase, test_final);
 	tcase_add_loop_test(tcase, test_finished, 0, 2);
 	tcase_add_loop_test(tcase, test_random_streams, 0, 4);
-	tcase_add_loop_test(tcase, test_bad_config, 0, COUNT(bad_configs));
+	check_add_table(tcase, test_bad_config, bad_configs);
 	tcase_set_timeout(tcase, 60);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tcase);
 }

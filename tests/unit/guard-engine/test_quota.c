@@ -2,8 +2,8 @@
  * they fill. */
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "tests/check_run.h"
 #include "workers/guard-engine/breakloop/quota.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -247,20 +247,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("quota");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	tcase_add_loop_test(tcase, test_window, 0, sizeof(windows) / sizeof(windows[0]));
-	tcase_add_loop_test(
-		tcase, test_windows_join, 0, sizeof(zones) / sizeof(zones[0]));
+	check_add_table(tcase, test_window, windows);
+	check_add_table(tcase, test_windows_join, zones);
 	tcase_add_test(tcase, test_roll);
 	tcase_add_test(tcase, test_roll_end);
 	tcase_set_timeout(tcase, 60);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tcase);
 }

@@ -1,6 +1,6 @@
 /* Tests of workers/guard-engine/session/scorer.h. */
+#include "tests/check_run.h"
 #include "workers/guard-engine/session/scorer.h"
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -199,21 +199,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("scorer");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_order_does_not_matter);
 	tcase_add_test(tcase, test_merge_is_one_batch);
-	tcase_add_loop_test(tcase, test_weight, 0, sizeof(weights) / sizeof(weights[0]));
+	check_add_table(tcase, test_weight, weights);
 	tcase_add_test(tcase, test_what_is_no_number_changes_nothing);
 	tcase_add_test(tcase, test_change);
 	tcase_add_test(tcase, test_confidence);
 	tcase_add_test(tcase, test_gate);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tcase);
 }

@@ -3,9 +3,9 @@
  * simulated interviews (SG-T3, SG-T6), and what holds in every one of
  * many random streams.
  */
+#include "tests/check_run.h"
 #include "tests/unit/guard-engine/guard_script.h"
 #include "workers/guard-engine/session/session_guard.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -322,22 +322,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("session-guard");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_hundred_interviews);
 	tcase_add_test(tcase, test_timebox_accuracy);
 	tcase_add_loop_test(tcase, test_random_streams, 0, 4);
 	tcase_add_test(tcase, test_never_interrupts);
-	tcase_add_loop_test(
-		tcase, test_bad_config, 0, sizeof(bad_configs) / sizeof(bad_configs[0]));
-	tcase_add_loop_test(tcase, test_minutes, 0, sizeof(minutes) / sizeof(minutes[0]));
+	check_add_table(tcase, test_bad_config, bad_configs);
+	check_add_table(tcase, test_minutes, minutes);
 	tcase_set_timeout(tcase, 60);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tcase);
 }

@@ -1,7 +1,7 @@
 /* Tests of workers/guard-engine/phrases/solicitation.h: what asks for code, and what only talks
  * about it. */
+#include "tests/check_run.h"
 #include "workers/guard-engine/phrases/solicitation.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -206,21 +206,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("solicitation");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	tcase_add_loop_test(
-		tcase, test_soliciting, 0, sizeof(soliciting) / sizeof(soliciting[0]));
-	tcase_add_loop_test(
-		tcase, test_innocent, 0, sizeof(innocent) / sizeof(innocent[0]));
+	check_add_table(tcase, test_soliciting, soliciting);
+	check_add_table(tcase, test_innocent, innocent);
 	tcase_add_test(tcase, test_long);
 	tcase_add_test(tcase, test_bytes);
 	tcase_set_timeout(tcase, 60);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tcase);
 }

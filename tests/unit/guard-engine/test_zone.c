@@ -1,8 +1,8 @@
 /* Tests of workers/guard-engine/breakloop/zone_rules.h: the system's own files against the C library, and
  * broken files. */
 #include "common/base/buf.h"
+#include "tests/check_run.h"
 #include "workers/guard-engine/breakloop/zone_rules.h"
-#include <check.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,21 +221,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("zone");
 	TCase *tcase = tcase_create("all");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, test_system_zones);
-	tcase_add_loop_test(tcase, test_rule, 0, sizeof(rules) / sizeof(rules[0]));
-	tcase_add_loop_test(
-		tcase, test_bad_rule, 0, sizeof(bad_rules) / sizeof(bad_rules[0]));
+	check_add_table(tcase, test_rule, rules);
+	check_add_table(tcase, test_bad_rule, bad_rules);
 	tcase_add_test(tcase, test_broken_files);
 	tcase_add_test(tcase, test_names);
 	tcase_set_timeout(tcase, 60);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tcase);
 }

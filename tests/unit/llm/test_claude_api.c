@@ -1,10 +1,10 @@
 /* The pure half of the Claude client: models and prices, retries, events, answers. */
 #include "common/base/buf.h"
 #include "prompts/models.h"
+#include "tests/check_run.h"
 #include "workers/llm/claude/model_reply.h"
 #include "workers/llm/claude/retry.h"
 #include "workers/llm/claude/sse.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -362,10 +362,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("claude_api");
 	TCase *tcase = tcase_create("claude_api");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, a_model_that_has_ended_is_never_the_first);
 	tcase_add_test(tcase, a_model_that_is_gone_is_replaced_once);
@@ -376,9 +373,5 @@ int main(void)
 	tcase_add_test(tcase, whole_answers_are_read);
 	tcase_add_test(tcase, streamed_answers_are_put_together);
 	tcase_add_test(tcase, an_error_in_a_stream_is_seen);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run(tcase);
 }

@@ -5,9 +5,9 @@
  */
 #include "common/base/buf.h"
 #include "common/base/log.h"
+#include "tests/check_run.h"
 #include "workers/llm/memory/embedder.h"
 #include "workers/llm/memory/feature_hash.h"
-#include <check.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -180,10 +180,7 @@ END_TEST
 int main(void)
 {
 	const char *dir = getenv("EMBEDDING_MODEL_DIR"), *home = getenv("HOME");
-	Suite *suite = suite_create("embedder");
 	TCase *tcase = tcase_create("embedder");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	if (dir)
 		snprintf(model_dir, sizeof(model_dir), "%s", dir);
@@ -197,9 +194,5 @@ int main(void)
 	tcase_add_test(tcase, a_long_text_is_cut_and_not_overrun);
 	tcase_add_test(tcase, the_related_memory_is_nearer);
 	tcase_add_test(tcase, memories_are_found);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run(tcase);
 }

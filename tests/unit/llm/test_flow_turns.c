@@ -1,6 +1,6 @@
 /* Tests of workers/llm/flows/flow_turns.h. */
+#include "tests/check_run.h"
 #include "workers/llm/flows/flow_turns.h"
-#include <check.h>
 #include <stdlib.h>
 
 #define THREADS 16
@@ -36,15 +36,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("turns");
 	TCase *tests = tcase_create("turns");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tests, turns_come_in_order);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tests);
 }

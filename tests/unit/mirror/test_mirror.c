@@ -1,6 +1,6 @@
 /* Tests of workers/mirror/sources.h: which rows are sent, and by which statement. */
+#include "tests/check_run.h"
 #include "workers/mirror/sources.h"
-#include <check.h>
 #include <stdlib.h>
 
 #define ROW(n, id, at)                                                                   \
@@ -86,19 +86,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("mirror");
 	TCase *tc = tcase_create("sources");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, rows_that_are_right_are_sent_as_they_are);
 	tcase_add_loop_test(
 		tc, damaged_rows_are_left_out_and_the_position_passes_them, 0, 6);
 	tcase_add_test(tc, one_statement_writes_rows_and_position);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

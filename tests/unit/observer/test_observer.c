@@ -1,8 +1,8 @@
 /* When the Observer looks, when it holds back, and what it tells the model (story 10). */
+#include "tests/check_run.h"
 #include "workers/observer/decisions.h"
 #include "workers/observer/policy.h"
 #include "workers/observer/snapshot.h"
-#include <check.h>
 #include <stdlib.h>
 
 #define START 1700000000000 /* ms */
@@ -340,10 +340,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("observer");
 	TCase *tcase = tcase_create("observer");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, triggers_ask_and_the_rest_does_not);
 	tcase_add_test(tcase, the_fifth_and_the_tenth_edit_ask);
@@ -359,9 +356,5 @@ int main(void)
 	tcase_add_test(tcase, the_snapshot_has_the_last_twenty_actions);
 	tcase_add_test(tcase, decisions_are_remembered_up_to_a_number);
 	tcase_add_test(tcase, long_reasoning_is_cut_between_characters);
-	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return check_run(tcase);
 }

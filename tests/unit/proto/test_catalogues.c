@@ -7,7 +7,7 @@
 #include "proto/tables/mcp_tools.h"
 #include "proto/tables/topics.h"
 #include "proto/tables/ws.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdlib.h>
 
 /* No row lacks what its readers count on. How many rows there are is nobody's business
@@ -288,10 +288,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("catalogues");
 	TCase *tc = tcase_create("catalogues");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, catalogues_are_complete);
 	tcase_add_test(tc, names_are_found_and_unique);
@@ -305,10 +302,5 @@ int main(void)
 	tcase_add_test(tc, schemas_of_recursive_types_end);
 	tcase_add_test(tc, arrays_from_outside_are_bounded);
 	tcase_add_test(tc, hint_levels_are_numbers_and_names_in_a_schema);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

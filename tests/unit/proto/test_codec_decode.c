@@ -2,7 +2,7 @@
  * members. */
 #include "common/base/utf8.h"
 #include "proto/codec/messages.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdlib.h>
 
 struct decoding {
@@ -396,23 +396,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("codec_decode");
 	TCase *tc = tcase_create("codec_decode");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(
-		tc, decodes, 0, (int)(sizeof(decodings) / sizeof(decodings[0])));
+	check_add_table(tc, decodes, decodings);
 	tcase_add_test(tc, decodes_into_members);
 	tcase_add_test(tc, tells_absent_empty_and_null_apart);
 	tcase_add_test(tc, a_key_with_nul_is_another_key);
 	tcase_add_test(tc, errors_are_short_and_valid);
 	tcase_add_test(tc, errors_are_cut_between_characters);
 	tcase_add_test(tc, ten_mebibytes);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -1,6 +1,6 @@
 /* Tests of proto_encode. */
 #include "proto/codec/messages.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -124,20 +124,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("codec_encode");
 	TCase *tc = tcase_create("codec_encode");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, encodes_what_is_there);
 	tcase_add_test(tc, encodes_values_handed_on);
 	tcase_add_test(tc, encodes_numbers);
 	tcase_add_test(tc, encodes_extreme_integers);
 	tcase_add_test(tc, encoding_mends_broken_text);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

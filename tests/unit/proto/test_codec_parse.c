@@ -1,6 +1,6 @@
 /* Tests of proto_parse: well-formed text, UTF-8, depth. */
 #include "proto/codec/codec.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdlib.h>
 
 struct parsing {
@@ -196,20 +196,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("codec_parse");
 	TCase *tc = tcase_create("codec_parse");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tc, parses, 0, (int)(sizeof(parsings) / sizeof(parsings[0])));
+	check_add_table(tc, parses, parsings);
 	tcase_add_test(tc, nests_to_the_limit);
 	tcase_add_test(tc, nests_far_beyond_the_limit);
 	tcase_add_test(tc, brackets_in_strings_do_not_nest);
 	tcase_add_test(tc, siblings_do_not_add_up);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

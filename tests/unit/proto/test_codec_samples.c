@@ -4,8 +4,8 @@
  * another kind is named.
  */
 #include "proto/codec/messages.h"
+#include "tests/check_run.h"
 #include "tests/unit/proto/sample.h"
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -210,20 +210,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("codec_samples");
 	TCase *tc = tcase_create("codec_samples");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tc, tables_are_sound, 0, (int)message_type_count);
 	tcase_add_loop_test(tc, every_type_round_trips, 0, (int)message_type_count);
 	tcase_add_loop_test(tc, every_field_is_checked, 0, (int)message_type_count);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
 	/* A process for each of hundreds of types costs more than the tests. */
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	setenv("CK_FORK", "no", 1);
+	return check_run(tc);
 }

@@ -7,12 +7,12 @@
 #define PAIGE_TESTS_UNIT_STORE_STORE_FIXTURE_H
 
 #include "proto/codec/messages.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/store/memory/memory.h"
 #include "workers/store/mirror/consent.h"
 #include "workers/store/service/store.h"
 #include "workers/store/service/tool_calls.h"
-#include <check.h>
 
 #define FIXTURE_CALLS_MAX 64
 #define FIXTURE_DOCS_MAX 2048
@@ -242,17 +242,6 @@ static inline const char *rows(const char *sql)
 		}
 	sqlite3_finalize(statement);
 	return text.ptr;
-}
-
-static inline int fixture_main(Suite *suite)
-{
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 #endif

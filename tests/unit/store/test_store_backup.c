@@ -202,7 +202,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store backup");
 	TCase *tc = tcase_create("backup");
 
 	tcase_add_checked_fixture(tc, setup, fixture_teardown);
@@ -213,6 +212,5 @@ int main(void)
 	tcase_add_test(tc, a_damaged_database_gives_no_copy);
 	tcase_add_test(tc, what_cannot_be_read_or_written_is_said);
 	tcase_add_test(tc, a_full_disk_leaves_nothing);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

@@ -677,7 +677,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store coaching");
 	TCase *tc = tcase_create("coaching");
 
 	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
@@ -701,6 +700,5 @@ int main(void)
 	tcase_add_test(tc, contexts_of_an_empty_database);
 	tcase_add_test(tc, evidence_compares_the_last_session_with_those_before);
 	tcase_add_test(tc, the_observer_sees_the_last_rows_in_order);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

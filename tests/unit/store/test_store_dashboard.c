@@ -393,7 +393,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store dashboard");
 	TCase *tc = tcase_create("dashboard");
 
 	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
@@ -406,6 +405,5 @@ int main(void)
 	tcase_add_test(tc, wrap_up_figures_are_those_of_the_newest_plan);
 	tcase_add_test(tc, broken_json_in_old_rows_is_left_out);
 	tcase_add_test(tc, a_long_history_is_shown_in_time);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

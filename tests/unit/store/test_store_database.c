@@ -1,10 +1,10 @@
 /* Opening of database files: fresh, existing, damaged in every way, foreign, locked
  * (EC-06, R33). */
+#include "tests/check_run.h"
 #include "workers/store/db/database.h"
 #include "workers/store/db/inspect.h"
 #include "workers/store/memory/memory.h"
 #include "workers/store/streams/streams.h"
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -770,23 +770,17 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store database");
 	TCase *tc = tcase_create("database");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_fresh_file_gets_the_ten_tables);
 	tcase_add_test(tc, an_empty_file_is_a_fresh_one);
 	tcase_add_test(tc, rows_in_the_log_of_a_killed_process_are_there);
-	tcase_add_loop_test(tc, a_damaged_file_is_refused_as_it_is, 0,
-		(int)(sizeof(damages) / sizeof(damages[0])));
-	tcase_add_loop_test(tc, every_schema_that_was_released_is_brought_forward, 0,
-		sizeof(schemas) / sizeof(schemas[0]));
+	check_add_table(tc, a_damaged_file_is_refused_as_it_is, damages);
+	check_add_table(tc, every_schema_that_was_released_is_brought_forward, schemas);
 	tcase_add_test(tc, rows_of_the_first_guard_db_get_numbers_by_time);
 	tcase_add_test(tc, calls_of_the_first_schema_get_their_status);
-	tcase_add_loop_test(tc, a_file_of_a_later_version_or_of_others_is_refused, 0,
-		sizeof(strangers) / sizeof(strangers[0]));
+	check_add_table(tc, a_file_of_a_later_version_or_of_others_is_refused, strangers);
 	tcase_add_test(tc, a_missing_index_is_made_anew);
 	tcase_add_test(tc, a_pipe_in_place_of_a_file_is_refused_at_once);
 	tcase_add_test(tc, an_older_file_is_brought_forward_step_by_step);
@@ -794,12 +788,6 @@ int main(void)
 	tcase_add_test(tc, a_directory_that_does_not_do_is_named);
 	tcase_add_test(tc, damage_and_loss_while_running_are_noticed);
 	tcase_add_test(tc, a_look_at_a_large_file_ends_in_time);
-	tcase_add_loop_test(tc, every_statement_can_be_prepared, 0,
-		sizeof(schemas) / sizeof(schemas[0]));
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	check_add_table(tc, every_statement_can_be_prepared, schemas);
+	return check_run(tc);
 }

@@ -331,7 +331,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store entities");
 	TCase *tc = tcase_create("entities");
 
 	tcase_add_checked_fixture(tc, setup, fixture_teardown);
@@ -342,6 +341,5 @@ int main(void)
 	tcase_add_test(tc, rows_that_the_tables_refuse);
 	tcase_add_test(tc, lists_are_filtered_ordered_and_bounded);
 	tcase_add_test(tc, the_time_since_the_last_is_told);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

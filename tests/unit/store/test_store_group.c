@@ -500,7 +500,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store group");
 	TCase *tc = tcase_create("group");
 
 	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
@@ -521,6 +520,5 @@ int main(void)
 	tcase_add_test(tc, a_repeated_row_is_written_once);
 	tcase_add_test(tc, a_row_belongs_to_the_session_in_which_it_happened);
 	tcase_add_test(tc, selections_have_a_length);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

@@ -148,7 +148,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store log");
 	TCase *tc = tcase_create("pages");
 
 	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
@@ -161,6 +160,5 @@ int main(void)
 	tcase_add_test(tc, a_page_looks_at_a_bounded_number_of_rows);
 	tcase_add_test(tc, a_page_has_a_bounded_size);
 	tcase_add_test(tc, pages_are_found_by_number);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

@@ -332,7 +332,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store memory");
 	TCase *tc = tcase_create("store memory");
 
 	const char *dir = getenv("EMBEDDING_MODEL_DIR"), *home = getenv("HOME");
@@ -359,6 +358,5 @@ int main(void)
 	tcase_add_test(tc, words_are_found_in_other_forms_and_in_tags);
 	tcase_add_test(tc, memories_are_found);
 	tcase_add_test(tc, memories_are_found_by_meaning);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

@@ -281,7 +281,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store memory file");
 	TCase *tc = tcase_create("store memory file");
 
 	tcase_add_checked_fixture(tc, memory_setup, memory_teardown);
@@ -293,6 +292,5 @@ int main(void)
 	tcase_add_test(tc, a_file_of_another_program_is_left_alone);
 	tcase_add_test(tc, damage_found_while_running_gives_the_file_up);
 	tcase_add_test(tc, a_file_that_is_taken_away_is_noticed);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

@@ -1,8 +1,8 @@
 /* The pure parts of memories: vectors, words, ranks. */
+#include "tests/check_run.h"
 #include "workers/store/memory/memory_rank.h"
 #include "workers/store/memory/memory_vector.h"
 #include "workers/store/memory/memory_words.h"
-#include <check.h>
 #include <errno.h>
 #include <math.h>
 #include <openssl/evp.h>
@@ -193,10 +193,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("memory parts");
 	TCase *tc = tcase_create("memory parts");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -206,10 +203,5 @@ int main(void)
 	tcase_add_test(tc, a_long_text_gives_few_words);
 	tcase_add_test(tc, the_best_of_many_are_kept_in_order);
 	tcase_add_test(tc, rankings_are_fused_by_reciprocal_ranks);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -303,7 +303,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store_mirror");
 	TCase *tc = tcase_create("mirror");
 
 	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
@@ -317,6 +316,5 @@ int main(void)
 	tcase_add_test(tc, rows_hold_what_is_listed_and_nothing_else);
 	tcase_add_test(tc, every_source_gives_rows_of_its_type);
 	tcase_add_test(tc, guard_events_are_numbered_across_machines);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

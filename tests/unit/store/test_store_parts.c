@@ -1,11 +1,11 @@
 /* The pure parts of the store: log and header images, file systems, ids of rows, kept
  * answers, log policy. */
+#include "tests/check_run.h"
 #include "workers/store/db/filesystem.h"
 #include "workers/store/db/image.h"
 #include "workers/store/db/wal.h"
 #include "workers/store/service/keys.h"
 #include "workers/store/service/row_ids.h"
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -392,10 +392,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store parts");
 	TCase *tc = tcase_create("parts");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, row_ids_come_from_the_key);
 	tcase_add_test(tc, row_ids_do_not_collide);
@@ -406,10 +403,5 @@ int main(void)
 	tcase_add_test(tc, logs_are_checked);
 	tcase_add_test(tc, a_log_is_copied_then_cut);
 	tcase_add_test(tc, a_pinned_log_is_told_about_once_and_recovers);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -378,7 +378,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store sessions");
 	TCase *tc = tcase_create("sessions");
 
 	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
@@ -393,6 +392,5 @@ int main(void)
 	tcase_add_test(tc, hints_are_progress_of_the_active_phase);
 	tcase_add_test(tc, state_items_are_those_asked_for);
 	tcase_add_test(tc, the_newest_plan_counts);
-	suite_add_tcase(suite, tc);
-	return fixture_main(suite);
+	return check_run(tc);
 }

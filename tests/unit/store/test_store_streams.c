@@ -309,7 +309,6 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store-streams");
 	TCase *tcase = tcase_create("all");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
@@ -323,6 +322,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_damage, 0, sizeof(damages) / sizeof(damages[0]));
 	tcase_add_test(tcase, test_stolen_stream);
 	tcase_set_timeout(tcase, 60);
-	suite_add_tcase(suite, tcase);
-	return fixture_main(suite);
+	return check_run(tcase);
 }

@@ -4,8 +4,8 @@
 #include "common/confine/confine.h"
 #include "supervisor/paiged/process/broker.h"
 #include "supervisor/paiged/process/broker_connect.h"
+#include "tests/check_run.h"
 #include <arpa/inet.h>
-#include <check.h>
 #include <errno.h>
 #include <linux/capability.h>
 #include <netinet/in.h>
@@ -468,23 +468,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("broker");
 	TCase *pure = tcase_create("rules"), *tc = tcase_create("sockets");
-	SRunner *runner = srunner_create(s);
-	int failed;
 
-	tcase_add_loop_test(pure, allows_sockets_in_folders, 0, COUNT(paths));
-	tcase_add_loop_test(pure, allows_whom_a_worker_calls_or_hears, 0, COUNT(ways));
-	suite_add_tcase(s, pure);
+	check_add_table(pure, allows_sockets_in_folders, paths);
+	check_add_table(pure, allows_whom_a_worker_calls_or_hears, ways);
 	tcase_add_checked_fixture(tc, make_place, remove_place);
-	tcase_add_loop_test(tc, connects_to_sockets_alone, 0, COUNT(sockets));
+	check_add_table(tc, connects_to_sockets_alone, sockets);
 	tcase_add_test(tc, refuses_other_addresses);
 	tcase_add_test(tc, tells_into_whom_it_may_look);
 	tcase_add_test(tc, connects_for_a_confined_process);
 	tcase_set_timeout(tc, 60);
-	suite_add_tcase(s, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return check_run(pure, tc);
 }

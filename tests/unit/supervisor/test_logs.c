@@ -5,13 +5,11 @@
 #include "supervisor/paiged/logs/recent.h"
 #include "supervisor/paiged/logs/tail.h"
 #include "supervisor/shared/places.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
 
 /* ---- lines ---- */
 
@@ -502,35 +500,26 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("logs");
 	TCase *pure = tcase_create("lines");
 	TCase *files = tcase_create("files");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(pure, cuts_lines, 0, COUNT(streams));
+	check_add_table(pure, cuts_lines, streams);
 	tcase_add_loop_test(pure, cuts_long_lines, 0, 6);
 	tcase_add_loop_test(pure, a_line_of_the_greatest_length_is_whole, 0, 2);
 	tcase_add_test(pure, keeps_the_last_lines);
 	tcase_add_test(pure, a_line_that_is_half_overwritten_is_left_out);
 	tcase_add_test(pure, wraps_what_is_no_line_of_ours);
-	tcase_add_loop_test(pure, finds_the_level_of_a_line, 0, COUNT(levels));
+	check_add_table(pure, finds_the_level_of_a_line, levels);
 	tcase_add_checked_fixture(files, set_up, tear_down);
 	tcase_add_test(files, rotates_by_renaming);
 	tcase_add_test(files, one_batch_larger_than_the_limit_is_written_whole);
 	tcase_add_test(files, a_deleted_file_is_made_again);
 	tcase_add_test(files, what_cannot_be_written_is_dropped_counted_and_told);
 	tcase_add_test(files, a_link_is_not_followed);
-	tcase_add_loop_test(pure, a_line_is_made_safe_to_show, 0, COUNT(safe_lines));
+	check_add_table(pure, a_line_is_made_safe_to_show, safe_lines);
 	tcase_add_test(files, a_page_has_the_last_lines_by_level);
 	tcase_add_test(files, a_follower_gets_every_line_of_rotated_files);
 	tcase_add_test(files, older_pages_reach_into_rotated_files);
 	tcase_add_test(files, a_page_is_bounded_and_says_what_it_leaves_out);
-	suite_add_tcase(suite, pure);
-	suite_add_tcase(suite, files);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(pure, files);
 }

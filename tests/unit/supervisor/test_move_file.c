@@ -1,5 +1,6 @@
 /* Putting a finished file where somebody wants it (supervisor/paigectl/data/move_file.h). */
 #include "supervisor/paigectl/data/move_file.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include <dirent.h>
 
@@ -110,20 +111,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("move_file");
 	TCase *tc = tcase_create("place");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, a_file_is_moved, 0, 2);
 	tcase_add_loop_test(tc, nothing_is_replaced_unasked, 0, 2);
 	tcase_add_loop_test(tc, a_link_is_not_followed, 0, 2);
 	tcase_add_loop_test(tc, what_fails_leaves_everything_as_it_was, 0, 2);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tc);
 }

@@ -1,6 +1,6 @@
 /* When workers are started, stopped and ended: scripts of events with made-up times. */
 #include "supervisor/paiged/process/policy.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <stdlib.h>
 
 #define START_DEADLINE 30000
@@ -322,20 +322,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("policy");
 	TCase *tests = tcase_create("policy");
-	SRunner *runner;
-	int failed;
 
-#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
-	tcase_add_loop_test(tests, plays_the_script, 0, COUNT(scripts));
-	tcase_add_loop_test(tests, pauses_grow_to_the_cap, 0, COUNT(pauses));
+	check_add_table(tests, plays_the_script, scripts);
+	check_add_table(tests, pauses_grow_to_the_cap, pauses);
 	tcase_add_test(tests, never_gives_up);
 	tcase_add_test(tests, counts_restarts_in_a_window);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tests);
 }

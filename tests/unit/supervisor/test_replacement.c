@@ -1,7 +1,7 @@
 /* Files of DATA_DIR replaced by others, all or none, killed at every system call (supervisor/shared/replacement.h). */
 #include "supervisor/shared/replacement.h"
+#include "tests/check_run.h"
 #include "tests/unit/scratch.h"
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -186,18 +186,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("replacement");
 	TCase *tests = tcase_create("replacement");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tests, old_files_are_kept);
 	tcase_add_test(tests, killed_at_any_system_call_old_or_new_is_there);
 	tcase_add_test(tests, killed_again_while_it_is_completed);
 	tcase_add_test(tests, what_never_counted_is_forgotten);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tests);
 }

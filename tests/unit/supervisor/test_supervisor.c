@@ -8,7 +8,7 @@
 #include "supervisor/paiged/process/usage.h"
 #include "supervisor/shared/listener.h"
 #include "supervisor/shared/options.h"
-#include <check.h>
+#include "tests/check_run.h"
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -436,26 +436,18 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("supervisor");
 	TCase *tests = tcase_create("supervisor");
-	SRunner *runner;
-	int failed;
 
-	tcase_add_loop_test(tests, checks_packets, 0, COUNT(packets));
-	tcase_add_loop_test(tests, tells_exit_reasons, 0, COUNT(exit_reasons));
+	check_add_table(tests, checks_packets, packets);
+	check_add_table(tests, tells_exit_reasons, exit_reasons);
 	tcase_add_test(tests, reads_proc_stat);
 	tcase_add_test(tests, percents_are_of_the_time_between);
 	tcase_add_loop_test(tests, environments_hold_no_foreign_secret, 0, WORKER_COUNT);
-	tcase_add_loop_test(tests, reads_command_lines, 0, COUNT(command_lines));
-	tcase_add_loop_test(tests, reads_times, 0, COUNT(times));
+	check_add_table(tests, reads_command_lines, command_lines);
+	check_add_table(tests, reads_times, times);
 	tcase_add_loop_test(tests, help_fits_a_terminal, 0, COMMAND_COUNT);
 	tcase_add_test(tests, options_are_unambiguous);
-	tcase_add_loop_test(tests, listens_on_all_addresses_of_a_host, 0, COUNT(hosts));
+	check_add_table(tests, listens_on_all_addresses_of_a_host, hosts);
 	tcase_add_test(tests, a_worker_that_cannot_be_watched_is_ended_and_reaped);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return check_run(tests);
 }
