@@ -186,6 +186,14 @@ export interface ConnectionHello {
 	resume?: ResumePoint;
 	/** The window takes coaching:progress; others are not told. */
 	wantsProgress?: boolean;
+	/** The window asks with fs:list what is in a directory: fs:tree after connection:init has what is in the project itself, not the whole tree. */
+	listsDirectories?: boolean;
+}
+
+/** What is in a directory? */
+export interface FsList {
+	/** Project-relative or absolute path; "." for the project itself. */
+	path: string;
 }
 
 /** The learner opened a file. */
@@ -459,13 +467,13 @@ export interface TreeNode {
 	path: string;
 	/** What it is. */
 	type: TreeKind;
-	/** Of a directory: directories first, each by name. Absent where the tree is too deep for a message, from the 30th level on. */
+	/** Of a directory: directories first, each by name. Absent where they are not told, as from the 30th level of the whole tree on: fs:list asks for them. */
 	children?: TreeNode[];
 }
 
-/** The whole tree of the project. */
+/** The tree of the project, or one directory of it. */
 export interface FsTree {
-	/** The project. */
+	/** The project, or the directory. */
 	root: TreeNode;
 }
 
@@ -1535,6 +1543,30 @@ export interface GuardListQuery {
 	kind: GuardKind;
 }
 
+/** Which items of the session state the file worker is to tell. */
+export interface FsStateQuery {
+	/** open_files, buffers, diffs, diagnostics. */
+	include?: StateItem[];
+	/** For a model: all at once, and long texts are left out or cut. */
+	brief?: boolean;
+	/** Goes on behind the buffer of this path: `next` of the answer before. */
+	after?: string;
+}
+
+/** What the file worker knows of the session state (story 6). */
+export interface FsState {
+	/** There are more buffers or diffs: ask again with this as `after`. */
+	next?: string;
+	/** Files that are open. */
+	open_files?: string[];
+	/** Buffers. */
+	buffers?: StateBuffer[];
+	/** Unsaved edits. */
+	diffs?: FileDiff[];
+	/** What compilers and linters report. */
+	diagnostics?: StateDiagnostics;
+}
+
 /** Constants of a session guard; those that are left out come from the settings. */
 export interface SessionGuardConfig {
 	/** Length of the background phase. */
@@ -2235,6 +2267,8 @@ export interface ClientPayloads {
 	"connection:hello": ConnectionHello;
 	/** Answered by connection:pong to the sender, at once: for pages, which cannot send the pings of WebSocket. */
 	"connection:ping": Empty;
+	/** Answered by fs:listed to the sender. */
+	"fs:list": FsList;
 	/** Answered by fs:content to all. */
 	"file:open": FileOpen;
 	/** Answered by fs:save_ack or fs:save_error to all. */
@@ -2243,6 +2277,8 @@ export interface ClientPayloads {
 	"file:close": FileClose;
 	/** Not answered. */
 	"buffer:update": BufferUpdate;
+	/** Answered by buffers:state to the sender. Where that has `next`, there is more: ask again with it as `after`. */
+	"buffers:request": FsStateQuery;
 	/** Not answered. */
 	"editor:tab_switch": EditorTabSwitch;
 	/** Not answered. */
@@ -2341,6 +2377,8 @@ export interface ServerPayloads {
 	"connection:error": ConnectionError;
 	/** After connection:init, at the start of a session, and after a burst of changes. */
 	"fs:tree": FsTree;
+	/** Answers fs:list: the directory as `root`, with what is in it; what is in its directories is not told. */
+	"fs:listed": FsTree;
 	/** One change in the project. */
 	"fs:tree_update": FsTreeUpdate;
 	/** Answers file:open. */
@@ -2349,6 +2387,8 @@ export interface ServerPayloads {
 	"fs:save_ack": FsSaveAck;
 	/** Answers file:save. */
 	"fs:save_error": FsSaveError;
+	/** Answers buffers:request: of open_files, buffers, diffs and diagnostics what it asks for. Unsaved is what has a diff. */
+	"buffers:state": FsState;
 	/** From paige_open_file. */
 	"editor:open_file": EditorOpenFile;
 	/** From paige_highlight_lines. */

@@ -315,3 +315,23 @@ scenario('a full disk: the old file stays, the edit stays, and the reason is tol
     execFileSync('umount', ['-l', small]);
   }
 });
+
+scenario('a window that lists directories is told the top of the tree, and each directory when it asks', async (t) => {
+  const { editor, file } = await withTree(t);
+  const whole = editor.of('fs:tree')[0].payload.root;
+  await editor.ask('connection:hello', { version: '1.0.0', platform: 'linux', listsDirectories: true, resume: { epoch: 'none', seq: 0 } }, 'connection:init');
+  const bare = ({ children, ...node }) => node;
+  await editor.next('fs:tree', { where: ({ root }) => JSON.stringify(root) === JSON.stringify({ ...whole, children: whole.children.map(bare) }) });
+  const list = (name) => editor.ask('fs:list', { path: name }, ['fs:listed', 'connection:error']);
+  const src = whole.children.find(({ path: name }) => name === 'src');
+  assert.deepEqual((await list('src')).payload.root, { ...src, children: src.children.map(bare) });
+  assert.deepEqual((await list('.')).payload.root, { ...whole, children: whole.children.map(bare) });
+  fs.writeFileSync(file('src/later.ts'), '');
+  await told(editor, 'add src/later.ts');
+  assert.ok((await list('./src/')).payload.root.children.some(({ path: name }) => name === 'src/later.ts'));
+  const refused = async (name) => (await list(name)).payload;
+  assert.deepEqual(await refused('src/nothing'), { code: 'NOT_FOUND', message: 'There is no directory "src/nothing" in the project', context: { path: 'src/nothing' } });
+  assert.equal((await refused('README.md')).code, 'NOT_FOUND');
+  assert.equal((await refused('../..')).code, 'FILE_ERROR');
+  assert.match((await refused('')).message, /^payload\.path: /);
+});

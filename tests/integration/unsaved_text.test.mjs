@@ -312,3 +312,28 @@ waiting('what is typed while the file worker is away for longer than a call wait
   assert.equal((await buffer(mcp, 'src/main.ts')).content, 'main 23');
   assert.deepEqual(editor.of('connection:error'), []);
 });
+
+scenario('a window asks for unsaved texts without a session, and gets long ones a part at a time', async (t) => {
+  const { editor, mcp, file } = await begin(t);
+  const long = 'x'.repeat(700000);
+  for (const name of ['a.ts', 'b.ts', 'c.ts', 'same.ts']) {
+    fs.writeFileSync(file(name), 'on disk\n');
+    await open(editor, name);
+    type(editor, name, name === 'same.ts' ? 'on disk\n' : `${name}${long}`);
+  }
+  await holds(mcp, 'same.ts', 'on disk\n');
+  fs.writeFileSync(file('c.ts'), 'theirs\n');
+  const [buffers, diffs] = [new Map(), new Set()];
+  let parts = 0;
+  for (let after; parts === 0 || after !== undefined; parts += 1) {
+    const { payload } = await editor.ask('buffers:request', { include: ['buffers', 'diffs'], ...(after && { after }) }, 'buffers:state');
+    for (const one of payload.buffers) buffers.set(one.path, one);
+    for (const one of payload.diffs) diffs.add(one.path);
+    after = payload.next;
+  }
+  assert.ok(parts > 1, `${parts} parts`);
+  for (const name of ['a.ts', 'b.ts', 'c.ts']) assert.equal(buffers.get(name).content, `${name}${long}`);
+  assert.deepEqual([...diffs].sort(), ['a.ts', 'b.ts', 'c.ts'], 'what is as on the disk has no diff');
+  assert.equal(buffers.get('c.ts').conflict, true);
+  assert.equal(buffers.get('a.ts').conflict, undefined);
+});

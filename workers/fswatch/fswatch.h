@@ -75,6 +75,7 @@ struct fswatch {
 	struct mono edits_since;
 	unsigned edits_told; /* since then */
 	/* serve_tree.c */
+	struct waiters unscanned; /* for the first scan, or a scan anew */
 	struct bus_request *tree_waiters[FSWATCH_MAX_TREE_WAITERS];
 	size_t tree_waiter_count;
 	struct tree_writer tree_writer;

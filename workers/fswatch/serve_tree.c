@@ -102,6 +102,39 @@ static void serve_tree(void *arg, struct bus_request *request, const void *messa
 		write_tree(fs);
 }
 
+static void serve_list(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct fs_list *in = message;
+	const struct tree_dir *dir;
+	struct buf json = {.data = NULL};
+	char key[PATH_KEY_SIZE];
+
+	if (!fswatch_key(fs, request, in->path, key))
+		return;
+	if (!watch_ready(fs->watch)) {
+		fswatch_wait_in(&fs->unscanned, request, message, serve_list);
+		return;
+	}
+	dir = tree_dir_at(watch_tree(fs->watch), str_of(key));
+	if (!dir) {
+		bus_answer_error(request, error_code_infos[ERROR_NOT_FOUND].name,
+			fswatch_path_context(request, str_of(key)),
+			"There is no directory \"%s\" in the project", key);
+		return;
+	}
+	tree_write_list(dir, &json);
+	if (json.len > BUS_BODY_MAX) {
+		buf_free(&json);
+		bus_answer_error(request, error_code_infos[ERROR_TOO_BIG].name,
+			fswatch_path_context(request, str_of(key)),
+			"The directory \"%s\" cannot be shown: it has %u files", key,
+			dir->file_count);
+		return;
+	}
+	commit_answer(fs, request, &json);
+}
+
 void fswatch_publish_tree(struct fswatch *fs)
 {
 	if (!watch_ready(fs->watch))
@@ -143,6 +176,8 @@ static void on_ready(void *arg)
 		tree->file_count, NULL);
 	if (fs->tree_waiter_count > 0 || fs->tree_wanted_by_all)
 		write_tree(fs);
+	while (fs->unscanned.first && watch_ready(fs->watch))
+		fswatch_serve_first(fs, &fs->unscanned);
 }
 
 static void on_limited(void *arg, const char *reason)
@@ -181,4 +216,5 @@ void serve_tree_init(struct fswatch *fs)
 		&(struct watch_options){.hidden = inside ? data_key : NULL});
 	fs->tree_timer = alloc_checked(evtimer_new(fs->worker->base, on_write, fs));
 	bus_serve(fs->bus, METHOD_FS_TREE, serve_tree, fs);
+	bus_serve(fs->bus, METHOD_FS_LIST, serve_list, fs);
 }

@@ -239,6 +239,45 @@ START_TEST(json_of_a_tree)
 }
 END_TEST
 
+static void check_list(const char *key, const char *want)
+{
+	const struct tree_dir *dir = tree_dir_at(&tree, str_of(key));
+	struct buf json = {.data = NULL};
+
+	ck_assert_ptr_nonnull(dir);
+	tree_write_list(dir, &json);
+	ck_assert_msg(str_is(buf_str(&json), want), "%.*s", STR_ARG(buf_str(&json)));
+	buf_free(&json);
+}
+
+START_TEST(json_of_a_directory)
+{
+	struct tree_dir *src = dir_of(tree.root, "src"), *deep = dir_of(src, "q\"uote");
+
+	tree_file_add(&tree, src, STR_LIT("b"));
+	tree_file_add(&tree, deep, STR_LIT("tab\t"));
+	check_list(".",
+		"{\"root\":{\"name\":\"proj\",\"path\":\".\",\"type\":\"directory\","
+		"\"children\":["
+		"{\"name\":\"src\",\"path\":\"src\",\"type\":\"directory\"}]}}");
+	check_list("src",
+		"{\"root\":{\"name\":\"src\",\"path\":\"src\",\"type\":\"directory\","
+		"\"children\":["
+		"{\"name\":\"q\\\"uote\",\"path\":\"src/"
+		"q\\\"uote\",\"type\":\"directory\"},"
+		"{\"name\":\"b\",\"path\":\"src/b\",\"type\":\"file\"}]}}");
+	check_list("src/q\"uote", "{\"root\":{\"name\":\"q\\\"uote\",\"path\":\"src/"
+				  "q\\\"uote\",\"type\":\"directory\",\"children\":["
+				  "{\"name\":\"tab\\t\",\"path\":\"src/q\\\"uote/"
+				  "tab\\t\",\"type\":\"file\"}]}}");
+	tree_file_remove(&tree, deep, STR_LIT("tab\t"));
+	check_list("src/q\"uote", "{\"root\":{\"name\":\"q\\\"uote\",\"path\":\"src/"
+				  "q\\\"uote\",\"type\":\"directory\",\"children\":[]}}");
+	ck_assert_ptr_null(tree_dir_at(&tree, STR_LIT("src/b")));
+	ck_assert_ptr_null(tree_dir_at(&tree, STR_LIT("src/none/q")));
+}
+END_TEST
+
 static void fill(int dirs, int files)
 {
 	for (int i = 0; i < dirs; i++) {
@@ -382,6 +421,7 @@ int main(void)
 	tcase_add_test(tc, merges_listings);
 	tcase_add_test(tc, merges_stamps);
 	tcase_add_test(tc, json_of_a_tree);
+	tcase_add_test(tc, json_of_a_directory);
 	tcase_add_test(tc, json_in_slices);
 	tcase_add_test(tc, json_of_a_tree_that_changes);
 	tcase_add_test(tc, deep_trees);

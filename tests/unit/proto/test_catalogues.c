@@ -243,8 +243,8 @@ START_TEST(schemas_of_recursive_types_end)
 		"\"children\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},"
 		""
 		"\"description\":\"Of a directory: directories first, each by name. "
-		"Absent where the tree is too deep for a message, from the 30th level "
-		"on.\"}},"
+		"Absent where they are not told, as from the 30th level of the whole "
+		"tree on: fs:list asks for them.\"}},"
 		"\"required\":[\"name\",\"path\",\"type\"]}");
 }
 END_TEST

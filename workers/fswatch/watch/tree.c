@@ -68,6 +68,23 @@ struct tree_dir *tree_dir_find(const struct tree_dir *dir, struct str name)
 	return found ? dir->dirs[at] : NULL;
 }
 
+const struct tree_dir *tree_dir_at(const struct tree *tree, struct str key)
+{
+	const struct tree_dir *dir = tree->root;
+
+	if (str_is(key, "."))
+		return dir;
+	while (dir && key.len > 0) {
+		const char *slash = memchr(key.ptr, '/', key.len);
+		size_t len = slash ? (size_t)(slash - key.ptr) : key.len;
+		size_t used = slash ? len + 1 : len;
+
+		dir = tree_dir_find(dir, (struct str){key.ptr, len});
+		key = (struct str){key.ptr + used, key.len - used};
+	}
+	return dir;
+}
+
 bool tree_file_find(const struct tree_dir *dir, struct str name)
 {
 	bool found;

@@ -56,6 +56,8 @@ void tree_fini(struct tree *tree);
 
 struct tree_dir *tree_dir_find(const struct tree_dir *dir, struct str name);
 bool tree_file_find(const struct tree_dir *dir, struct str name);
+/* The directory of a key, "." for the root. NULL: there is none. */
+const struct tree_dir *tree_dir_at(const struct tree *tree, struct str key);
 
 /* Each returns false, or the existing directory, when there is nothing to do. */
 bool tree_file_add(struct tree *tree, struct tree_dir *dir, struct str name);
@@ -138,5 +140,8 @@ void tree_write_start(struct tree_writer *w, const struct tree *tree);
 /* Writes up to `most` entries. True when the payload is complete. */
 bool tree_write(struct tree_writer *w, size_t most);
 void tree_write_fini(struct tree_writer *w);
+
+/* Adds the payload for one directory: its directories are without children. */
+void tree_write_list(const struct tree_dir *dir, struct buf *out);
 
 #endif

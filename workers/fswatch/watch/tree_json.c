@@ -33,6 +33,12 @@ static void add_head(struct buf *out, const struct buf *prefix, const char *name
 	buf_add(out, escaped, len);
 }
 
+static void add_file(struct buf *out, const struct buf *prefix, const char *name)
+{
+	add_head(out, prefix, name);
+	buf_add_str(out, STR_LIT("\",\"type\":\"file\"}"));
+}
+
 static void open_level(
 	struct tree_writer *w, const struct tree_dir *dir, size_t prefix_len)
 {
@@ -88,8 +94,7 @@ static bool add_next(struct tree_writer *w)
 	if (level->dirs < dir->dir_count) {
 		add_dir(w, dir->dirs[level->dirs++]);
 	} else {
-		add_head(&w->out, &w->prefix, dir->files[level->files++]);
-		buf_add_str(&w->out, STR_LIT("\",\"type\":\"file\"}"));
+		add_file(&w->out, &w->prefix, dir->files[level->files++]);
 	}
 	return true;
 }
@@ -121,4 +126,35 @@ void tree_write_fini(struct tree_writer *w)
 {
 	buf_free(&w->out);
 	buf_free(&w->prefix);
+}
+
+void tree_write_list(const struct tree_dir *dir, struct buf *out)
+{
+	struct buf key = {.data = NULL}, prefix = {.data = NULL};
+
+	tree_path(dir, (struct str){NULL, 0}, &key);
+	buf_add_str(out, STR_LIT("{\"root\":{\"name\":"));
+	buf_add_json_string(out, str_of(dir->name));
+	buf_add_str(out, STR_LIT(",\"path\":"));
+	buf_add_json_string(out, buf_str(&key));
+	buf_add_str(out, STR_LIT(",\"type\":\"directory\",\"children\":["));
+	if (dir->parent) {
+		buf_add(&key, "/", 2); /* with its NUL */
+		add_escaped(&prefix, key.data);
+	}
+	buf_reserve(
+		out, (dir->dir_count + dir->file_count) * (FILE_NODE_BYTES + prefix.len));
+	for (unsigned i = 0; i < dir->dir_count; i++) {
+		add_head(out, &prefix, dir->dirs[i]->name);
+		buf_add_str(out, STR_LIT("\",\"type\":\"directory\"},"));
+	}
+	for (unsigned i = 0; i < dir->file_count; i++) {
+		add_file(out, &prefix, dir->files[i]);
+		buf_add_char(out, ',');
+	}
+	if (dir->dir_count + dir->file_count > 0)
+		out->len--;
+	buf_add_str(out, STR_LIT("]}}"));
+	buf_free(&key);
+	buf_free(&prefix);
 }

@@ -26,6 +26,7 @@ struct greeting {
 	char session_id[65]; /* empty: none */
 	struct capabilities capabilities;
 	struct ws_message_id id;
+	bool lists_directories;
 	bool resume;
 	char epoch[65];
 	uint64_t seq;
@@ -178,7 +179,10 @@ static void welcome(const struct greeting *g)
 		unseen_forget(); /* it was among what was missed */
 		return;
 	}
-	tree_send(client->server, client);
+	if (g->lists_directories)
+		tree_send_top(client);
+	else
+		tree_send(client->server, client);
 	if (g->resume && g->session_id[0])
 		send_session_state(client);
 	unseen_give(client);
@@ -245,6 +249,7 @@ void hello_on_message(const struct ws_message *message)
 
 	g->client = message->client;
 	g->resume = hello->has_resume;
+	g->lists_directories = hello->lists_directories;
 	ws_client_follow(g->client, WS_TO_PROGRESS, hello->wants_progress);
 	ws_message_id_keep(&g->id, message);
 	if (g->resume) {

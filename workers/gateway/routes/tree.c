@@ -2,6 +2,7 @@
 #include "workers/gateway/routes/tree.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
+#include "proto/codec/messages.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/routes/ws_message.h"
 
@@ -78,4 +79,27 @@ void tree_send(struct ws_server *server, struct ws_client *client)
 	}
 	if (!under_way)
 		start(server);
+}
+
+static void on_top(void *arg, const struct bus_reply *reply)
+{
+	struct ws_client *client = arg;
+	struct payload *payload;
+
+	if (reply->status == BUS_OK) {
+		payload = payload_new(reply->body);
+		ws_answer(client, STR_LIT("fs:tree"), payload, (struct str){NULL, 0});
+		payload_unref(payload);
+	} else {
+		send_error(client, reply);
+	}
+	ws_client_unref(client);
+}
+
+void tree_send_top(struct ws_client *client)
+{
+	ws_client_ref(client);
+	bus_call_message(client->server->gateway->bus, METHOD_FS_LIST,
+		(struct str){NULL, 0}, &(struct fs_list){.path = STR_LIT(".")}, 0, on_top,
+		client);
 }

@@ -11,5 +11,7 @@
 
 /* To one window, or, with NULL, to all. */
 void tree_send(struct ws_server *server, struct ws_client *client);
+/* To one window, without what is in the directories: it asks for that with fs:list. */
+void tree_send_top(struct ws_client *client);
 
 #endif
