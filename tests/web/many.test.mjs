@@ -64,7 +64,7 @@ scenario('a log of 100,000 rows: scrolled to its end, only the rows that are see
   const person = await Person.at(browser, daemon, { hash: '#/activity' });
   const { page } = person;
   const table = page.getByRole('table', { name: 'Actions' });
-  await table.getByText(`path: src/${ROWS}.ts`).waitFor();
+  await table.getByText(`src/${ROWS}.ts, characters: 1`).waitFor();
   let rows = 0;
   let most = 0;
   await until('20,000 rows read', async () => {

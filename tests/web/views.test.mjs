@@ -51,11 +51,12 @@ scenario('activity: the log is live, filtered by type and text, and older pages 
   editor.send('editor:tab_switch', { toPath: 'number 59 again.ts' });
   editor.send('editor:selection', { path: 'number 59.ts', range: { startLine: 1, startCol: 1, endLine: 1, endCol: 2 }, textLength: 1 });
   editor.send('editor:tab_switch', { toPath: 'number 59, the last.ts' });
-  await table.getByText('number 59, the last.ts').waitFor();
+  await table.getByText('to: number 59, the last.ts').waitFor();
   assert.equal(await inPage(), 13, 'the selection is of a third type');
   await person.looks('activity-types');
   await page.getByRole('checkbox', { name: 'Selection', exact: true }).check();
   await until('the rows of three types', async () => (await inPage()) === 14);
+  await table.getByText('number 59.ts, range: from line 1 column 1 to line 1 column 2, characters: 1').waitFor();
   assert.equal(await shown.textContent(), '3 types');
   await page.getByRole('button', { name: 'Everything' }).click();
   await page.keyboard.press('Escape');

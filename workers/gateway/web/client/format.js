@@ -62,11 +62,11 @@ export function countdown(ms, form = 'clock') {
 }
 
 /**
- * "wrong_file" as words: "wrong file".
+ * "wrong_file" and "wrongFile" as words: "wrong file".
  * @param {string} name
  */
 export function words(name) {
-  return name.replace(/[_-]+/g, ' ').toLowerCase();
+  return name.replace(/([a-z])(?=[A-Z])/g, '$1 ').replace(/[_-]+/g, ' ').toLowerCase();
 }
 
 /**
@@ -96,13 +96,46 @@ export function percent(share) {
 }
 
 const DATA_MAX = 400;
+/** Names of members whose words say too little. */
+const NAMES = /** @type {Record<string, string>} */ ({
+  toPath: 'to', fromPath: 'from', textLength: 'characters', charCount: 'characters', charDelta: 'characters more', previousCharCount: 'characters before', newCharCount: 'characters now',
+  delta: 'difference', editCount: 'edits', phaseCount: 'phases', latency: 'took', duration: 'took', start: 'from line', end: 'to line', startLine: 'from line', endLine: 'to line', startCol: 'column', endCol: 'column',
+});
+/** Members whose values are names, and not what somebody wrote. */
+const CODED = new Set(['signal', 'reason', 'reasons', 'messageType', 'status', 'phase', 'step', 'action', 'level', 'previousLevel', 'section_id', 'sectionId']);
+/** A number from here on that stands for a time is one since 1970. */
+const EPOCH_MS = 1e12;
+
+/** @param {string} name @param {unknown} value @returns {string} */
+function valueOf(name, value) {
+  if (value === null) return 'none';
+  if (Array.isArray(value)) return value.length ? value.map((one) => valueOf(name, one)).join(', ') : 'none';
+  if (typeof value === 'object') return sayings(value, ' ').join(' ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number' && value >= EPOCH_MS) return clock(value);
+  if (typeof value === 'number' && /(Ms|_ms)$/.test(name)) return value < 0 ? 'unknown' : value < 1000 ? `${Math.round(value)} ms` : duration(value);
+  if (typeof value === 'number' && name === 'confidence') return percent(value);
+  return CODED.has(name) ? words(String(value)) : String(value);
+}
 
 /**
- * What an object says, in one line.
+ * Each member in words. Ids, which only programs read, are left out.
+ * @param {object} data
+ * @param {string} between a name and its value
+ * @returns {string[]}
+ */
+function sayings(data, between) {
+  return Object.entries(data).filter(([name]) => !/(Id|_id)$/.test(name) || CODED.has(name)).map(([name, value]) => {
+    const stem = name.replace(/(At)?(Ms|_ms)$/, '');
+    return name === 'path' || name === 'text' ? String(value) : `${NAMES[stem] ?? words(stem)}${between}${valueOf(name, value)}`;
+  });
+}
+
+/**
+ * What an object says, in one line, for people.
  * @param {unknown} data
  */
 export function brief(data) {
-  if (data === null || typeof data !== 'object') return data === null ? '' : String(data);
-  const text = Object.entries(data).map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ');
+  const text = data !== null && typeof data === 'object' ? sayings(data, ': ').join(', ') : String(data ?? '');
   return text.length > DATA_MAX ? `${text.slice(0, DATA_MAX)}…` : text;
 }

@@ -1,6 +1,6 @@
 // guard_states.js - the state of a guard machine, kind by kind, as whoever watches it needs it.
 import { el } from './dom.js';
-import { countdown, duration, moment, title } from './format.js';
+import { countdown, duration, moment, title, words } from './format.js';
 import { badge, facts, number, table, until } from './parts.js';
 
 /**
@@ -47,7 +47,7 @@ function timeLeft(s) {
 function sessionGuard(s) {
   /** @type {Fact[]} */
   const list = [['Phase', title(s.phase)], ['Countdown', timeLeft(s)], ['zeroRuns', String(s.zeroRuns)], ['projectsUsed', String(s.projectsUsed)], ['Gate', s.stopCheck ? badge('good', 'Open') : badge('plain', 'Closed')]];
-  if (s.reason) list.push(['Gate reason', `${title(s.reason)}: ${reasons[s.reason] ?? 'the coding phase began'}${s.reasons.length > 1 ? ` (also held: ${s.reasons.filter((one) => one !== s.reason).join(', ')})` : ''}`]);
+  if (s.reason) list.push(['Gate reason', `${title(s.reason)}: ${reasons[s.reason] ?? 'the coding phase began'}${s.reasons.length > 1 ? ` (also held: ${s.reasons.filter((one) => one !== s.reason).map(words).join(', ')})` : ''}`]);
   list.push(['Speaking', s.aiSpeaking ? 'the coach' : s.userSpeaking ? 'the candidate' : 'nobody'], ['Answers being scored', String(s.scoring)], ['Invitations to code too early', String(s.violations)]);
   const traits = Object.entries(s.traits).map(([name, trait]) => el('tr', {}, el('th', { scope: 'row' }, title(name)), el('td', {}, el('meter', { min: 0, max: 1, low: trait.tau, high: trait.tau, optimum: 1, value: trait.conf, 'aria-label': `Confidence in ${name}` }), ` ${trait.conf.toFixed(2)} of ${trait.tau.toFixed(2)} `, trait.conf >= trait.tau ? badge('good', 'Reached') : badge('plain', 'Not yet')), number(String(trait.n)), number(trait.W.toFixed(2)), number(trait.S.toFixed(2))));
   const pillars = s.pillars ? Object.entries(s.pillars).map(([name, score]) => el('tr', {}, el('th', { scope: 'row' }, title(name)), number(`${score} of 100`), el('td', { class: 'wide' }, s.rationales?.[/** @type {'reasoning'} */ (name)] || 'no rationale was given'))) : [];
@@ -79,7 +79,7 @@ function coverage(flags) {
 /** @param {Interview} s @returns {Node[]} */
 function interview(s) {
   /** @type {Fact[]} */
-  const list = [['Status', title(s.status)], ['Section', s.current_section_id ? title(s.current_section_id) : 'none'], ['Section ends in', until(s.section_deadline) ?? 'not running'], ['Where in it', s.section_state ? title(s.section_state.replace('SECTION_', '')) : 'nowhere'], ['Follow-up questions left', String(s.followup_budget_remaining)], ['Being judged', yes(s.evaluating)], ['Candidate', s.candidate_id ?? 'not named'], ['May now', s.ui.allowed_actions.map(title).join(', ') || 'nothing'], ['To come', s.ui.upcoming_sections.join(', ') || 'nothing']];
+  const list = [['Status', title(s.status)], ['Section', s.current_section_id ? title(s.current_section_id) : 'none'], ['Section ends in', until(s.section_deadline) ?? 'not running'], ['Where in it', s.section_state ? title(s.section_state.replace('SECTION_', '')) : 'nowhere'], ['Follow-up questions left', String(s.followup_budget_remaining)], ['Being judged', yes(s.evaluating)], ['Candidate', s.candidate_id ?? 'not named'], ['May now', s.ui.allowed_actions.map(title).join(', ') || 'nothing'], ['To come', s.ui.upcoming_sections.map(title).join(', ') || 'nothing']];
   const sections = s.memory_state.sections.map((section) => {
     const runs = section.section_id === s.current_section_id && !section.exit_reason;
     return el('tr', { class: runs ? 'chosen' : null }, el('th', { scope: 'row' }, title(section.section_id)), el('td', {}, section.exit_reason ? exits[section.exit_reason] ?? title(section.exit_reason) : badge('good', 'Running')), el('td', { class: 'number' }, runs ? until(s.section_deadline) : 'ended'), el('td', { class: 'wide' }, el('span', { class: 'badges' }, coverage(runs ? { ...section.coverage_flags, ...s.coverage_flags } : section.coverage_flags))));

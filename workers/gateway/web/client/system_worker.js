@@ -1,6 +1,6 @@
 // system_worker.js - one worker, or the supervisor: how it is, its figures, how it ended last, and its log, followed live.
 import { button, el, fill, freshId, region, setText } from './dom.js';
-import { count, duration, instant, title } from './format.js';
+import { brief, count, duration, instant, title } from './format.js';
 import { badge, facts, reason, spark } from './parts.js';
 import { Refused } from './connection.js';
 
@@ -176,7 +176,7 @@ function figure(name, now, values) {
 function details(detail) {
   if (detail === null || typeof detail !== 'object') return [];
   const list = Object.entries(detail).slice(0, DETAILS_MAX);
-  return list.map(([name, value]) => /** @type {[string, string]} */ ([title(name.replace(/([a-z])([A-Z])/g, '$1 $2')), value === null ? 'none' : typeof value === 'object' ? JSON.stringify(value) : String(value)]));
+  return list.map(([name, value]) => /** @type {[string, string]} */ ([title(name), value === null ? 'none' : brief(value)]));
 }
 
 /** @param {Daemon} daemon */
