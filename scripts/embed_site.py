@@ -4,7 +4,7 @@
 OUTPUT.c is the table `site_files` of workers/gateway/web/site.h, OUTPUT.bin the content of the files, as they are and compressed.
 
 - PAGE becomes "/". In it @NAME@ stands for the address of a library, @client@ for the folder of the client's files, @modules@ for
-  links that have every module fetched at once that main.js needs to begin, instead of one after the other as imports are found.
+  links that have every module fetched at once that the page needs to begin, instead of one after the other as imports are found.
 - The client's files lie in a folder named by the hash of all of them, so that they may include each other by relative names.
 - A library is one file, joined from those that are named.
 """
@@ -21,6 +21,8 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 
+# The frame of the page, and the view that it always makes.
+BEGINS = ("main.js", "view_work.js")
 IMPORT = re.compile(r"^import [^;]*?from '\./([^']+)';$", re.MULTILINE)
 
 
@@ -60,7 +62,8 @@ def collect(page, client, libraries):
         files.append((names[name], True, content))
     html = read(page).decode()
     modules = []
-    needed("main.js", contents, modules)
+    for name in BEGINS:
+        needed(name, contents, modules)
     html = html.replace("@modules@", "\n".join(f'<link rel="modulepreload" href="{folder}/{name}">' for name in modules))
     for name, address in {**names, "client": folder}.items():
         html = html.replace(f"@{name}@", address)

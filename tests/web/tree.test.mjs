@@ -142,8 +142,66 @@ scenario('of a tree only what somebody opened, or what changes, becomes nodes; a
     model.turn(model.nodes.get('d7'), true);
     return { sizes, rows: model.rows.length };
   });
-  // The root and 100 directories; two directories opened; one that changed; two of the one that was renamed; at last the first two and the one that changed.
-  assert.deepEqual(sizes, [101, 101 + 2001, 101 + 3002, 101 + 5003, 101 + 3002]);
+  // The root and 100 directories; two directories opened; one that changed; two of the one that was renamed; at last none is open.
+  assert.deepEqual(sizes, [101, 101 + 2001, 101 + 3002, 101 + 5003, 101]);
   assert.equal(rows, 100 + 2001, 'a directory in a closed one is open still');
+  await person.close();
+});
+
+scenario('a directory that is not told is asked for when it is opened, again when it changes meanwhile, and again when somebody comes into it', async (t) => {
+  const person = await moduleIn(t);
+  const seen = await person.page.evaluate(async () => {
+    const { TreeModel } = await import(document.querySelector('script[type=module]').src.replace('main.js', 'tree_model.js'));
+    const told = {};
+    const asked = [];
+    const ask = (type, { path }) => new Promise((resolve, reject) => asked.push({ path, reject, answer: (...children) => resolve({ payload: { root: window.directory(path, path, children) } }) }));
+    const model = new TreeModel({ ask, on: (type, handler) => (told[type] = (payload) => handler({ payload })) });
+    const seen = [];
+    const look = async (what) => {
+      await new Promise((resolve) => setTimeout(resolve));
+      seen.push([what, model.rows.map(({ path }) => path).join(' '), asked.map(({ path }) => path).join(' ')]);
+    };
+    const update = told['fs:tree_update'];
+    const root = () => window.directory('p', '.', [window.directory('a', 'a'), window.directory('b', 'b')].map(({ children, ...node }) => node));
+    told['fs:tree']({ root: root() });
+    update({ action: 'add', path: 'a/x' });
+    await look('told');
+    model.turn(model.nodes.get('a'), true);
+    await look('opened');
+    update({ action: 'unlink', path: 'a/x' });
+    asked.shift().answer(window.file('x', 'a/x'));
+    await look('answered before the change');
+    asked.shift().answer(window.directory('in', 'a/in'), window.file('y', 'a/y'));
+    await look('answered after it');
+    update({ action: 'rename', path: 'b/z', newPath: 'a/z' });
+    await look('renamed from what nobody knows');
+    asked.shift().answer(window.directory('in', 'a/in'), window.file('y', 'a/y'), window.file('z', 'a/z'));
+    await look('so it is asked again');
+    update({ action: 'rename', path: 'a/y', newPath: 'b/y' });
+    model.turn(model.nodes.get('b'), true);
+    asked.shift().reject(new Error('away'));
+    await look('not answered');
+    model.turn(model.nodes.get('b'), false);
+    const there = model.reveal('b/y');
+    asked.shift().answer(window.file('y', 'b/y'));
+    await there;
+    await look('asked again');
+    told['fs:tree']({ root: root() });
+    asked.shift().answer(window.file('z', 'a/z'));
+    asked.shift().answer(window.file('y', 'b/y'));
+    await look('another tree');
+    return seen;
+  });
+  assert.deepEqual(seen, [
+    ['told', 'a b', ''],
+    ['opened', 'a b', 'a'],
+    ['answered before the change', 'a a/x b', 'a'],
+    ['answered after it', 'a a/in a/y b', ''],
+    ['renamed from what nobody knows', 'a a/in a/y b', 'a'],
+    ['so it is asked again', 'a a/in a/y a/z b', ''],
+    ['not answered', 'a a/in a/z b', ''],
+    ['asked again', 'a a/in a/z b b/y', ''],
+    ['another tree', 'a a/z b b/y', ''],
+  ]);
   await person.close();
 });

@@ -272,3 +272,68 @@ scenario('the editor has little more than the lines that are seen, and is drawn 
   assert.equal(await page.evaluate(() => window.refreshed), 1);
   await person.close();
 });
+
+scenario('a tab is closed without a session: the next page opens what it left unsaved, and not what was given up', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  const first = await Person.at(browser, daemon, { hash: '#/work/src/greet.ts' });
+  await first.page.getByRole('button', { name: 'Close src/greet.ts' }).waitFor();
+  await first.cursor(1);
+  await first.page.keyboard.type(' not saved');
+  const typed = await first.text();
+  await until('the text for Claude', async () => (await buffer(mcp, 'src/greet.ts'))?.content === typed);
+  await first.openFile('README.md');
+  await first.page.getByRole('button', { name: 'Close README.md' }).waitFor();
+  await first.close();
+
+  // Any view may be the first one.
+  const next = await Person.at(browser, daemon, { hash: '#/activity' });
+  const { page } = next;
+  await next.connected();
+  await page.getByRole('link', { name: 'Work' }).click();
+  await page.locator('.tab').filter({ hasText: 'greet.ts' }).getByText('unsaved').waitFor();
+  assert.equal(await page.locator('.tab').count(), 1, 'what was open and saved is not opened');
+  assert.equal(await next.text(), typed);
+  await page.getByRole('tree', { name: 'Files' }).getByRole('treeitem', { selected: true }).filter({ hasText: 'greet.ts' }).getByText('unsaved').waitFor();
+  await next.accessible('what an earlier page left unsaved');
+  page.on('dialog', (dialog) => dialog.accept());
+  await page.getByRole('button', { name: 'Close src/greet.ts' }).click();
+  await page.getByText('No file is open').waitFor();
+  await until('nothing unsaved for Claude', async () => (await mcp.ok('paige_get_diff', {})).diffs.length === 0);
+  await next.close();
+
+  const last = await Person.at(browser, daemon);
+  await last.connected();
+  await last.page.getByRole('treeitem').first().waitFor();
+  await last.openFile('README.md');
+  await last.page.getByRole('button', { name: 'Close README.md' }).waitFor();
+  assert.equal(await last.page.locator('.tab').count(), 1);
+  await last.close();
+});
+
+scenario('what another program changed meanwhile is a conflict for the page that opens unsaved text', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  const first = await Person.at(browser, daemon, { hash: '#/work/README.md' });
+  await first.page.getByRole('button', { name: 'Close README.md' }).waitFor();
+  await first.cursor(1);
+  await first.page.keyboard.type(' mine');
+  await until('the text for Claude', async () => (await buffer(mcp, 'README.md'))?.content.startsWith('# Greeter mine\n'));
+  await first.close();
+  fs.writeFileSync(path.join(daemon.projectDir, 'README.md'), '# Theirs\n');
+  const next = await Person.at(browser, daemon);
+  await next.page.getByText('The file changed on disk').waitFor();
+  assert.ok((await next.text()).startsWith('# Greeter mine\n'));
+  await next.page.getByRole('button', { name: 'Save' }).click();
+  await until('the save is refused', async () => (await next.page.locator('.tab-state.conflict').count()) === 1);
+  assert.equal(fs.readFileSync(path.join(daemon.projectDir, 'README.md'), 'utf8'), '# Theirs\n');
+  await next.close();
+});
+
+scenario('the frame of the page is there before any script', async (t) => {
+  const { browser, daemon } = await world(t);
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(`${daemon.url}/`);
+  assert.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), ['Work', 'Progress', 'Guards', 'Activity', 'System']);
+  assert.equal(await page.getByRole('status').textContent(), 'Connecting');
+  await context.close();
+});

@@ -45,21 +45,29 @@ export class Connection {
     this.again = AGAIN_MS;
     this.timer = 0;
     this.quiet = 0;
+    /** Whoever listens is there. */
+    this.begun = false;
     this.heard = Date.now();
     this.began = Date.now().toString(36);
     for (const event of ['online', 'pageshow']) window.addEventListener(event, () => this.hurry());
     document.addEventListener('visibilitychange', () => document.hidden || this.hurry());
   }
 
-  /** Connects, and goes on connecting until the page is left. */
+  /** Connects, and goes on connecting until the page is left. The daemon is greeted after `begin`. */
   start() {
     clearTimeout(this.timer);
     const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`);
     this.socket = socket;
     this.timer = window.setTimeout(() => this.drop(socket), GREETING_MS);
-    socket.onopen = () => this.hello();
+    socket.onopen = () => this.begun && this.hello();
     socket.onmessage = (event) => this.take(socket, String(event.data));
     socket.onclose = () => this.lost(socket);
+  }
+
+  /** Greets the daemon, which tells what it has: its handlers are there. */
+  begin() {
+    this.begun = true;
+    if (this.socket?.readyState === WebSocket.OPEN) this.hello();
   }
 
   /** Does not wait: for the next try, or for silence before it asks whether the daemon is there. */
@@ -96,7 +104,7 @@ export class Connection {
     const { init } = this.status.now;
     const resume = init ? { epoch: init.epoch, seq: this.seq, connectionId: init.connectionId } : { epoch: 'none', seq: 0 };
     const { innerWidth: width, innerHeight: height } = window;
-    this.put('connection:hello', { version: '1.0.0', platform: 'web', wantsProgress: true, windowSize: { width, height }, resume }, 'hello');
+    this.put('connection:hello', { version: '1.0.0', platform: 'web', wantsProgress: true, listsDirectories: true, windowSize: { width, height }, resume }, 'hello');
   }
 
   /** @param {WebSocket} socket @param {string} text */

@@ -94,13 +94,14 @@ export class Files {
     this.kept = true;
     this.keeping = 0;
     this.drafts = readDrafts();
-    this.wanted = readTabs();
+    /** What is to be opened once there is a connection; null: it was. */
+    this.wanted = /** @type {ReturnType<typeof readTabs> | null} */ (readTabs());
     this.listen();
   }
 
   listen() {
     const { connection } = this;
-    connection.on('connection:init', () => this.greeted());
+    connection.on('connection:init', ({ payload }) => this.greeted(payload.sessionId));
     connection.on('fs:content', ({ payload }) => this.loaded(payload.path, payload.language, { version: payload.version, content: payload.content }));
     connection.on('editor:open_file', ({ payload }) => this.show(payload.path));
     connection.on('fs:save_ack', ({ payload }) => this.acknowledged(payload.path, payload.version));
@@ -133,15 +134,33 @@ export class Files {
     this.changed.update((n) => n + 1);
   }
 
-  /** After each hello: the daemon gets what it may have missed. */
-  greeted() {
+  /**
+   * After each hello: the daemon gets what it may have missed. A page that begins opens what an earlier one had open, and what the
+   * daemon has unsaved, which of a session it tells by itself.
+   * @param {string | null} sessionId
+   */
+  async greeted(sessionId) {
     for (const file of this.open.values()) {
       if (file.dirty) this.send(file);
       else if (!file.binary) this.look(file.path);
     }
-    const { tabs, current } = this.wanted;
-    this.wanted = { tabs: [], current: '' };
-    this.restore([...new Set([...tabs, ...this.drafts.keys()])], current);
+    const { wanted } = this;
+    this.wanted = null;
+    if (!wanted) return;
+    await this.restore([...new Set([...wanted.tabs, ...this.drafts.keys()])], wanted.current);
+    if (!sessionId) await this.readUnsaved();
+  }
+
+  /** Opens what is unsaved, wherever it was typed. */
+  async readUnsaved() {
+    /** @type {string | undefined} */
+    let after;
+    do {
+      const answer = await this.connection.ask('buffers:request', { include: ['buffers', 'diffs'], ...(after !== undefined && { after }) }, ['buffers:state']).catch(() => null);
+      if (!answer) return;
+      await this.restored(answer.payload);
+      after = answer.payload.next;
+    } while (after !== undefined);
   }
 
   /** @param {string[]} paths @param {string} current */
@@ -151,15 +170,19 @@ export class Files {
   }
 
   /**
-   * Open files and unsaved texts that the daemon kept for a session.
-   * @param {import('../../../../proto/docs/paige').SessionState} state
+   * Open files and unsaved texts that the daemon has kept.
+   * @param {Pick<import('../../../../proto/docs/paige').SessionState, 'open_files' | 'buffers' | 'diffs'>} state
    */
-  async restored(state) {
-    for (const path of state.open_files ?? []) await this.load(path).catch(() => null);
-    for (const { path, content, dirty } of state.buffers ?? []) {
+  async restored({ open_files: open = [], buffers = [], diffs = [] }) {
+    for (const path of [...open, ...diffs.map((diff) => diff.path)]) await this.load(path).catch(() => null);
+    for (const { path, content, dirty, conflict } of buffers) {
       const file = this.open.get(path);
-      if (dirty && file && !file.dirty && content !== undefined && content !== file.text) this.replaceText(file, content);
+      if (!dirty || !file || file.dirty || content === undefined || content === file.text) continue;
+      this.replaceText(file, content);
+      // What it was based on is known to nobody, but is not what the disk has.
+      if (conflict) Object.assign(file, { base: '', conflict });
     }
+    this.tell();
     if (!this.current.now) {
       const [first] = this.open.keys();
       if (first) this.show(first);
@@ -226,6 +249,8 @@ export class Files {
     const order = [...this.open.values()];
     const next = order[order.indexOf(file) + 1] ?? order[order.indexOf(file) - 1] ?? null;
     clearTimeout(file.timer);
+    // Else the daemon keeps what somebody has just given up, and the next page opens it.
+    if (file.dirty) this.connection.tell('buffer:update', { path: file.path, content: file.disk.content });
     this.open.delete(file.path);
     this.connection.tell('file:close', { path: file.path });
     if (this.current.now === file) {

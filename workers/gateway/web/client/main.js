@@ -3,29 +3,37 @@ import { Connection } from './connection.js';
 import { el, fill, setText } from './dom.js';
 import { clock } from './format.js';
 import { Session } from './session.js';
-import { workView } from './view_work.js';
 
 /**
  * @typedef {{connection: Connection, session: Session}} App
  * @typedef {{root: HTMLElement, show(rest: string[]): void, hide(): void, title(): string}} View
- * @typedef {{name: string, path: string, load(): Promise<(app: App) => View>}} Place
+ * @typedef {(app: App) => View} Make
  */
 
 const COST_EVERY_MS = 60000;
 /** After so long the first view is there, and the others are read. */
 const READ_AHEAD_MS = 3000;
 
+/** A page that nobody sees paints nothing: it begins after so long. */
+const PAINT_MS = 100;
+
+/** The frame of the page, which is in index.html, is painted before the scripts of a view keep the browser busy. */
+const painted = new Promise((resolve) => {
+  requestAnimationFrame(() => setTimeout(resolve));
+  setTimeout(resolve, PAINT_MS);
+});
+
 /**
- * Only the first view is there from the beginning.
- * @type {Place[]}
+ * How the views are read, by the first part of their addresses.
+ * @type {Record<string, () => Promise<Make>>}
  */
-const places = [
-  { name: 'Work', path: 'work', load: async () => workView },
-  { name: 'Progress', path: 'progress', load: async () => (await import('./view_progress.js')).progressView },
-  { name: 'Guards', path: 'guards', load: async () => (await import('./view_guards.js')).guardsView },
-  { name: 'Activity', path: 'activity', load: async () => (await import('./view_activity.js')).activityView },
-  { name: 'System', path: 'system', load: async () => (await import('./view_system.js')).systemView },
-];
+const places = {
+  work: async () => (await Promise.all([import('./view_work.js'), import(/** @type {string} */ (document.documentElement.dataset.codemirror))]))[0].workView,
+  progress: async () => (await import('./view_progress.js')).progressView,
+  guards: async () => (await import('./view_guards.js')).guardsView,
+  activity: async () => (await import('./view_activity.js')).activityView,
+  system: async () => (await import('./view_system.js')).systemView,
+};
 
 const main = /** @type {HTMLElement} */ (document.getElementById('main'));
 const status = /** @type {HTMLElement} */ (document.getElementById('status'));
@@ -40,8 +48,7 @@ let shown = null;
 let routed = 0;
 const missing = el('p', { class: 'page problem', role: 'alert', hidden: true }, 'This view could not be read from the daemon. Reload the page once it is there.');
 
-const links = places.map((place) => el('a', { href: `#/${place.path}` }, place.name));
-document.getElementById('views')?.append(...links);
+const links = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('#views a')]);
 document.getElementById('skip')?.addEventListener('click', () => main.focus());
 
 /** The parts of the address, decoded; what cannot be decoded is taken as it is. */
@@ -55,33 +62,42 @@ function address() {
   });
 }
 
-async function route() {
-  const [first, ...rest] = address();
-  const index = Math.max(0, places.findIndex((place) => place.path === first));
-  const { path, load } = places[index];
-  routed += 1;
-  const mine = routed;
-  links.forEach((link, i) => (i === index ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current')));
-  const make = views.has(path) ? null : await load().catch(() => null);
-  // Somebody may have gone elsewhere meanwhile.
-  if (mine !== routed) return;
-  let view = views.get(path) ?? null;
-  if (!view && make) {
-    view = make(app);
+/**
+ * The view at an address, made when it is first wanted; null when it could not be read.
+ * @param {string} path
+ */
+async function viewAt(path) {
+  const make = views.has(path) ? null : await places[path]().catch(() => null);
+  if (make && !views.has(path)) {
+    const view = make(app);
+    view.root.hidden = true;
     views.set(path, view);
     main.append(view.root);
   }
+  return views.get(path) ?? null;
+}
+
+async function route() {
+  const [first, ...rest] = address();
+  const path = Object.hasOwn(places, first) ? first : 'work';
+  routed += 1;
+  const mine = routed;
+  for (const link of links) link.hash === `#/${path}` ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current');
+  await painted;
+  const view = await viewAt(path);
+  // Somebody may have gone elsewhere meanwhile.
+  if (mine !== routed) return;
   if (shown !== view) shown?.hide();
   for (const [other, { root }] of views) root.hidden = other !== path;
   missing.hidden = view !== null;
   shown = view;
   view?.show(rest);
-  document.title = `${view?.title() ?? places[index].name} · Paige`;
+  document.title = `${view?.title() ?? links.find((link) => link.hash === `#/${path}`)?.textContent} · Paige`;
 }
 
 /** Reads the other views while nothing else is to be done, so that they are there when the daemon is not. */
 function readAhead() {
-  for (const { load } of places) load().catch(() => null);
+  for (const load of Object.values(places)) load().catch(() => null);
 }
 
 /**
@@ -136,6 +152,8 @@ window.addEventListener('hashchange', route);
 main.append(missing);
 connection.start();
 route();
+// Work hears what the daemon says from the beginning, whichever view is shown: files, tree and unsaved texts are told once.
+painted.then(() => viewAt('work')).then(() => connection.begin());
 window.setTimeout(readAhead, READ_AHEAD_MS);
 setInterval(() => document.hidden || readCost(), COST_EVERY_MS);
 for (const type of /** @type {const} */ (['connection:init', 'explain:response', 'review:response', 'coaching:plan_ready', 'session:completed'])) connection.on(type, () => void readCost());

@@ -27,6 +27,8 @@ export class Tree {
      * @type {Node | undefined}
      */
     this.here = undefined;
+    /** The file that was selected last. */
+    this.wanted = '';
     this.typed = '';
     this.typedAt = 0;
     this.stem = freshId('file');
@@ -110,8 +112,10 @@ export class Tree {
    * Makes a file the current row.
    * @param {string} path
    */
-  select(path) {
-    this.model.reveal(path);
+  async select(path) {
+    this.wanted = path;
+    await this.model.reveal(path);
+    if (this.wanted !== path) return;
     const node = this.model.nodes.get(path);
     const index = node ? this.model.indexOf(node) : -1;
     if (index >= 0) this.go(index);

@@ -1,11 +1,12 @@
 // tree_model.js - the files of the project as the daemon tells them, and the rows of those whose directories are open, in order.
 // A change costs what it changes, however many rows there are: rows are put in and taken out where it happens, and places are found
-// by halving. What is in a directory is looked at once somebody opens it, or something in it changes.
+// by halving. What is in a directory is asked for once somebody opens it; of a whole tree it is looked at then, or when something in
+// it changes.
 import { Value } from './store.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').TreeNode} TreeNode
- * @typedef {{name: string, path: string, children: Node[] | null, open: boolean, parent: Node | null, depth: number, told: TreeNode[]}} Node `children`: in order; null for a file; `told`: what is in it and not among `children` yet
+ * @typedef {{name: string, path: string, children: Node[] | null, open: boolean, parent: Node | null, depth: number, told: TreeNode[] | null, asked: Promise<void> | null, stale: boolean}} Node `children`: in order; null for a file; `told`: what is in it and not among `children` yet; null: the daemon has not told; `asked`: it is asked; `stale`: and something in it changed since
  * @typedef {import('./connection.js').Connection} Connection
  */
 
@@ -57,8 +58,14 @@ function parentOf(path) {
 export class TreeModel {
   /** @param {Connection} connection */
   constructor(connection) {
+    this.connection = connection;
     /** @type {Map<string, Node>} */
     this.nodes = new Map();
+    /**
+     * Directories that were open when they went, and are opened when they come back.
+     * @type {Set<string>}
+     */
+    this.reopen = new Set();
     /**
      * The rows, in order.
      * @type {Node[]}
@@ -73,49 +80,100 @@ export class TreeModel {
 
   /** @param {string} name @param {string} path @param {boolean} directory @param {Node | null} parent @returns {Node} */
   make(name, path, directory, parent) {
-    const node = { name, path, children: directory ? [] : null, open: !parent, parent, depth: parent ? parent.depth + 1 : 0, told: [] };
+    const node = { name, path, children: directory ? [] : null, open: !parent, parent, depth: parent ? parent.depth + 1 : 0, told: [], asked: null, stale: false };
     this.nodes.set(path, node);
     return node;
   }
 
   /**
-   * Another tree; directories that were open stay open.
+   * Another tree; directories that were open are opened again.
    * @param {TreeNode} root
    */
   replace(root) {
-    const before = this.nodes;
-    this.nodes = new Map();
+    this.reopen = new Set(this.forget(this.root));
     this.root = this.make(root.name, '.', true, null);
     this.root.told = root.children ?? [];
-    for (const rest = [this.root]; rest.length; ) {
-      const one = /** @type {Node} */ (rest.pop());
-      this.unfold(one);
-      for (const child of one.children ?? []) {
-        const old = before.get(child.path);
-        if (!child.children || !old?.children?.length) continue;
-        child.open = old.open;
-        rest.push(child);
-      }
-    }
+    this.unfold(this.root);
     this.rows = this.below(this.root);
     this.known.set(true);
     this.version.update((n) => n + 1);
   }
 
   /**
-   * Makes nodes of what is in a directory.
+   * Takes a node out of those that are known, with all that is in it.
    * @param {Node} node
+   * @returns the directories of it that were open
    */
-  unfold(node) {
-    const { told, children } = node;
-    if (!children || !told.length) return;
-    node.told = [];
-    for (const { name, type, children: inside } of told) {
-      const child = this.make(name, node.parent ? `${node.path}/${name}` : name, type === 'directory', node);
-      child.told = inside ?? [];
-      children.push(child);
+  forget(node) {
+    /** @type {string[]} */
+    const open = [];
+    for (const rest = [node]; rest.length; ) {
+      const one = /** @type {Node} */ (rest.pop());
+      this.nodes.delete(one.path);
+      if (one.open) open.push(one.path);
+      for (const child of one.children ?? []) rest.push(child);
     }
-    children.sort(order);
+    return open;
+  }
+
+  /**
+   * Makes nodes of what is in a directory, and of what is in those of its directories that are open.
+   * @param {Node} top
+   */
+  unfold(top) {
+    for (const rest = [top]; rest.length; ) {
+      const node = /** @type {Node} */ (rest.pop());
+      const { told, children } = node;
+      if (!children || !told?.length) continue;
+      node.told = [];
+      for (const { name, type, children: inside } of told) {
+        const child = this.make(name, node.parent ? `${node.path}/${name}` : name, type === 'directory', node);
+        children.push(child);
+        if (!child.children) continue;
+        child.told = inside ?? null;
+        child.open = this.reopen.delete(child.path);
+        if (child.open && !child.told) this.list(child);
+        else if (child.open) rest.push(child);
+      }
+      children.sort(order);
+    }
+  }
+
+  /**
+   * Asks what is in a directory, which may be known or not.
+   * @param {Node} node
+   * @returns {Promise<void>} when it is there, or cannot be had: then the next who opens it asks again
+   */
+  list(node) {
+    node.stale = node.asked !== null;
+    node.asked ??= this.connection.ask('fs:list', { path: node.path }, ['fs:listed']).then(({ payload }) => {
+      node.asked = null;
+      if (this.nodes.get(node.path) !== node) return;
+      this.listed(node, payload.root.children ?? []);
+      if (node.stale) return this.list(node);
+    }).catch(() => {
+      node.asked = null;
+    });
+    return node.asked;
+  }
+
+  /** @param {Node} node @param {TreeNode[]} told */
+  listed(node, told) {
+    const { open } = node;
+    this.shift(node, false);
+    for (const child of node.children ?? []) for (const path of this.forget(child)) this.reopen.add(path);
+    Object.assign(node, { children: [], told });
+    this.shift(node, open);
+    this.version.update((n) => n + 1);
+  }
+
+  /**
+   * Whether it is known what is in a directory. If not, an answer that is under way may be older than what is said now.
+   * @param {Node | undefined} node
+   */
+  isKnown(node) {
+    if (node?.asked) node.stale = true;
+    return Boolean(node?.children && node.told);
   }
 
   /**
@@ -143,33 +201,34 @@ export class TreeModel {
   /** @param {string} path @param {boolean} directory */
   add(path, directory) {
     const parent = this.find(parentOf(path));
-    if (!parent?.children || this.find(path)) return;
-    this.enter(this.make(path.slice(path.lastIndexOf('/') + 1), path, directory, parent));
+    if (parent && this.isKnown(parent) && !this.find(path)) this.enter(this.make(path.slice(path.lastIndexOf('/') + 1), path, directory, parent));
   }
 
   /** @param {string} path */
   remove(path) {
     const node = this.find(path);
+    this.isKnown(this.find(parentOf(path)));
     const siblings = node?.parent?.children;
     if (!node || !siblings) return;
     if (this.visible(node)) this.takeOut(place(this.rows, node, rowOrder), node.depth);
     siblings.splice(place(siblings, node, order), 1);
-    for (const rest = [node]; rest.length; ) {
-      const one = /** @type {Node} */ (rest.pop());
-      this.nodes.delete(one.path);
-      for (const child of one.children ?? []) rest.push(child);
-    }
+    this.forget(node);
   }
 
   /** @param {string} path @param {string} to */
   rename(path, to) {
     const node = this.find(path);
     const parent = this.find(parentOf(to));
-    if (!node || !parent?.children) return;
+    if (!node || !parent || !this.isKnown(parent)) {
+      this.remove(path);
+      // Whether it is a file or a directory is said by nobody.
+      if (parent && this.isKnown(parent)) this.list(parent);
+      return;
+    }
     this.remove(path);
     this.remove(to);
     /** @type {Node} */
-    const moved = { ...node, name: to.slice(to.lastIndexOf('/') + 1), path: to, parent };
+    const moved = { ...node, asked: null, stale: false, name: to.slice(to.lastIndexOf('/') + 1), path: to, parent };
     for (const rest = [moved]; rest.length; ) {
       const one = /** @type {Node} */ (rest.pop());
       one.depth = /** @type {Node} */ (one.parent).depth + 1;
@@ -180,6 +239,7 @@ export class TreeModel {
       }
     }
     this.enter(moved);
+    if (moved.open && !moved.told) this.list(moved);
   }
 
   /**
@@ -258,22 +318,35 @@ export class TreeModel {
    */
   turn(node, open) {
     if (!node.children || node.open === open) return;
+    this.shift(node, open);
+    if (open && !node.told) this.list(node);
+    this.version.update((n) => n + 1);
+  }
+
+  /**
+   * Puts the rows below a directory in, or takes them out.
+   * @param {Node} node
+   * @param {boolean} open
+   */
+  shift(node, open) {
     const index = this.indexOf(node);
     const shut = index >= 0 && node.open && this.rows[index + 1]?.depth > node.depth;
     node.open = open;
     if (open) this.unfold(node);
     if (shut) this.takeOut(index + 1, node.depth);
-    else if (index >= 0 && open) this.putIn(index + 1, this.below(node));
-    this.version.update((n) => n + 1);
+    if (index >= 0 && open) this.putIn(index + 1, this.below(node));
   }
 
   /**
    * Opens the directories above a path.
    * @param {string} path
    */
-  reveal(path) {
-    const above = [];
-    for (let node = this.find(path)?.parent; node?.parent; node = node.parent) above.push(node);
-    for (const node of above.reverse()) this.turn(node, true);
+  async reveal(path) {
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+      const node = this.find(path.slice(0, at));
+      if (!node?.children) return;
+      this.turn(node, true);
+      if (!node.told) await node.asked;
+    }
   }
 }

@@ -200,6 +200,7 @@ export function workView(app) {
   model.known.watch((known) => {
     waiting.hidden = known;
     tree.root.hidden = !known;
+    if (known && files.current.now) tree.select(files.current.now.path);
   });
   files.problem.watch(tell);
   files.changed.watch(() => {
@@ -220,8 +221,8 @@ export function workView(app) {
     if (files.current.now) files.save(files.current.now);
   });
   let asked = '';
-  /** Another view was shown: what the editor has measured may be wrong. */
-  let away = false;
+  /** Another view is shown: what the editor measures may be wrong. */
+  let away = true;
   const wanted = () => {
     if (asked && connection.status.now.up) files.show(asked);
     asked = '';
@@ -233,7 +234,7 @@ export function workView(app) {
       const path = rest.join('/');
       if (path && path !== files.current.now?.path) asked = path;
       if (connection.status.now.up) wanted();
-      if (away) editor.mirror.refresh();
+      if (away && files.current.now) editor.mirror.refresh();
       away = false;
     },
     hide() {
