@@ -13,14 +13,13 @@ import { Session } from './session.js';
 const COST_EVERY_MS = 60000;
 /** After so long the first view is there, and the others are read. */
 const READ_AHEAD_MS = 3000;
-
-/** A page that nobody sees paints nothing: it begins after so long. */
-const PAINT_MS = 100;
+/** A page that paints nothing, since nobody sees it, begins after so long. */
+const PAINT_MS = 1000;
 
 /** The frame of the page, which is in index.html, is painted before the scripts of a view keep the browser busy. */
 const painted = new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(resolve));
-  setTimeout(resolve, PAINT_MS);
+  setTimeout(resolve, document.hidden ? 0 : PAINT_MS);
 });
 
 /**
