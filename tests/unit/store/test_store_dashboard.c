@@ -147,6 +147,18 @@ START_TEST(p12_4_to_p12_8_figures_belong_to_a_period)
 }
 END_TEST
 
+START_TEST(a_clock_that_was_set_back_makes_no_session_negative)
+{
+	execute("INSERT INTO sessions VALUES ('back', '/p', 1, 't', 'completed', "
+		"'2026-01-01T10:00:00.000Z', '2026-01-01T09:00:00.000Z')");
+
+	const char *stats = part(state("{}"), "stats");
+
+	ck_assert_double_eq(figure(stats, "sessionsCompleted"), 1);
+	ck_assert_double_eq(figure(stats, "totalCoachingMinutes"), 0);
+}
+END_TEST
+
 START_TEST(p12_9_only_active_sessions_are_in_progress)
 {
 	add_session("done", "completed", 2, 1);
@@ -398,6 +410,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, p12_4_to_p12_8_figures_belong_to_a_period);
+	tcase_add_test(tc, a_clock_that_was_set_back_makes_no_session_negative);
 	tcase_add_test(tc, p12_9_only_active_sessions_are_in_progress);
 	tcase_add_test(tc, p12_18_the_last_ten_completed_sessions);
 	tcase_add_test(tc, p12_19_gaps_by_severity_then_frequency);
