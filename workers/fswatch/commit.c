@@ -215,16 +215,8 @@ static void shorten_journal(struct fswatch *fs)
 			strerror(-error), NULL);
 }
 
-static void write_down(struct fswatch *fs)
+static void judge_write(struct fswatch *fs, int error)
 {
-	int error = journal_commit(&fs->journal);
-
-	if (!error)
-		shorten_journal(fs);
-
-	int buffer_store_error = buffers_flush(&fs->buffers);
-
-	error = error ? error : buffer_store_error;
 	if (error != fs->turn.error) {
 		if (error)
 			log_error("unsaved edits cannot be written", "dir", "%s",
@@ -237,14 +229,8 @@ static void write_down(struct fswatch *fs)
 		set_sync_timer(fs);
 }
 
-static void send_answers(struct fswatch *fs)
+static void send_answers(struct fswatch *fs, struct commit_answer *answer)
 {
-	struct commit_answer *answer = fs->turn.first;
-
-	if (fs->turn.bytes > MUCH_BYTES)
-		commit_tidy(fs);
-	fs->turn.first = fs->turn.last = NULL;
-	fs->turn.bytes = 0;
 	while (answer) {
 		struct commit_answer *next = answer->next;
 
@@ -258,11 +244,82 @@ static void send_answers(struct fswatch *fs)
 	}
 }
 
-void commit_end(struct fswatch *fs)
+/* All of it is written, or cannot be. */
+static void written(struct fswatch *fs, int error, struct commit_answer *answers)
 {
-	write_down(fs);
-	send_answers(fs);
+	judge_write(fs, error);
+	send_answers(fs, answers);
 	action_queue_send(&fs->action_queue);
+}
+
+struct write_job {
+	struct job job;
+	struct fswatch *fs;
+	struct buffer_writes buffers;
+	struct commit_answer *answers;
+	int error; /* of what was written at once; 0 */
+};
+
+static void run_write(struct job *job)
+{
+	buffers_write(&((struct write_job *)job)->buffers);
+}
+
+static void done_write(struct job *job)
+{
+	struct write_job *w = (struct write_job *)job;
+	struct fswatch *fs = w->fs;
+	int error = buffers_written(&fs->buffers, &w->buffers);
+
+	fs->turn.writing = false;
+	written(fs, w->error ? w->error : error, w->answers);
+	free(w);
+	if (!fs->turn.again)
+		return;
+	fs->turn.again = false;
+	commit_work(fs);
+}
+
+static void commit_end(struct fswatch *fs)
+{
+	struct buffer_writes beside = STAILQ_HEAD_INITIALIZER(beside);
+	struct commit_answer *answers = fs->turn.first;
+	struct write_job *w;
+	int error, buffer_error;
+
+	fs->turn.again = fs->turn.writing;
+	if (fs->turn.writing)
+		return;
+	if (fs->turn.bytes > MUCH_BYTES)
+		commit_tidy(fs);
+	fs->turn.first = fs->turn.last = NULL;
+	fs->turn.bytes = 0;
+	error = journal_commit(&fs->journal);
+	if (!error)
+		shorten_journal(fs);
+	buffer_error = buffers_flush(&fs->buffers, &beside);
+	error = error ? error : buffer_error;
+	if (STAILQ_EMPTY(&beside)) {
+		written(fs, error, answers);
+		return;
+	}
+	w = xcalloc(1, sizeof(*w));
+	w->job = (struct job){.run = run_write, .done = done_write};
+	w->fs = fs;
+	STAILQ_INIT(&w->buffers);
+	STAILQ_CONCAT(&w->buffers, &beside);
+	w->answers = answers;
+	w->error = error;
+	fs->turn.writing = true;
+	jobs_add(fs->write_jobs, &w->job);
+}
+
+void commit_finish(struct fswatch *fs)
+{
+	do {
+		jobs_drain(fs->write_jobs);
+		commit_end(fs);
+	} while (fs->turn.writing);
 }
 
 static void on_end(evutil_socket_t fd, short what, void *arg)

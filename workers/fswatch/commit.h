@@ -5,7 +5,8 @@
  * commit_answer. When all that the loop had to do in this turn is done, one write puts the
  * records into the journal, each buffer that changed goes into the buffer store once, and only
  * then the answers leave. So an answer is never ahead of what a crash would leave, and a
- * burst costs little.
+ * burst costs little. Long buffers are written beside the loop: until they are there no answer
+ * leaves, also of those that are given meanwhile, which are of the next end of a turn.
  *
  * Once a second what was written is brought to the disk, on the thread of jobs.h: that is
  * for the loss of power, which a process need not fear for what it wrote. When that fails
@@ -33,6 +34,8 @@ struct commit {
 	bool write_anew; /* the journal: what it holds may be lost */
 	bool syncing;
 	unsigned sync_round;
+	bool writing; /* what the turn before has done is being written beside the loop */
+	bool again;   /* and there is more to be written */
 };
 
 void commit_init(struct fswatch *fs);
@@ -48,7 +51,7 @@ void commit_answer_message(
 void commit_publish(struct fswatch *fs, const char *topic, struct buf *body);
 /* Much memory was in use: what is free is given back when things have calmed down. */
 void commit_tidy(struct fswatch *fs);
-/* Ends the turn now. */
-void commit_end(struct fswatch *fs);
+/* Ends the turn now, and waits until all is written. */
+void commit_finish(struct fswatch *fs);
 
 #endif

@@ -50,10 +50,11 @@ struct fswatch {
 	char buffers_dir[PATH_KEY_SIZE];
 	struct project project;
 	struct watch *watch;
-	struct jobs *jobs;	/* what writes */
-	struct jobs *diff_jobs; /* diffs.c, serve_state.c */
-	struct jobs *read_jobs; /* reading.c */
-	size_t diff_bytes;	/* copied for them */
+	struct jobs *jobs;	 /* what writes */
+	struct jobs *write_jobs; /* commit.c: long buffers, which wait for no disk */
+	struct jobs *diff_jobs;	 /* diffs.c, serve_state.c */
+	struct jobs *read_jobs;	 /* reading.c */
+	size_t diff_bytes;	 /* copied for them */
 	struct buffer_store buffer_store;
 	struct journal journal;
 	struct buffers buffers;

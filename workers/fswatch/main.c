@@ -161,7 +161,8 @@ static int init(struct worker *w)
 	fs->jobs = jobs_new(w->base);
 	fs->diff_jobs = jobs_new(w->base);
 	fs->read_jobs = jobs_new(w->base);
-	if (!fs->jobs || !fs->diff_jobs || !fs->read_jobs)
+	fs->write_jobs = jobs_new(w->base);
+	if (!fs->write_jobs || !fs->jobs || !fs->diff_jobs || !fs->read_jobs)
 		return fail("the worker cannot start", w->settings->project_dir, -errno);
 	action_queue_init(
 		&fs->action_queue, w->base, w->bus, &fs->journal, on_rows_sent, fs);
@@ -214,7 +215,7 @@ static void stop(struct worker *w)
 		jobs_drain(fs->jobs);
 	} while (fs->readings || fs->saves);
 	jobs_drain(fs->diff_jobs);
-	commit_end(fs);
+	commit_finish(fs);
 	fs->stop_timer = evtimer_new(w->base, on_stop_timer, fs);
 	if (fs->action_queue.count == 0 || !fs->stop_timer)
 		worker_stopped(w);

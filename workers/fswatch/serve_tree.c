@@ -7,7 +7,7 @@
 #include "workers/fswatch/fswatch.h"
 #include <stdlib.h>
 
-/* Written in one turn of the loop: some milliseconds. */
+/* Written in one turn of the loop: some milliseconds. Handing it out is a turn of its own. */
 #define TREE_SLICE_ENTRIES 10000
 #define TOO_BIG "The tree cannot be shown: the project has %zu files"
 
@@ -66,7 +66,9 @@ static void on_write(evutil_socket_t fd, short what, void *arg)
 	if (!watch_ready(fs->watch)) { /* it is being scanned anew; see on_ready */
 		fs->tree_writing = false;
 		tree_write_fini(&fs->tree_writer);
-	} else if (tree_write(&fs->tree_writer, TREE_SLICE_ENTRIES)) {
+	} else if (tree_written(&fs->tree_writer) ||
+		   (tree_write(&fs->tree_writer, TREE_SLICE_ENTRIES) &&
+			   fs->tree_writer.tries > TREE_WRITE_TRIES)) {
 		fs->tree_writing = false;
 		hand_out(fs, &fs->tree_writer.out);
 		tree_write_fini(&fs->tree_writer);
@@ -198,7 +200,7 @@ static void on_replaced(void *arg)
 
 	log_warn("another directory has replaced the project, restarting", "dir", "%s",
 		fs->project.canonical, NULL);
-	commit_end(fs);
+	commit_finish(fs);
 	worker_die(fs->worker, WORKER_EXIT_DEPENDENCY);
 }
 

@@ -41,6 +41,17 @@ static struct buffer *update(struct buffers *b, const char *path, const char *co
 	return buffer;
 }
 
+/* Writes all that has changed, as the loop and the thread do together. */
+static int flush(struct buffers *b)
+{
+	struct buffer_writes beside = STAILQ_HEAD_INITIALIZER(beside);
+	int error = buffers_flush(b, &beside), written;
+
+	buffers_write(&beside);
+	written = buffers_written(b, &beside);
+	return error ? error : written;
+}
+
 static bool holds(const struct buffers *b, const char *path, const char *content)
 {
 	const struct buffer *buffer = buffers_find(b, str_of(path));
@@ -66,7 +77,7 @@ START_TEST(buffers_come_back)
 	buffers_base(update(&b, "empty", ""), (char[HASH_VERSION_SIZE]){""});
 	update(&b, "clean.ts", "saved")->dirty = false;
 	update(&b, "gone.ts", "x");
-	ck_assert_int_eq(buffers_flush(&b), 0);
+	ck_assert_int_eq(flush(&b), 0);
 	ck_assert_ptr_null(b.unwritten);
 	buffers_remove(&b, buffers_find(&b, STR_LIT("gone.ts")));
 	buffers_fini(&b);
@@ -118,9 +129,9 @@ START_TEST(many_buffers_and_few_descriptors)
 			snprintf(path, sizeof(path), "f%d.ts", i);
 			update(&b, path, path + round);
 			if (i % 10 == 0)
-				ck_assert_int_eq(buffers_flush(&b), 0);
+				ck_assert_int_eq(flush(&b), 0);
 		}
-	ck_assert_int_eq(buffers_flush(&b), 0);
+	ck_assert_int_eq(flush(&b), 0);
 
 	int fd = dup(0);
 
@@ -164,7 +175,7 @@ START_TEST(old_records_are_read)
 	ck_assert(!buffers_find(&b, STR_LIT("a.ts"))->based);
 	/* The next record is one of today's. */
 	buffers_base(update(&b, "a.ts", "more"), (char[HASH_VERSION_SIZE]){""});
-	ck_assert_int_eq(buffers_flush(&b), 0);
+	ck_assert_int_eq(flush(&b), 0);
 	buffers_fini(&b);
 	ck_assert_int_eq(buffers_init(&b, &buffer_store, 3), 0);
 	ck_assert(holds(&b, "a.ts", "more"));
@@ -255,10 +266,10 @@ START_TEST(a_full_disk_loses_nothing_that_was_written)
 
 	ck_assert_int_eq(buffers_init(&b, &buffer_store, 1), 0);
 	update(&b, "a", "one");
-	ck_assert_int_eq(buffers_flush(&b), 0);
+	ck_assert_int_eq(flush(&b), 0);
 	update(&b, "a", "two");
 	buffers_find(&b, STR_LIT("a"))->file.fd = open("/dev/full", O_RDWR);
-	ck_assert_int_eq(buffers_flush(&b), -ENOSPC);
+	ck_assert_int_eq(flush(&b), -ENOSPC);
 	ck_assert_msg(b.unwritten != NULL, "it is tried again");
 	ck_assert(holds(&b, "a", "two"));
 	buffers_fini(&b);
@@ -290,6 +301,19 @@ static int load(void)
 	return loaded_number;
 }
 
+static int write_record(
+	struct buffer_store_file *file, const struct buffer_store_record *record)
+{
+	struct buffer_store_write write;
+	int error = buffer_store_begin(&buffer_store, file, record, &write);
+
+	if (!error)
+		error = buffer_store_put(&write);
+	if (!error)
+		buffer_store_put_done(file, &write);
+	return error;
+}
+
 static void write_number(struct buffer_store_file *file, int number)
 {
 	char content[64];
@@ -299,7 +323,7 @@ static void write_number(struct buffer_store_file *file, int number)
 	const struct buffer_store_record record = {
 		.path = STR_LIT("src/a.ts"), .content = str_of(content), .dirty = true};
 
-	ck_assert_int_eq(buffer_store_write(&buffer_store, file, &record), 0);
+	ck_assert_int_eq(write_record(file, &record), 0);
 }
 
 START_TEST(slots_are_taken_by_turns)
@@ -407,7 +431,7 @@ static void write_numbers(int report_fd)
 			.content = {content, (size_t)(number % 5 + 1) * 20000},
 			.dirty = true};
 
-		if (buffer_store_write(&buffer_store, &file, &record) ||
+		if (write_record(&file, &record) ||
 			write(report_fd, &number, sizeof(number)) != sizeof(number))
 			_exit(1);
 	}

@@ -32,6 +32,12 @@ static ino_t ino_of(int fd)
 	return fstat(fd, &st) < 0 ? 0 : st.st_ino;
 }
 
+/* Written on the loop, and anywhere. */
+static pthread_t loop;
+static size_t loop_bytes, all_bytes;
+static pthread_mutex_t gate =
+	PTHREAD_MUTEX_INITIALIZER; /* shut: the threads do not write */
+
 ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at);
 
 ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at)
@@ -40,8 +46,17 @@ ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at)
 
 	*(void **)&real = dlsym(RTLD_NEXT, "pwritev64");
 
+	const bool beside = !pthread_equal(pthread_self(), loop);
+
+	if (beside)
+		pthread_mutex_lock(&gate);
+
 	ssize_t n = real(fd, parts, count, at);
 
+	all_bytes += n > 0 ? (size_t)n : 0;
+	loop_bytes += n > 0 && !beside ? (size_t)n : 0;
+	if (beside)
+		pthread_mutex_unlock(&gate);
 	last.ino = ino_of(fd);
 	last.at = at;
 	last.len = n > 0 ? (size_t)n : 0;
@@ -68,7 +83,6 @@ int fdatasync(int fd)
 /* ---- as much of the worker as a turn needs ---- */
 
 static int reports;
-
 void fswatch_report(struct fswatch *f)
 {
 	(void)f;
@@ -92,7 +106,9 @@ static void begin(void)
 		0);
 	ck_assert_int_eq(buffers_init(&fs.buffers, &fs.buffer_store, 1), 0);
 	fs.jobs = jobs_new(worker.base);
+	fs.write_jobs = jobs_new(worker.base);
 	ck_assert_ptr_nonnull(fs.jobs);
+	ck_assert_ptr_nonnull(fs.write_jobs);
 	commit_init(&fs);
 }
 
@@ -100,6 +116,7 @@ static void begin(void)
 static void end(void)
 {
 	jobs_free(fs.jobs);
+	jobs_free(fs.write_jobs);
 	event_free(fs.turn.end);
 	event_free(fs.turn.sync_timer);
 	event_free(fs.turn.tidy_timer);
@@ -115,6 +132,8 @@ static void setup(void)
 	scratch_make(dir);
 	worker.base = event_base_new();
 	syncs = fail_until = 0;
+	loop = pthread_self();
+	loop_bytes = all_bytes = 0;
 	reports = 0;
 	begin();
 }
@@ -223,6 +242,94 @@ START_TEST(a_large_edit_is_two_turns)
 }
 END_TEST
 
+/* As edit, with so many bytes. */
+static void edit_large(const char *path, char what, size_t len)
+{
+	char *text = malloc(len + 1);
+
+	memset(text, what, len);
+	text[len] = '\0';
+	edit(path, text);
+	free(text);
+}
+
+static bool holds_large(const char *path, char what, size_t len)
+{
+	const struct buffer *b = buffers_find(&fs.buffers, str_of(path));
+
+	return b && b->len == len && b->content[0] == what && b->content[len - 1] == what;
+}
+
+/* However much has changed, the loop writes little of it. */
+START_TEST(a_turn_writes_little_on_the_loop)
+{
+	char path[16];
+
+	for (int i = 0; i < 20; i++) {
+		snprintf(path, sizeof(path), "%d.ts", i);
+		edit_large(path, 'x', 250000);
+	}
+	edit_large("large.ts", 'y', 9000000);
+	edit("small.ts", "z");
+	commit_finish(&fs);
+	ck_assert_uint_gt(all_bytes, 14000000);
+	ck_assert_uint_gt(loop_bytes, 0);
+	ck_assert_uint_lt(loop_bytes, BUFFERS_AT_ONCE_BYTES + 8192);
+	end();
+	begin();
+	ck_assert_uint_eq(fs.buffers.by_path.count, 22);
+	ck_assert(holds_large("19.ts", 'x', 250000));
+	ck_assert(holds_large("large.ts", 'y', 9000000));
+	ck_assert(holds("small.ts", "z"));
+}
+END_TEST
+
+/* Nothing that is given to be told leaves before the buffers of its turn are there. */
+START_TEST(answers_wait_for_what_is_written_beside)
+{
+	struct buf none = {0};
+
+	pthread_mutex_lock(&gate);
+	edit_large("large.ts", 'y', 9000000);
+	event_base_loop(worker.base, EVLOOP_NONBLOCK | EVLOOP_ONCE);
+	ck_assert(fs.turn.writing);
+	commit_publish(&fs, "", &none); /* no topic: the bus leaves it at that */
+	for (int i = 0; i < 3; i++)
+		event_base_loop(worker.base, EVLOOP_NONBLOCK | EVLOOP_ONCE);
+	ck_assert(fs.turn.writing);
+	ck_assert_ptr_nonnull(fs.turn.first);
+	pthread_mutex_unlock(&gate);
+	commit_finish(&fs);
+	ck_assert_ptr_null(fs.turn.first);
+}
+END_TEST
+
+/* What happens to a buffer while it is written: it changes, it goes, it is there anew. */
+START_TEST(buffers_change_while_they_are_written)
+{
+	pthread_mutex_lock(&gate);
+	edit_large("changed.ts", 'a', 700000);
+	edit_large("gone.ts", 'a', 700000);
+	edit_large("anew.ts", 'a', 700000);
+	edit_large("same.ts", 'a', 700000);
+	event_base_loop(worker.base, EVLOOP_NONBLOCK | EVLOOP_ONCE);
+	ck_assert(fs.turn.writing);
+	edit_large("changed.ts", 'b', 700000);
+	edit("changed.ts", "c");
+	buffers_remove(&fs.buffers, buffers_find(&fs.buffers, STR_LIT("gone.ts")));
+	buffers_remove(&fs.buffers, buffers_find(&fs.buffers, STR_LIT("anew.ts")));
+	edit("anew.ts", "new");
+	pthread_mutex_unlock(&gate);
+	commit_finish(&fs);
+	end();
+	begin();
+	ck_assert_uint_eq(fs.buffers.by_path.count, 3);
+	ck_assert(holds("changed.ts", "c"));
+	ck_assert(holds("anew.ts", "new"));
+	ck_assert(holds_large("same.ts", 'a', 700000));
+}
+END_TEST
+
 START_TEST(the_journal_is_written_again)
 {
 	ck_assert(open_files_add(&fs.open_files, STR_LIT("a.ts"), 1));
@@ -267,6 +374,9 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_buffer_is_written_again);
 	tcase_add_test(tc, a_large_edit_is_two_turns);
+	tcase_add_test(tc, a_turn_writes_little_on_the_loop);
+	tcase_add_test(tc, answers_wait_for_what_is_written_beside);
+	tcase_add_test(tc, buffers_change_while_they_are_written);
 	tcase_add_test(tc, the_journal_is_written_again);
 	tcase_add_test(tc, a_disk_that_fails_for_long);
 	return check_run(tc);

@@ -124,7 +124,7 @@ static void type(const char *key, const char *text)
 	ck_assert_ptr_nonnull(buffer);
 	buffer->dirty = true;
 	buffers_changed(&buffers, buffer);
-	ck_assert_int_eq(buffers_flush(&buffers), 0);
+	ck_assert_int_eq(buffers_flush(&buffers, NULL), 0);
 }
 
 static void log_row(const char *text)

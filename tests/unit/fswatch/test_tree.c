@@ -348,6 +348,20 @@ START_TEST(json_of_a_tree_that_changes)
 	ck_assert(str_eq(buf_str(&w.out), buf_str(&now)));
 	tree_write_fini(&w);
 
+	/* Between its end and the turn in which it is handed out. */
+	tree_write_start(&w, &tree);
+	ck_assert(!tree_written(&w));
+	ck_assert(tree_write(&w, SIZE_MAX));
+	ck_assert(tree_written(&w));
+	tree_file_add(&tree, tree.root, STR_LIT("late"));
+	ck_assert(!tree_written(&w));
+	ck_assert(tree_write(&w, SIZE_MAX));
+	ck_assert(tree_written(&w));
+	buf_clear(&now);
+	tree_json(&now);
+	ck_assert(str_eq(buf_str(&w.out), buf_str(&now)));
+	tree_write_fini(&w);
+
 	/* A listing that finds the same is no change. */
 	merge("a b", false);
 	tree_write_start(&w, &tree);

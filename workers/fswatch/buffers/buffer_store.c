@@ -21,23 +21,9 @@
 #define BASE_BYTES (HASH_VERSION_SIZE - 1)
 #define BASE_UNKNOWN '?' /* in its first byte; NUL: there was no file */
 
-/* Base, path and content follow. The sum covers all four, itself being zero. */
-struct header {
-	char magic[8];
-	uint64_t number;
-	uint64_t epoch;
-	uint32_t path_bytes;
-	uint32_t content_bytes;
-	int64_t line, column;
-	int64_t updated_us;
-	int64_t chars;
-	int64_t logged_chars, edits;
-	uint32_t dirty, covered;
-	struct hash_sum sum;
-};
-
-static_assert(sizeof(struct header) == 104, "the layout on disk");
-static_assert(sizeof(struct header) + BASE_BYTES + BUFFER_STORE_MAX_PATH +
+/* Base, path and content follow a header. Its sum covers all four, itself being zero. */
+static_assert(sizeof(struct buffer_store_header) == 104, "the layout on disk");
+static_assert(sizeof(struct buffer_store_header) + BASE_BYTES + BUFFER_STORE_MAX_PATH +
 			      BUFFER_STORE_MAX_CONTENT <
 		      BUFFER_STORE_SLOT_BYTES,
 	"a record fits into its slot");
@@ -188,51 +174,59 @@ static struct iovec part(const void *data, size_t len)
 	return (struct iovec){.iov_base = (void *)(uintptr_t)data, .iov_len = len};
 }
 
-int buffer_store_write(struct buffer_store *buffer_store, struct buffer_store_file *file,
-	const struct buffer_store_record *r)
+int buffer_store_begin(struct buffer_store *buffer_store, struct buffer_store_file *file,
+	const struct buffer_store_record *r, struct buffer_store_write *w)
 {
-	struct header header = {
-		.number = file->number + 1,
-		.epoch = r->epoch,
-		.path_bytes = (uint32_t)r->path.len,
-		.content_bytes = (uint32_t)r->content.len,
-		.line = r->line,
-		.column = r->column,
-		.updated_us = r->updated.us,
-		.chars = r->chars,
-		.logged_chars = r->log.logged_chars,
-		.edits = r->log.edits,
-		.dirty = r->dirty,
-		.covered = r->log.covered,
-	};
-	char base[BASE_BYTES] = {BASE_UNKNOWN};
-	int slot = free_slot(file);
+	int error;
 
-	memcpy(header.magic, MAGIC, sizeof(header.magic));
-	if (r->based)
-		memcpy(base, r->base, BASE_BYTES);
 	if (r->path.len > BUFFER_STORE_MAX_PATH ||
 		r->content.len > BUFFER_STORE_MAX_CONTENT)
 		return -EFBIG;
-
-	int error = open_file(buffer_store, file);
-
+	error = open_file(buffer_store, file);
 	if (error)
 		return error;
-
-	const struct str pieces[] = {{(const char *)&header, sizeof(header)},
-		{base, BASE_BYTES}, r->path, r->content};
-	struct iovec parts[] = {part(&header, sizeof(header)), part(base, BASE_BYTES),
-		part(r->path.ptr, r->path.len), part(r->content.ptr, r->content.len)};
-
-	header.sum = hash_sum(pieces, 4);
-	error = write_all(file->fd, parts, 4, (off_t)slot * BUFFER_STORE_SLOT_BYTES);
-	if (error)
-		return error;
-	file->number = header.number;
-	file->last = slot;
-	file->unsynced = true;
+	*w = (struct buffer_store_write){
+		.header = {.number = file->number + 1,
+			.epoch = r->epoch,
+			.path_bytes = (uint32_t)r->path.len,
+			.content_bytes = (uint32_t)r->content.len,
+			.line = r->line,
+			.column = r->column,
+			.updated_us = r->updated.us,
+			.chars = r->chars,
+			.logged_chars = r->log.logged_chars,
+			.edits = r->log.edits,
+			.dirty = r->dirty,
+			.covered = r->log.covered},
+		.base = {BASE_UNKNOWN},
+		.path = r->path,
+		.content = r->content,
+		.fd = file->fd,
+		.slot = free_slot(file)};
+	memcpy(w->header.magic, MAGIC, sizeof(w->header.magic));
+	if (r->based)
+		memcpy(w->base, r->base, BASE_BYTES);
 	return 0;
+}
+
+int buffer_store_put(struct buffer_store_write *w)
+{
+	const struct str pieces[] = {{(const char *)&w->header, sizeof(w->header)},
+		{w->base, BASE_BYTES}, w->path, w->content};
+	struct iovec parts[] = {part(&w->header, sizeof(w->header)),
+		part(w->base, BASE_BYTES), part(w->path.ptr, w->path.len),
+		part(w->content.ptr, w->content.len)};
+
+	w->header.sum = hash_sum(pieces, 4);
+	return write_all(w->fd, parts, 4, (off_t)w->slot * BUFFER_STORE_SLOT_BYTES);
+}
+
+void buffer_store_put_done(
+	struct buffer_store_file *file, const struct buffer_store_write *w)
+{
+	file->number = w->header.number;
+	file->last = w->slot;
+	file->unsynced = true;
 }
 
 int buffer_store_remove(struct buffer_store *buffer_store, struct buffer_store_file *file)
@@ -274,13 +268,13 @@ void buffer_store_synced(struct buffer_store_file *file, bool success)
 
 /* ---- reading ---- */
 
-static bool has_base(const struct header *h)
+static bool has_base(const struct buffer_store_header *h)
 {
 	return memcmp(h->magic, MAGIC, sizeof(h->magic)) == 0;
 }
 
 /* Reads the header of a slot; false when there is none that could be one. */
-static bool read_header(int fd, int slot, struct header *h)
+static bool read_header(int fd, int slot, struct buffer_store_header *h)
 {
 	return pread(fd, h, sizeof(*h), (off_t)slot * BUFFER_STORE_SLOT_BYTES) ==
 		       sizeof(*h) &&
@@ -294,7 +288,7 @@ struct body {
 	struct str base, path, content;
 };
 
-static struct body body_of(const struct header *h, const struct buf *data)
+static struct body body_of(const struct buffer_store_header *h, const struct buf *data)
 {
 	size_t base = has_base(h) ? BASE_BYTES : 0;
 	const char *path = data->data + base;
@@ -304,7 +298,7 @@ static struct body body_of(const struct header *h, const struct buf *data)
 }
 
 /* Reads what follows a header into `data`; false when it is torn. */
-static bool read_body(int fd, int slot, struct header *h, struct buf *data)
+static bool read_body(int fd, int slot, struct buffer_store_header *h, struct buf *data)
 {
 	size_t len =
 		(has_base(h) ? BASE_BYTES : 0) + (size_t)h->path_bytes + h->content_bytes;
@@ -331,9 +325,10 @@ static bool read_body(int fd, int slot, struct header *h, struct buf *data)
 }
 
 /* Finds the latest whole record. */
-static bool load_file(int fd, struct buf *data, struct header *best, int *slot)
+static bool load_file(
+	int fd, struct buf *data, struct buffer_store_header *best, int *slot)
 {
-	struct header headers[BUFFER_STORE_SLOTS];
+	struct buffer_store_header headers[BUFFER_STORE_SLOTS];
 	bool usable[BUFFER_STORE_SLOTS];
 
 	for (int i = 0; i < BUFFER_STORE_SLOTS; i++)
@@ -360,7 +355,7 @@ static bool load_one(struct buffer_store *buffer_store, const char *name,
 	struct buf *data, char base[HASH_VERSION_SIZE],
 	struct buffer_store_record *record, struct buffer_store_file *file)
 {
-	struct header h;
+	struct buffer_store_header h;
 	int slot;
 	int fd = file_open_regular(buffer_store->dir_fd, name, O_RDONLY);
 	bool found = fd >= 0 && load_file(fd, data, &h, &slot);

@@ -39,6 +39,30 @@ struct buffer_store_record {
 			     Counts when `based` */
 };
 
+/* Before path and content (buffer_store.c). */
+struct buffer_store_header {
+	char magic[8];
+	uint64_t number;
+	uint64_t epoch;
+	uint32_t path_bytes;
+	uint32_t content_bytes;
+	int64_t line, column;
+	int64_t updated_us;
+	int64_t chars;
+	int64_t logged_chars, edits;
+	uint32_t dirty, covered;
+	struct hash_sum sum;
+};
+
+/* A record on its way to the disk. */
+struct buffer_store_write {
+	struct buffer_store_header header;
+	char base[HASH_VERSION_SIZE - 1];
+	struct str path, content; /* borrowed */
+	int fd;			  /* borrowed */
+	int slot;
+};
+
 /* The records of one buffer on disk. See buffer_store_file_init. */
 struct buffer_store_file {
 	char name[48];
@@ -65,10 +89,20 @@ void buffer_store_file_init(struct buffer_store_file *file, struct str path);
 void buffer_store_file_fini(
 	struct buffer_store *buffer_store, struct buffer_store_file *file);
 
-/* Writes a record and makes it the latest. 0, or -errno: then the record before it still
- * counts. -EFBIG when path or content exceed the limits. */
-int buffer_store_write(struct buffer_store *buffer_store, struct buffer_store_file *file,
-	const struct buffer_store_record *record) __attribute__((warn_unused_result));
+/*
+ * Writes a record and makes it the latest, in three steps: 0, or -errno and the record before
+ * it still counts. buffer_store_begin gives it its place (-EFBIG: path or content exceed the limits);
+ * buffer_store_put, on any thread, sums it up and writes it, which takes its time when it is
+ * long; buffer_store_put_done makes it the latest. One write of a file is under way at a time,
+ * and it is not removed meanwhile.
+ */
+int buffer_store_begin(struct buffer_store *buffer_store, struct buffer_store_file *file,
+	const struct buffer_store_record *record, struct buffer_store_write *write)
+	__attribute__((warn_unused_result));
+int buffer_store_put(struct buffer_store_write *write)
+	__attribute__((warn_unused_result));
+void buffer_store_put_done(
+	struct buffer_store_file *file, const struct buffer_store_write *write);
 /* Removes all records of a buffer. 0 or -errno; no file is no error. */
 int buffer_store_remove(struct buffer_store *buffer_store, struct buffer_store_file *file)
 	__attribute__((warn_unused_result));

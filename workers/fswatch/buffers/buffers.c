@@ -4,7 +4,20 @@
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "workers/fswatch/buffers/lines.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+/* One buffer that is being written beside the loop. Its path lies behind it. */
+struct buffer_write {
+	STAILQ_ENTRY(buffer_write) link;
+	struct buffer *buffer; /* NULL: it has gone */
+	bool lent; /* the content is still that of the buffer; otherwise it is freed here */
+	struct buffer_store_write record;
+	int error;
+	char path[];
+};
 
 struct buffer *buffers_find(const struct buffers *b, struct str path)
 {
@@ -37,6 +50,17 @@ static void forget_unwritten(struct buffers *b, struct buffer *buffer)
 	buffer->unwritten = false;
 }
 
+/* The buffer has no content then; one that is being written goes behind that. */
+static void drop_content(struct buffer *buffer)
+{
+	if (buffer->writing && buffer->writing->lent)
+		buffer->writing->lent = false;
+	else
+		free(buffer->content);
+	buffer->content = NULL;
+	buffer->cap = 0;
+}
+
 /* Takes it out of memory; its copy stays. */
 static void release(struct buffers *b, struct buffer *buffer)
 {
@@ -47,7 +71,9 @@ static void release(struct buffers *b, struct buffer *buffer)
 	*(buffer->previous ? &buffer->previous->next : &b->first) = buffer->next;
 	*(buffer->next ? &buffer->next->previous : &b->last) = buffer->previous;
 	b->bytes -= buffer->len;
-	free(buffer->content);
+	drop_content(buffer);
+	if (buffer->writing)
+		buffer->writing->buffer = NULL;
 	free(buffer);
 }
 
@@ -86,10 +112,13 @@ static bool make_place(struct buffers *b, const struct buffer *buffer, size_t le
 /* Room for the content; what became much too big is given back. */
 static void make_room(struct buffer *buffer, size_t len)
 {
-	if (len <= buffer->cap && (buffer->cap <= 65536 || len >= buffer->cap / 4))
+	bool lent = buffer->writing && buffer->writing->lent;
+
+	if (!lent && len <= buffer->cap &&
+		(buffer->cap <= 65536 || len >= buffer->cap / 4))
 		return;
+	drop_content(buffer);
 	buffer->cap = len + len / 4 + 64;
-	free(buffer->content);
 	buffer->content = xmalloc(buffer->cap);
 }
 
@@ -137,7 +166,7 @@ struct buffer *buffers_take(
 
 	if (!buffer)
 		return NULL;
-	free(buffer->content);
+	drop_content(buffer);
 	buffer->content = content->data;
 	buffer->cap = content->cap;
 	set_size(b, buffer, content->len, chars);
@@ -168,7 +197,8 @@ void buffers_changed(struct buffers *b, struct buffer *buffer)
 	b->unwritten = buffer;
 }
 
-static int write_one(struct buffers *b, struct buffer *buffer)
+static int begin_write(
+	struct buffers *b, struct buffer *buffer, struct buffer_store_write *write)
 {
 	const struct buffer_store_record record = {
 		.path = buffer->path,
@@ -184,17 +214,56 @@ static int write_one(struct buffers *b, struct buffer *buffer)
 		.base = buffer->base,
 	};
 
-	return buffer_store_write(b->buffer_store, &buffer->file, &record);
+	return buffer_store_begin(b->buffer_store, &buffer->file, &record, write);
 }
 
-int buffers_flush(struct buffers *b)
+static int write_at_once(struct buffers *b, struct buffer *buffer)
 {
+	struct buffer_store_write write;
+	int error = begin_write(b, buffer, &write);
+
+	if (!error)
+		error = buffer_store_put(&write);
+	if (!error)
+		buffer_store_put_done(&buffer->file, &write);
+	return error;
+}
+
+/* The buffer may go, and its descriptor may be closed, while this is under way. */
+static int lend(struct buffers *b, struct buffer *buffer, struct buffer_writes *beside)
+{
+	struct buffer_write *w = xmalloc(sizeof(*w) + buffer->path.len);
+	int error = begin_write(b, buffer, &w->record);
+
+	if (!error) {
+		w->record.fd = fcntl(w->record.fd, F_DUPFD_CLOEXEC, 0);
+		error = w->record.fd < 0 ? -errno : 0;
+	}
+	if (error) {
+		free(w);
+		return error;
+	}
+	memcpy(w->path, buffer->path.ptr, buffer->path.len);
+	w->record.path.ptr = w->path;
+	w->buffer = buffer;
+	w->lent = true;
+	w->error = 0;
+	buffer->writing = w;
+	STAILQ_INSERT_TAIL(beside, w, link);
+	return 0;
+}
+
+int buffers_flush(struct buffers *b, struct buffer_writes *beside)
+{
+	size_t left = BUFFERS_AT_ONCE_BYTES;
 	int first_error = 0;
 
 	for (struct buffer **at = &b->unwritten; *at;) {
 		struct buffer *buffer = *at;
-		int error = write_one(b, buffer);
+		bool now = buffer->len <= left;
+		int error = now ? write_at_once(b, buffer) : lend(b, buffer, beside);
 
+		left -= now ? buffer->len : 0;
 		if (error) {
 			first_error = first_error ? first_error : error;
 			at = &buffer->next_unwritten;
@@ -202,6 +271,36 @@ int buffers_flush(struct buffers *b)
 		}
 		*at = buffer->next_unwritten;
 		buffer->unwritten = false;
+	}
+	return first_error;
+}
+
+void buffers_write(struct buffer_writes *writes)
+{
+	struct buffer_write *w;
+
+	STAILQ_FOREACH(w, writes, link)
+	w->error = buffer_store_put(&w->record);
+}
+
+int buffers_written(struct buffers *b, struct buffer_writes *writes)
+{
+	struct buffer_write *w;
+	int first_error = 0;
+
+	while ((w = STAILQ_FIRST(writes))) {
+		STAILQ_REMOVE_HEAD(writes, link);
+		close(w->record.fd);
+		first_error = first_error ? first_error : w->error;
+		if (w->buffer)
+			w->buffer->writing = NULL;
+		if (w->buffer && w->error)
+			buffers_changed(b, w->buffer);
+		else if (w->buffer)
+			buffer_store_put_done(&w->buffer->file, &w->record);
+		if (!w->lent)
+			free((void *)(uintptr_t)w->record.content.ptr);
+		free(w);
 	}
 	return first_error;
 }

@@ -2,8 +2,9 @@
  * buffers.h - what the learner has in the editor, saved or not (FR-027 to FR-030).
  *
  * The last update of a path wins (EC-15). Each buffer has a copy in the buffer store.
- * buffers_flush writes what changed there, once for any number of changes. Tell nobody of a
- * change before that; then a killed process loses nothing that anybody knows of.
+ * buffers_flush writes what changed there, once for any number of changes; what is long is left
+ * to a thread. Tell nobody of a change before it is written; then a killed process loses nothing
+ * that anybody knows of.
  *
  * A clean buffer is only a convenience. It is dropped when the file is closed (P3.14), when
  * another buffer needs its room, and after a restart of the whole daemon, because the file
@@ -15,9 +16,15 @@
 #include "workers/fswatch/buffers/buffer_store.h"
 #include "workers/fswatch/disk/disk.h"
 #include "workers/fswatch/disk/pathmap.h"
+#include <sys/queue.h>
 
 #define BUFFERS_MAX 10000
 #define BUFFERS_MAX_BYTES (512u * 1024 * 1024)
+/* Of all buffers that a flush writes at once; what is beyond is written beside the loop. */
+#define BUFFERS_AT_ONCE_BYTES (512u * 1024)
+
+struct buffer_write;
+STAILQ_HEAD(buffer_writes, buffer_write);
 
 struct buffer {
 	struct buffer *next, *previous;
@@ -29,7 +36,8 @@ struct buffer {
 	int64_t lines; /* of buffers_lines; -1: not counted yet */
 	int64_t line, column;
 	bool dirty;
-	bool unwritten; /* waits for buffers_flush */
+	bool unwritten;		      /* waits for buffers_flush */
+	struct buffer_write *writing; /* under way; or NULL */
 	struct wall updated;
 	bool based;		      /* `base` is set */
 	char base[HASH_VERSION_SIZE]; /* version of the file on which unsaved edits are
@@ -86,8 +94,18 @@ void buffers_changed(struct buffers *buffers, struct buffer *buffer);
 /* Removes a buffer and its copy in the buffer store. */
 void buffers_remove(struct buffers *buffers, struct buffer *buffer);
 
-/* Writes the changed buffers. 0, or -errno of the first that failed; the next flush tries
- * those again. */
-int buffers_flush(struct buffers *buffers) __attribute__((warn_unused_result));
+/*
+ * Writes the changed buffers: BUFFERS_AT_ONCE_BYTES of them, and appends to `beside` those that
+ * are left to buffers_write. 0, or -errno of the first that failed; the next flush tries
+ * those again. None may be under way.
+ */
+int buffers_flush(struct buffers *buffers, struct buffer_writes *beside)
+	__attribute__((warn_unused_result));
+/* Writes these; on any thread, while the buffers are in use. */
+void buffers_write(struct buffer_writes *writes);
+/* On the loop behind it; takes them. As buffers_flush. A buffer that has changed since is to
+ * be written again. */
+int buffers_written(struct buffers *buffers, struct buffer_writes *writes)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -139,6 +139,8 @@ struct tree_writer {
 void tree_write_start(struct tree_writer *w, const struct tree *tree);
 /* Writes up to `most` entries. True when the payload is complete. */
 bool tree_write(struct tree_writer *w, size_t most);
+/* It is complete, and nothing has changed since. */
+bool tree_written(const struct tree_writer *w);
 void tree_write_fini(struct tree_writer *w);
 
 /* Adds the payload for one directory: its directories are without children. */

@@ -122,6 +122,11 @@ bool tree_write(struct tree_writer *w, size_t most)
 	return true;
 }
 
+bool tree_written(const struct tree_writer *w)
+{
+	return w->depth == 0 && w->changes == tree_changes;
+}
+
 void tree_write_fini(struct tree_writer *w)
 {
 	buf_free(&w->out);
