@@ -11,9 +11,12 @@ static void run(struct job *job)
 	struct reading *r = CONTAINER_OF(job, struct reading, job);
 	bool read;
 
-	r->error = disk_look(&r->fs->project, r->key, &r->disk, &r->content, &read);
-	if (!r->error && !read)
-		r->error = -ENOENT;
+	if (!r->only_run) {
+		r->error =
+			disk_look(&r->fs->project, r->key, &r->disk, &r->content, &read);
+		if (!r->error && !read)
+			r->error = -ENOENT;
+	}
 	if (r->run)
 		r->run(r);
 }
@@ -37,7 +40,7 @@ static void done(struct job *job)
 
 	if (r->beside)
 		take_out(r);
-	fs->read = r;
+	fs->read = r->only_run ? NULL : r;
 	if (r->done)
 		r->done(r);
 	while (r->after.first)
@@ -71,6 +74,13 @@ void reading_begin(struct fswatch *fs, struct reading *r, const char *key)
 		run(&r->job);
 		done(&r->job);
 	}
+}
+
+void reading_run(struct fswatch *fs, struct reading *r, const char *key)
+{
+	prepare(fs, r, key);
+	r->only_run = true;
+	begin_beside(r);
 }
 
 bool fswatch_reading(struct fswatch *fs, const char *key, struct bus_request *request,

@@ -28,13 +28,17 @@ struct reading {
 	struct job job;
 	struct reading *next; /* under way */
 	struct fswatch *fs;
-	bool beside;
+	bool beside, only_run;
 	char key[PATH_KEY_SIZE];
 	struct waiters after; /* asked for since */
 };
 
 /* Reads the file: within this call, or beside the loop when it is long. */
 void reading_begin(struct fswatch *fs, struct reading *reading, const char *key);
+
+/* Only has `run` called beside the loop, and then `done`: the file is not read. What is asked of it
+ * meanwhile waits as if it were. */
+void reading_run(struct fswatch *fs, struct reading *reading, const char *key);
 
 /*
  * True when a request has to wait until a file is read beside the loop: `fn` serves it then,

@@ -1,6 +1,8 @@
 /* serve_buffers.c - the methods about what is in the editor and not, or not yet, saved.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
+#include "common/base/utf8.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
 #include "workers/fswatch/buffers/lines.h"
@@ -82,41 +84,35 @@ static bool edit_waits(struct fswatch *fs, const char *key, struct bus_request *
 		READING_AT_ONCE_BYTES, request, message, serve_update);
 }
 
-static void serve_update(void *arg, struct bus_request *request, const void *message)
+/* An edit that is taken in. */
+struct editing {
+	struct reading reading; /* of a long one */
+	struct bus_request *request;
+	const struct buffer_update *in;
+	bool looked; /* `base` was found out before it was copied */
+	char base[HASH_VERSION_SIZE];
+	struct buf copy; /* of its text, made beside the loop */
+	int64_t chars;
+};
+
+static void refuse_edit(struct bus_request *request, const char *key)
 {
-	struct fswatch *fs = arg;
-	const struct buffer_update *in = message;
-	char key[PATH_KEY_SIZE];
+	bus_answer_error(request, error_code_infos[ERROR_TOO_BIG].name,
+		(struct str){NULL, 0},
+		"The edit of %s was not kept: there are too many unsaved edits, or too "
+		"long ones; save some files",
+		key);
+}
 
-	if (!fswatch_key(fs, request, in->path, key) ||
-		fswatch_behind(fs, request, message, serve_update))
-		return;
+/* The buffer holds the text. */
+static void edited(
+	struct fswatch *fs, const struct editing *e, struct buffer *buffer, bool is_new)
+{
+	const struct buffer_update *in = e->in;
 
-	struct str path = str_of(key);
-	struct buffer *buffer = buffers_find(&fs->buffers, path);
-	bool is_new = !buffer;
-
-	if (language_is_binary(path)) { /* FR-038, P3.8 */
-		log_debug(
-			"an edit of a binary file was ignored", "path", "%s", key, NULL);
-		answer_text(fs, request, "{}");
-		return;
-	}
-	if (edit_waits(fs, key, request, message))
-		return;
-	buffer = buffers_set(&fs->buffers, path, in->content);
-
-	if (!buffer) {
-		bus_answer_error(request, error_code_infos[ERROR_TOO_BIG].name,
-			(struct str){NULL, 0},
-			"The edit of %s was not kept: there are too many unsaved edits, "
-			"or too "
-			"long ones; save some files",
-			key);
-		return;
-	}
 	if (is_new) {
-		const struct open_file *open = open_files_find(&fs->open_files, path);
+		const struct open_file *open =
+			open_files_find(&fs->open_files, buffer->path);
 
 		buffer_log_opened(&buffer->log, open ? open->chars : 0);
 	}
@@ -124,16 +120,95 @@ static void serve_update(void *arg, struct bus_request *request, const void *mes
 		buffer->line = in->cursor_position.line;
 		buffer->column = in->cursor_position.column;
 	}
-	if (!buffer->dirty)
+	if (!buffer->dirty && e->looked && fswatch_edit_looks(fs, buffer->path))
+		buffers_base(buffer, e->base);
+	else if (!buffer->dirty)
 		fswatch_edit_begins(fs, buffer);
 	buffer->dirty = true;
 	buffer->updated = clock_wall();
 	buffer->serial = ++fs->buffers.serial;
 	log_edit(fs, buffer);
 	buffers_changed(&fs->buffers, buffer);
-	tell_edit(fs, path);
+	tell_edit(fs, buffer->path);
 	fs->turn.bytes += in->content.len;
-	answer_text(fs, request, "{}");
+	answer_text(fs, e->request, "{}");
+}
+
+static void run_edit(struct reading *reading)
+{
+	struct editing *e = (struct editing *)reading;
+
+	buf_add_str(&e->copy, e->in->content);
+	e->chars = (int64_t)utf8_utf16_len(e->in->content);
+}
+
+static void done_edit(struct reading *reading)
+{
+	struct editing *e = (struct editing *)reading;
+	struct fswatch *fs = reading->fs;
+	struct str path = str_of(reading->key);
+	bool is_new = !buffers_find(&fs->buffers, path);
+	struct buffer *buffer = buffers_take(&fs->buffers, path, &e->copy, e->chars);
+
+	if (buffer)
+		edited(fs, e, buffer, is_new);
+	else
+		refuse_edit(e->request, reading->key);
+	buf_free(&e->copy);
+}
+
+/* A long text is copied and counted beside the loop. */
+static void begin_edit(struct fswatch *fs, struct bus_request *request,
+	const struct buffer_update *in, const char *key)
+{
+	struct editing *e = xcalloc(1, sizeof(*e));
+	const struct file_content *file;
+	struct disk disk = {.known = false};
+	bool read;
+
+	e->reading.run = run_edit;
+	e->reading.done = done_edit;
+	e->request = request;
+	e->in = in;
+	/* It is at hand now (edit_waits), and not later. */
+	if (fswatch_edit_looks(fs, str_of(key)) &&
+		reading_look(fs, key, &disk, &file, &read) == 0) {
+		e->looked = true;
+		memcpy(e->base, disk.version, sizeof(e->base));
+	}
+	reading_run(fs, &e->reading, key);
+}
+
+static void serve_update(void *arg, struct bus_request *request, const void *message)
+{
+	struct fswatch *fs = arg;
+	const struct buffer_update *in = message;
+	const struct editing edit = {.request = request, .in = in};
+	char key[PATH_KEY_SIZE];
+	struct buffer *buffer;
+	bool is_new;
+
+	if (!fswatch_key(fs, request, in->path, key) ||
+		fswatch_behind(fs, request, message, serve_update))
+		return;
+	if (language_is_binary(str_of(key))) { /* FR-038, P3.8 */
+		log_debug(
+			"an edit of a binary file was ignored", "path", "%s", key, NULL);
+		answer_text(fs, request, "{}");
+		return;
+	}
+	if (edit_waits(fs, key, request, message))
+		return;
+	if (in->content.len > READING_AT_ONCE_BYTES) {
+		begin_edit(fs, request, in, key);
+		return;
+	}
+	is_new = !buffers_find(&fs->buffers, str_of(key));
+	buffer = buffers_set(&fs->buffers, str_of(key), in->content);
+	if (buffer)
+		edited(fs, &edit, buffer, is_new);
+	else
+		refuse_edit(request, key);
 }
 
 /* ---- fs.diff ---- */
