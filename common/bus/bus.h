@@ -75,6 +75,8 @@ enum bus_status {
  * answer will be before it is there. What on_reply keeps of it is its own to bound. */
 #define BUS_MAX_REPLIES 130
 
+struct bus_kept;
+
 /* Borrowed until the callback returns. If the status is not BUS_OK, code and message are
  * set: those of the owner, or a fixed text that names the owner ("The file worker did not
  * answer in time"). */
@@ -83,8 +85,14 @@ struct bus_reply {
 	struct str body; /* JSON, on BUS_OK */
 	struct str code; /* enum error_code name, "FILE_ERROR" */
 	struct str message;
-	struct str context; /* JSON object or absent */
+	struct str context;    /* JSON object or absent */
+	struct bus_kept *kept; /* for bus_reply_keep */
 };
+
+/* Keeps the body of a reply where it is, beyond the callback, until bus_kept_release. NULL: it is short, or
+ * has come with much else; copy it. */
+struct bus_kept *bus_reply_keep(const struct bus_reply *reply);
+void bus_kept_release(struct bus_kept *kept);
 
 typedef void bus_reply_fn(void *arg, const struct bus_reply *reply);
 

@@ -240,14 +240,35 @@ static void deliver_error(struct bus_call *call, struct str body)
 	yyjson_doc_free(document);
 }
 
+/* Shorter ones are copied, so that little is kept for them. */
+#define KEPT_BYTES (64u * 1024)
+
+struct bus_kept *bus_reply_keep(const struct bus_reply *reply)
+{
+	if (!reply->kept || reply->body.len < KEPT_BYTES ||
+		reply->body.len < bus_message_text(reply->kept->message).len / 2)
+		return NULL;
+	reply->kept->refs++;
+	return reply->kept;
+}
+
+void bus_kept_release(struct bus_kept *kept)
+{
+	if (--kept->refs > 0)
+		return;
+	bus_message_free(kept->message);
+	free(kept);
+}
+
 void bus_call_deliver(struct bus_peer *peer, struct bus_call *call,
-	const struct bus_reply_record *record)
+	const struct bus_reply_record *record, struct bus_kept *kept)
 {
 	peer->bus->stats.replies++;
 	if (call->on_reply && !record->ok) {
 		deliver_error(call, record->body);
 	} else if (call->on_reply) {
-		struct bus_reply reply = {.status = BUS_OK, .body = record->body};
+		struct bus_reply reply = {
+			.status = BUS_OK, .body = record->body, .kept = kept};
 
 		call->on_reply(call->arg, &reply);
 	}

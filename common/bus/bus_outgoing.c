@@ -168,8 +168,9 @@ static void broken(struct bus_outgoing *outgoing)
 
 /* Delivers the records of a reply. 0, or -EINVAL when it cannot be read. */
 static int deliver(
-	struct bus_outgoing *outgoing, struct str text, enum bus_reply_kind *kind)
+	struct bus_outgoing *outgoing, struct bus_kept *kept, enum bus_reply_kind *kind)
 {
+	struct str text = bus_message_text(kept->message);
 	struct bus_reply_head head;
 	struct bus_reply_record record;
 	int r;
@@ -186,7 +187,7 @@ static int deliver(
 		call = outgoing->calls[i];
 		outgoing->calls[i] = NULL;
 		outgoing->left--;
-		bus_call_deliver(outgoing->peer, call, &record);
+		bus_call_deliver(outgoing->peer, call, &record, kept);
 	}
 	*kind = head.kind;
 	return r;
@@ -220,8 +221,11 @@ static void on_replied(struct loop_task *task)
 	int r = bus_exchange_take(&outgoing->exchange, &reply);
 
 	if (r == 0) {
-		r = deliver(outgoing, bus_message_text(reply), &kind);
-		bus_message_free(reply);
+		struct bus_kept *kept = xmalloc(sizeof(*kept));
+
+		*kept = (struct bus_kept){reply, 1};
+		r = deliver(outgoing, kept, &kind);
+		bus_kept_release(kept);
 		if (r < 0)
 			log_error("reply that cannot be read", "worker", "%s",
 				worker_infos[peer->owner].name, NULL);

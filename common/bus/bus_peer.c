@@ -13,6 +13,8 @@
 
 /* A batch holds at most this many bytes unless one call is larger. */
 #define BATCH_BYTES (1024 * 1024)
+/* No batch is begun in a turn of the loop in which so much was sent: each is copied. */
+#define TURN_BYTES (4u * 1024 * 1024)
 /* Without a connection for this long while the owner's socket exists: dial anew. */
 #define REDIAL_MS 1000
 
@@ -162,14 +164,13 @@ static void resend(struct bus_outgoing *outgoing, struct mono now)
 	bus_outgoing_send(outgoing, now);
 }
 
-static bool send_batch(struct bus_peer *peer, struct mono now)
+/* How many bytes were sent. */
+static size_t send_batch(struct bus_peer *peer, struct mono now)
 {
 	struct bus_outgoing *outgoing;
 	unsigned count = 0;
 	size_t bytes = 0;
 
-	if (!peer->waiting.first || peer->next_seq - peer->base >= BUS_WINDOW)
-		return false;
 	for (struct bus_call *c = peer->waiting.first; c && count < BUS_BATCH_CALLS;
 		c = c->next) {
 		if (count > 0 && bytes + c->body.len > BATCH_BYTES)
@@ -186,10 +187,15 @@ static bool send_batch(struct bus_peer *peer, struct mono now)
 	outgoing->left = count;
 	peer->window[outgoing->seq % BUS_WINDOW] = outgoing;
 	bus_outgoing_send(outgoing, now);
-	return true;
+	return bytes;
 }
 
-static void send_alone(struct bus_peer *peer, struct mono now)
+static bool may_send(const struct bus_peer *peer)
+{
+	return peer->waiting.first && peer->next_seq - peer->base < BUS_WINDOW;
+}
+
+static size_t send_alone(struct bus_peer *peer, struct mono now)
 {
 	struct bus_outgoing *outgoing = bus_outgoing_get(peer, 1);
 	struct bus_outgoing **last = &peer->alone;
@@ -203,6 +209,20 @@ static void send_alone(struct bus_peer *peer, struct mono now)
 	*last = outgoing;
 	peer->alone_count++;
 	bus_outgoing_send(outgoing, now);
+	return outgoing->calls[0]->body.len;
+}
+
+static void send_waiting(struct bus_peer *peer, struct mono now)
+{
+	size_t bytes = 0;
+
+	while (bytes < TURN_BYTES && may_send(peer))
+		bytes += send_batch(peer, now);
+	while (bytes < TURN_BYTES && peer->waiting_alone.first &&
+		peer->alone_count < BUS_ALONE_MAX)
+		bytes += send_alone(peer, now);
+	if (bytes >= TURN_BYTES)
+		event_add_ms(peer->bus->flush, 0); /* in the next turn */
 }
 
 void bus_peer_send(struct bus_peer *peer)
@@ -219,10 +239,7 @@ void bus_peer_send(struct bus_peer *peer)
 			resend(peer->window[seq % BUS_WINDOW], now);
 		for (struct bus_outgoing *p = peer->alone; p; p = p->next)
 			resend(p, now);
-		while (send_batch(peer, now))
-			;
-		while (peer->waiting_alone.first && peer->alone_count < BUS_ALONE_MAX)
-			send_alone(peer, now);
+		send_waiting(peer, now);
 	}
 	arm(peer, now);
 }

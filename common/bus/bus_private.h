@@ -53,6 +53,12 @@ struct bus_call {
 	void *arg;
 };
 
+/* A message with replies, and who uses it: bus_outgoing.c while it delivers them, and who keeps one. */
+struct bus_kept {
+	struct nng_msg *message;
+	unsigned refs;
+};
+
 /* Zero is a valid empty list. */
 struct bus_calls {
 	struct bus_call *first, *last;
@@ -275,7 +281,7 @@ void bus_call_flush(struct bus *bus);
 /* Ends the call with a status that the bus made, or with a reply. Frees it. */
 void bus_call_fail(struct bus_peer *peer, struct bus_call *call, enum bus_status status);
 void bus_call_deliver(struct bus_peer *peer, struct bus_call *call,
-	const struct bus_reply_record *record);
+	const struct bus_reply_record *record, struct bus_kept *kept);
 void bus_calls_append(struct bus_calls *list, struct bus_call *call);
 struct bus_call *bus_calls_take(struct bus_calls *list);
 /* bus_call_flush in this turn of the loop. */

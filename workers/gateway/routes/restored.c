@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/bus/bus.h"
+#include "common/loop/timer.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
 #include "workers/gateway/http/gateway.h"
@@ -13,6 +14,8 @@
 /* For a part, and for all of them. */
 #define PART_MS 2000
 #define ALL_MS 8000
+/* Of a part, copied in one turn of the loop. */
+#define SLICE_BYTES (1024u * 1024)
 
 /* Asked for one after the other, each part by part. */
 static const enum state_item items[] = {STATE_OPEN_FILES, STATE_BUFFERS, STATE_DIFFS};
@@ -23,10 +26,13 @@ struct restoring {
 	restored_fn *fn;
 	void *arg;
 	struct mono end;
-	size_t item;	  /* the one that is being asked for */
-	bool brief;	  /* without long texts */
-	struct buf after; /* where the next part begins; empty: at the beginning */
-	struct buf own;	  /* members of the store, with their comma */
+	size_t item;	       /* the one that is being asked for */
+	bool brief;	       /* without long texts */
+	struct buf after;      /* where the next part begins; empty: at the beginning */
+	struct bus_kept *kept; /* a long part, of which `rest` is to be copied */
+	struct str rest;
+	bool more;	/* and there are others behind it */
+	struct buf own; /* members of the store, with their comma */
 	struct buf out;
 };
 
@@ -95,10 +101,11 @@ static void next_item(struct restoring *r, bool ask_on)
 	finish(r);
 }
 
-/* Where the next part begins. False when this was the last. */
-static bool read_next(struct restoring *r, struct str body)
+/* Where the next part begins. False when this was the last. `head`: of the answer, before the
+ * items, which may be long. */
+static bool read_next(struct restoring *r, struct str head)
 {
-	struct str json = json_slice_member(body, "next");
+	struct str json = json_slice_member(head, "next");
 	yyjson_doc *document;
 	yyjson_val *next;
 
@@ -113,16 +120,11 @@ static bool read_next(struct restoring *r, struct str body)
 	return r->after.len > 0;
 }
 
-static void take_part(struct restoring *r, struct str body)
+static void part_taken(struct restoring *r)
 {
-	struct str part = inside(json_slice_last_member(body, name_of(r->item)));
-
-	if (part.len > 0 && r->out.data[r->out.len - 1] != '[')
-		buf_add_char(&r->out, ',');
-	buf_add_str(&r->out, part);
 	if (r->out.len > RESTORED_MAX_BYTES)
 		r->brief = true;
-	if (!read_next(r, body)) {
+	if (!r->more) {
 		next_item(r, true);
 	} else if (clock_mono().us < r->end.us) {
 		ask(r);
@@ -134,12 +136,57 @@ static void take_part(struct restoring *r, struct str body)
 	}
 }
 
+static void copy_slice(struct restoring *r);
+
+static void on_slice(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	copy_slice(arg);
+}
+
+static void copy_slice(struct restoring *r)
+{
+	size_t n = r->rest.len < SLICE_BYTES ? r->rest.len : SLICE_BYTES;
+
+	buf_add(&r->out, r->rest.ptr, n);
+	r->rest = (struct str){r->rest.ptr + n, r->rest.len - n};
+	if (r->rest.len > 0) {
+		if (event_once_ms(r->gateway->worker->base, on_slice, r, 0) < 0)
+			abort(); /* out of memory */
+		return;
+	}
+	bus_kept_release(r->kept);
+	part_taken(r);
+}
+
+static void take_part(struct restoring *r, const struct bus_reply *reply)
+{
+	struct str body = reply->body,
+		   listed = json_slice_last_member(body, name_of(r->item)),
+		   part = inside(listed);
+
+	r->more = listed.ptr &&
+		  read_next(r, (struct str){body.ptr, (size_t)(listed.ptr - body.ptr)});
+	if (part.len > 0 && r->out.data[r->out.len - 1] != '[')
+		buf_add_char(&r->out, ',');
+	buf_reserve(&r->out, part.len);
+	r->kept = bus_reply_keep(reply);
+	if (!r->kept) {
+		buf_add_str(&r->out, part);
+		part_taken(r);
+		return;
+	}
+	r->rest = part;
+	copy_slice(r);
+}
+
 static void on_part(void *arg, const struct bus_reply *reply)
 {
 	struct restoring *r = arg;
 
 	if (reply->status == BUS_OK) {
-		take_part(r, reply->body);
+		take_part(r, reply);
 		return;
 	}
 	if (reply->status == BUS_TOO_BIG && !r->brief) {

@@ -121,14 +121,10 @@ static char *put_text(char *at, struct str text, struct str *out)
 
 static struct call *call_new(const struct route *route, const struct ws_message *m)
 {
-	struct str echo = {NULL, 0};
-	struct call *call;
+	struct call *call = xmalloc(sizeof(*call) + m->id.len + m->echo.len);
 
-	if (route->echo)
-		echo = json_slice_member(m->payload, route->echo);
-	call = xmalloc(sizeof(*call) + m->id.len + echo.len);
 	*call = (struct call){.client = m->client, .route = route};
-	put_text(put_text((char *)(call + 1), m->id, &call->id), echo, &call->echo);
+	put_text(put_text((char *)(call + 1), m->id, &call->id), m->echo, &call->echo);
 	ws_client_ref(m->client);
 	return call;
 }
@@ -208,7 +204,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 			call->client->server->gateway, reply->body, on_restored, call);
 		return;
 	} else if (route->answer) {
-		struct payload *payload = payload_new(reply->body);
+		struct payload *payload = payload_of_reply(reply);
 
 		deliver_answer(call, payload);
 		payload_unref(payload);

@@ -35,7 +35,7 @@ static void deliver(struct ws_server *server, const struct bus_reply *reply)
 			send_error(current.waiting[i], reply);
 		return;
 	}
-	payload = payload_new(reply->body);
+	payload = payload_of_reply(reply);
 	if (current.for_all)
 		ws_broadcast(
 			server, STR_LIT("fs:tree"), payload, NULL, (struct str){NULL, 0});

@@ -14,6 +14,8 @@
 
 /* Of an unknown type, in the log. */
 #define LOGGED_TYPE_BYTES 100
+/* A path with every byte escaped; what is longer is none, and is not told again. */
+#define MAX_ECHO_BYTES (6u * 8192 + 2)
 /* The type of a message that is refused, in its answer. */
 #define CONTEXT_TYPE_BYTES 200
 
@@ -152,6 +154,14 @@ static void ignore_unknown(const struct ws_message *m)
 		"type", "%.*s", STR_ARG(type), NULL);
 }
 
+/* It lies anywhere in a payload that may be long. */
+static void take_echo(struct ws_message *m, const char *name)
+{
+	m->echo = json_slice_member(m->payload, name);
+	if (m->echo.len > MAX_ECHO_BYTES)
+		m->echo = (struct str){NULL, 0};
+}
+
 /* A payload that the gateway itself reads; the owner of a method decodes that of a call. */
 static const char *decode_payload(struct ws_message *m, struct proto_error *error)
 {
@@ -189,6 +199,8 @@ static const char *understand(struct ws_message *m, struct str text,
 		return "payload: expected an object";
 	if (!m->payload.ptr)
 		rewrite_payload(m);
+	if ((*route)->echo)
+		take_echo(m, (*route)->echo);
 	return (*route)->kind == ROUTE_CALL ? NULL : decode_payload(m, error);
 }
 

@@ -22,6 +22,7 @@ struct ws_message {
 	struct str type;
 	struct str id;	    /* JSON of the id, a string or a number; absent without one */
 	struct str payload; /* JSON text as received */
+	struct str echo; /* JSON of the member that an error of a call names; or absent */
 	struct buf *text; /* that id and payload lie in, when it may be taken; or NULL */
 	yyjson_val *json; /* the payload */
 	const void *decoded; /* the payload; NULL in a call of a worker */

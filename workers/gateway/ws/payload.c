@@ -22,6 +22,19 @@ struct payload *payload_taking(struct buf *text)
 	return p;
 }
 
+struct payload *payload_of_reply(const struct bus_reply *reply)
+{
+	struct bus_kept *kept = bus_reply_keep(reply);
+	struct payload *p;
+
+	if (!kept)
+		return payload_new(reply->body);
+	p = xmalloc(sizeof(*p));
+	*p = (struct payload){
+		.refs = 1, .text = reply->body.ptr, .len = reply->body.len, .kept = kept};
+	return p;
+}
+
 struct payload *payload_ref(struct payload *payload)
 {
 	payload->refs++;
@@ -33,5 +46,7 @@ void payload_unref(struct payload *payload)
 	if (--payload->refs > 0)
 		return;
 	buf_free(&payload->owned);
+	if (payload->kept)
+		bus_kept_release(payload->kept);
 	free(payload);
 }

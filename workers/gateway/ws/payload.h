@@ -8,12 +8,14 @@
 #define PAIGE_GATEWAY_WS_PAYLOAD_H
 
 #include "common/base/buf.h"
+#include "common/bus/bus.h"
 
 struct payload {
 	size_t refs;
 	size_t len;
 	const char *text;
-	struct buf owned; /* where `text` is, unless that is the copy */
+	struct buf owned;      /* where `text` is, */
+	struct bus_kept *kept; /* or this, unless that is the copy */
 	char copy[];
 };
 
@@ -21,6 +23,9 @@ struct payload {
 struct payload *payload_new(struct str text) __attribute__((returns_nonnull));
 /* The same without copying: takes over the buffer and empties *text. */
 struct payload *payload_taking(struct buf *text) __attribute__((returns_nonnull));
+/* The body of a reply: a long one stays where the bus has put it. */
+struct payload *payload_of_reply(const struct bus_reply *reply)
+	__attribute__((returns_nonnull));
 /* Takes a reference and returns `payload`. */
 struct payload *payload_ref(struct payload *payload) __attribute__((returns_nonnull));
 /* Drops a reference; the last one frees the payload. */
