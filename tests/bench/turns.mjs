@@ -42,10 +42,14 @@ const long = 'x'.repeat(9.6 * MB);
 const numbers = `[${'1,'.repeat(4.8 * MB)}1]`;
 /** A text of 7.9 MB in lines, as long as a file may be. */
 const longest = lines(7.9 * MB);
+/** A text of 8 MB that is as much again as JSON. */
+const quotes = '"'.repeat(4.4 * MB);
 
 /** A daemon with the scripted agent. */
 const FAKE = fileURLToPath(new URL('../integration/agent/fake-agent.mjs', import.meta.url));
 const AGENT = { AGENT_COMMAND: `${process.execPath} ${FAKE}` };
+
+const RESUMED = '0190b0b0-0000-7000-8000-000000000001';
 
 /** A client of /agent in the session of the project's folder src. */
 async function agentClient(daemon) {
@@ -81,6 +85,9 @@ const CASES = {
   },
   'file:save of 9.6 MB': {
     run: ({ editor }) => editor.ask('file:save', { path: 'src/big.ts', content: lines(9.6 * MB) }, ['fs:save_ack', 'fs:save_error', 'connection:error']),
+  },
+  'file:save of quotes, 9 MB as JSON': {
+    run: ({ editor }) => editor.ask('file:save', { content: quotes, path: 'src/big.ts' }, ['fs:save_ack', 'fs:save_error', 'connection:error']),
   },
   'file:open of 5 MB': {
     project: () => smallProject({ 'src/big.ts': big }),
@@ -126,6 +133,22 @@ const CASES = {
       await mcp.ok('paige_get_session_state', { include: ['buffers'] }).catch(() => {});
       await mcp.ok('paige_get_diff', {});
     },
+  },
+  'summaries of 40 edits of 5 MB': {
+    env: { BUFFER_SUMMARY_MS: '3000' },
+    run: async ({ editor, mcp }) => {
+      for (let i = 0; i < 40; i += 1) editor.send('buffer:update', { path: `src/f${i}.ts`, content: big });
+      await until('the buffers', async () => (await mcp.ok('paige_get_buffer', { path: 'src/f39.ts' }))?.dirty, { ms: 30_000 });
+      await sleep(3500);
+    },
+  },
+  'state of 7.9 MB for a window that returns': {
+    before: async ({ editor, mcp }) => {
+      editor.send('buffer:update', { path: 'src/long.ts', content: longest });
+      await until('the buffer', async () => (await mcp.ok('paige_get_buffer', { path: 'src/long.ts' }))?.dirty);
+    },
+    fresh: 'fswatch',
+    run: ({ editor }) => editor.next('session:resumed', { where: (state) => state.restoredState.buffers.length === 1 }),
   },
   'first edit of 7.9 MB, not open': {
     project: () => smallProject({ 'src/long.ts': longest }),
@@ -181,6 +204,40 @@ const CASES = {
     },
   },
   'agent: a prompt of 9 MB': { env: AGENT, run: agentSays('x'.repeat(9 * MB)) },
+  'agent: a prompt of 4.5 million numbers': {
+    env: AGENT,
+    run: async ({ daemon }) => {
+      const client = await agentClient(daemon);
+      client.send(`{"type":"prompt","content":[${'1,'.repeat(4.5 * MB)}1]}`);
+      await client.next('promptReceived');
+      client.close();
+    },
+  },
+  'agent: a session of 60 MB is resumed': {
+    env: AGENT,
+    before: ({ daemon, dir }) => {
+      const message = `m{"source":"cc","event":{"type":"user","text":"${'x'.repeat(MB)}"}}\n`;
+      fs.writeFileSync(path.join(daemon.dataDir, 'agents', `${RESUMED}.ended`), `f${JSON.stringify(fs.realpathSync(dir))}\nk\n${message.repeat(58)}`);
+    },
+    run: async ({ daemon }) => {
+      const client = await AgentClient.connect(daemon, { session: RESUMED });
+      await client.next('historyEnd');
+      client.close();
+    },
+  },
+  'agent: 1,000 folders': {
+    env: AGENT,
+    project: () => {
+      const dir = scratch('project');
+      for (let i = 0; i < 1000; i += 1) fs.mkdirSync(path.join(dir, `folder-${i}`));
+      return dir;
+    },
+    run: async ({ daemon }) => {
+      const client = await AgentClient.connect(daemon);
+      await client.ask({ type: 'listFolders' }, 'folderList');
+      client.close();
+    },
+  },
   'agent: 40 MB in lines of 1 MB': { env: AGENT, run: agentSays(`many 40 ${MB}`) },
   'agent: 6 MB in lines of 1 MB': { env: AGENT, run: agentSays(`many 6 ${MB}`) },
   'agent: a client gets a history of 6 MB': {

@@ -58,7 +58,8 @@ struct agent_session {
 	struct agents *agents;
 	char id[UUID_SIZE];
 	struct folder folder;
-	bool ending; /* is removed when its program has ended; nobody may join */
+	bool beginning; /* what happened before is being read: who joins waits for it */
+	bool ending;	/* is removed when its program has ended; nobody may join */
 	struct process *process; /* NULL: the next prompt starts it */
 	struct record record;	 /* of what follows */
 	struct record_state state;
@@ -141,13 +142,18 @@ void clients_flush(struct agents *a);
 struct agent_session *session_of(struct agents *a, struct str id);
 struct agent_session *session_in(struct agents *a, const char *folder);
 /* Begins a session and records it; takes folder.fd, in any case. `known`: the program was
- * in it before. NULL, or why not; static text. */
+ * in it before, and its record is read beside the loop (session_begun). NULL, or why not;
+ * static text. */
 const char *session_begin(struct agents *a, const char *id, struct folder folder,
 	bool known, struct agent_session **out);
 /* Restores a session of an earlier worker, without clients. Takes all three. */
 void session_restore(struct agents *a, const char *id, struct folder folder,
 	struct record *record, struct record_state *state);
-/* Adds the client; it gets the history first. */
+/* Its record is read and written anew, or could not be (-errno): who has joined gets the history, or
+ * is told so. */
+void session_begun(struct agent_session *session, int error);
+/* Adds the client; it gets the history first. What it asks for until then is served behind it
+ * (requests.c). */
 void session_join(
 	struct agent_session *session, struct agent_client *client, bool resumed);
 void session_leave(struct agent_client *client);
@@ -183,6 +189,8 @@ void session_tell_error(struct agent_session *session, enum record_line line,
 void output_send_newest(struct agent_session *session, struct agent_client *client);
 /* A client has read: perhaps the program may be read from again. */
 void output_go_on(struct agent_session *session);
+/* First of all: takes up the record that was put aside; session_begun follows. */
+void output_begin(struct agent_session *session);
 /* Recorded behind all that was said before: at once, unless that takes its time. The program is
  * about to be started; it could not be. */
 void output_started(struct agent_session *session);
@@ -239,8 +247,10 @@ bool session_rewrites(const struct agent_session *session, enum record_line line
 
 /* A session that a client may resume has ended: its record is set aside. See output_put_aside. */
 void session_put_aside(struct agent_session *session);
-/* The history of a session that was put aside, if that was in the same folder. */
-void session_take_back(struct agent_session *session);
+/* The history of a session that was put aside, if that was in the same folder: up to
+ * RECORD_MAX_BYTES are read. */
+/* Then it is recorded anew. 0 or -errno. The history is not to be used meanwhile. */
+int session_take_up(struct agent_session *session) __attribute__((warn_unused_result));
 
 /* Once, before any client connects: waits until the processes of an earlier worker have
  * ended, and restores its sessions. 0 or -errno. */

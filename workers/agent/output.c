@@ -24,6 +24,7 @@ enum said_kind {
 	SAID_MESSAGE,
 	SAID_CONTROL,
 	SAID_NO_JSON,
+	SAID_BEGIN,	  /* the session is resumed: what happened before is taken up */
 	SAID_STARTED,	  /* the program was started */
 	SAID_NOT_STARTED, /* it was not, although we had said so */
 	SAID_ASIDE,	  /* the session has ended; a client may resume it */
@@ -35,6 +36,7 @@ struct said {
 	STAILQ_ENTRY(said) link; /* waits */
 	struct agent_session *session;
 	bool of_program, beside, recorded;
+	int error;	 /* SAID_BEGIN */
 	struct buf text; /* a line of the program, until it is read */
 	size_t text_bytes;
 	enum said_kind kind;
@@ -115,6 +117,8 @@ static void run(struct job *job)
 		read_line(said);
 	if (said->kind == SAID_MESSAGE || said->kind == SAID_STARTED)
 		session_write(s, said->line, buf_str(&said->message));
+	else if (said->kind == SAID_BEGIN)
+		said->error = session_take_up(s);
 	else if (said->kind == SAID_NOT_STARTED)
 		s->record.behind = session_record(s) < 0;
 	else if (said->kind == SAID_ASIDE)
@@ -254,6 +258,8 @@ static void finish(struct said *said)
 	} else if (said->kind == SAID_MESSAGE || said->kind == SAID_CLOSED) {
 		show(said);
 	}
+	if (said->kind == SAID_BEGIN)
+		session_begun(s, said->error);
 	if (said->kind == SAID_CLOSED)
 		leave_all(s);
 	if (said->of_program && said->line == RECORD_RESULT)
@@ -263,12 +269,18 @@ static void finish(struct said *said)
 	said_free(said);
 }
 
+static void on_step(evutil_socket_t fd, short what, void *arg);
+
 static void done(struct job *job)
 {
 	struct said *said = (struct said *)job;
 
 	said->recorded = true;
-	event_add_ms(said->session->output.step, 0);
+	/* What its clients have asked for meanwhile is done behind it, perhaps in this turn. */
+	if (said->kind == SAID_BEGIN)
+		on_step(-1, 0, said->session);
+	else
+		event_add_ms(said->session->output.step, 0);
 }
 
 /* Whether the record is written anew for it. */
@@ -278,7 +290,7 @@ static bool rewrites(const struct said *said)
 
 	if (said->kind == SAID_MESSAGE || said->kind == SAID_STARTED)
 		return session_rewrites(s, said->line);
-	return said->kind == SAID_NOT_STARTED ||
+	return said->kind == SAID_BEGIN || said->kind == SAID_NOT_STARTED ||
 	       (said->kind == SAID_ASIDE && s->record.behind);
 }
 
@@ -401,6 +413,11 @@ static void tell_record(struct agent_session *s, enum said_kind kind)
 	said->kind = kind;
 	said->line = RECORD_START;
 	tell(said);
+}
+
+void output_begin(struct agent_session *s)
+{
+	tell_record(s, SAID_BEGIN);
 }
 
 void output_started(struct agent_session *s)

@@ -16,6 +16,7 @@ struct prompt *prompts_add(struct prompts *p, struct buf *content)
 	if (p->bytes + content->len > PROMPTS_MAX_BYTES)
 		return NULL;
 	one = xcalloc(1, sizeof(*one));
+	one->refs = 1;
 	one->content = *content;
 	*content = (struct buf){0};
 	uuid4(one->uuid);
@@ -24,12 +25,25 @@ struct prompt *prompts_add(struct prompts *p, struct buf *content)
 	return one;
 }
 
+struct prompt *prompt_ref(struct prompt *one)
+{
+	one->refs++;
+	return one;
+}
+
+void prompt_unref(struct prompt *one)
+{
+	if (--one->refs > 0)
+		return;
+	buf_free(&one->content);
+	free(one);
+}
+
 void prompts_drop(struct prompts *p, struct prompt *one)
 {
 	TAILQ_REMOVE(&p->list, one, link);
 	p->bytes -= one->content.len;
-	buf_free(&one->content);
-	free(one);
+	prompt_unref(one);
 }
 
 void prompts_read(struct prompts *p, struct str uuid)

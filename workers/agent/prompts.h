@@ -19,6 +19,7 @@
 
 struct prompt {
 	TAILQ_ENTRY(prompt) link;
+	unsigned refs; /* one of the list, others of who still writes the content */
 	char uuid[UUID_SIZE];
 	bool read;	    /* the program has repeated it */
 	bool aborted;	    /* the turn that it is in, or is to begin, was interrupted */
@@ -35,6 +36,9 @@ struct prompts {
 void prompts_init(struct prompts *p);
 /* Takes the memory of the content. NULL: too much is queued, and nothing is taken. */
 struct prompt *prompts_add(struct prompts *p, struct buf *content);
+/* Takes and drops a reference: the content stays where it is until the last one is dropped. */
+struct prompt *prompt_ref(struct prompt *one);
+void prompt_unref(struct prompt *one);
 /* Forgets one. */
 void prompts_drop(struct prompts *p, struct prompt *one);
 /* `to` gets all of them. */

@@ -296,6 +296,32 @@ static void count(const struct taken *taken)
 	metric_add(METRIC_AGENT_INPUT, &labels, (double)taken->text.len);
 }
 
+/* What was read beside the loop is freed there: a million values take their time. */
+static void run_release(struct job *job)
+{
+	struct taken *taken = (struct taken *)job;
+
+	buf_free(&taken->json);
+	arena_free(&taken->arena);
+	yyjson_doc_free(taken->doc);
+}
+
+static void done_release(struct job *job)
+{
+	free(job);
+}
+
+static void release(struct taken *taken)
+{
+	taken->job = (struct job){.run = run_release, .done = done_release};
+	if (taken->beside) {
+		jobs_add(taken->agents->jobs, &taken->job);
+		return;
+	}
+	run_release(&taken->job);
+	done_release(&taken->job);
+}
+
 static void done(struct job *job)
 {
 	struct taken *taken = (struct taken *)job;
@@ -311,10 +337,7 @@ static void done(struct job *job)
 	else if (client)
 		take_typed(client, taken);
 	bus_answer(taken->bus_request, STR_LIT("{}"));
-	buf_free(&taken->json);
-	arena_free(&taken->arena);
-	yyjson_doc_free(taken->doc);
-	free(taken);
+	release(taken);
 }
 
 void requests_serve(void *arg, struct bus_request *request, const void *message)
@@ -335,7 +358,8 @@ void requests_serve(void *arg, struct bus_request *request, const void *message)
 	taken->bus_request = request;
 	taken->text = m->text;
 	snprintf(taken->client_id, sizeof(taken->client_id), "%s", client->id);
-	taken->beside = m->text.len > AT_ONCE_BYTES || client->requests_beside > 0;
+	taken->beside = m->text.len > AT_ONCE_BYTES || client->requests_beside > 0 ||
+			(client->session && client->session->beginning);
 	if (taken->beside) {
 		client->requests_beside++;
 		jobs_add(a->jobs, &taken->job);

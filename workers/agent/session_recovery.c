@@ -78,7 +78,7 @@ void session_put_aside(struct agent_session *s)
 	record_set_aside(&s->record, s->agents->records_fd, s->id);
 }
 
-void session_take_back(struct agent_session *s)
+int session_take_up(struct agent_session *s)
 {
 	struct record record = {.fd = -1};
 	struct record_state state = {.known = false};
@@ -95,9 +95,9 @@ void session_take_back(struct agent_session *s)
 		log_warn("what happened before in an agent session cannot be read",
 			"session", "%s", s->id, "error", "%s", strerror(-r), NULL);
 	}
-	/* It is written anew next. */
 	record_close(&record);
 	history_fini(&state.history);
+	return session_record(s);
 }
 
 /* ---- the programs of the worker before ---- */

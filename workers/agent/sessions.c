@@ -182,7 +182,7 @@ static struct agent_session *session_new(
 
 /* ---- what happens in a session ---- */
 
-void session_join(struct agent_session *s, struct agent_client *client, bool resumed)
+static void greet(struct agent_session *s, struct agent_client *client, bool resumed)
 {
 	const struct agent_connected connected = {.source = STR_LIT("bridge"),
 		.type = STR_LIT("connected"),
@@ -196,7 +196,6 @@ void session_join(struct agent_session *s, struct agent_client *client, bool res
 		.dropped = (int64_t)s->state.history.dropped,
 		.has_dropped = true};
 
-	client->session = s;
 	client_say(client, agent_connected_type(), &connected);
 	if (s->state.history.count > 0) {
 		client_say(client, agent_history_start_type(), &start);
@@ -205,6 +204,13 @@ void session_join(struct agent_session *s, struct agent_client *client, bool res
 		output_send_newest(s, client);
 		client_say_notice(client, "historyEnd");
 	}
+}
+
+void session_join(struct agent_session *s, struct agent_client *client, bool resumed)
+{
+	client->session = s;
+	if (!s->beginning)
+		greet(s, client, resumed);
 	log_info("client joined", "session", "%s", s->id, "connection", "%s", client->id,
 		NULL);
 	session_happened(s, IDLE_CLIENT_CONNECTED);
@@ -225,28 +231,58 @@ void session_leave(struct agent_client *client)
 
 /* ---- the beginning ---- */
 
+static void log_not_recorded(const struct agent_session *s, int error)
+{
+	log_error("agent session not recorded", "session", "%s", s->id, "error", "%s",
+		strerror(-error), NULL);
+}
+
 const char *session_begin(struct agents *a, const char *id, struct folder folder,
 	bool known, struct agent_session **out)
 {
 	struct agent_session *s = session_new(a, id, folder);
 	int r;
 
+	*out = s;
 	if (!s)
 		return TOO_MANY;
 	log_info("agent session begins", "session", "%s", s->id, "folder", "%s",
 		s->folder.path, NULL);
 	s->state.known = known;
-	if (known)
-		session_take_back(s);
+	if (known) {
+		s->beginning = true;
+		output_begin(s);
+		return NULL;
+	}
 	r = session_record(s);
 	if (r < 0) {
-		log_error("agent session not recorded", "session", "%s", s->id, "error",
-			"%s", strerror(-r), NULL);
+		log_not_recorded(s, r);
 		session_free(s);
 		return NOT_RECORDED;
 	}
-	*out = s;
 	return NULL;
+}
+
+void session_begun(struct agent_session *s, int error)
+{
+	struct agent_client *client;
+
+	s->beginning = false;
+	if (error)
+		log_not_recorded(s, error);
+	LIST_FOREACH(client, &s->agents->clients, link)
+	{
+		if (client->session != s)
+			continue;
+		if (!error) {
+			greet(s, client, true);
+			continue;
+		}
+		session_leave(client);
+		client_say_error(client, NOT_RECORDED);
+	}
+	if (error)
+		end_session(s);
 }
 
 /* At once, while nobody is there to wait for it: who comes finds it in the history. */

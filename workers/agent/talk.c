@@ -5,9 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Around the content of a prompt. */
-#define PROMPT_FRAME_BYTES 256
-
 /* Prompts that the program did not take up before it was ended for an abort go to the
  * next one. Whatever else ended it, nobody knows what it has already done: that is for
  * the clients to decide. */
@@ -25,6 +22,13 @@ size_t session_keep_prompts(struct agent_session *s, const struct process_end *e
 	return count;
 }
 
+static void release_prompt(const void *content, size_t len, void *arg)
+{
+	(void)content;
+	(void)len;
+	prompt_unref(arg);
+}
+
 /* Writes a prompt and remembers it until its turn has ended; takes the content. NULL, or why
  * not. */
 static const char *write_prompt(struct agent_session *s, struct buf *content)
@@ -35,14 +39,12 @@ static const char *write_prompt(struct agent_session *s, struct buf *content)
 
 	if (!one)
 		return "The agent does not read: too much waits for it already";
-	buf_reserve(&line, one->content.len + PROMPT_FRAME_BYTES);
 	buf_printf(&line,
 		"{\"type\":\"user\",\"uuid\":\"%s\",\"message\":{\"role\":\"user\","
 		"\"content\":",
 		one->uuid);
-	buf_add_str(&line, buf_str(&one->content));
-	buf_add_str(&line, STR_LIT("}}"));
-	r = process_write(s->process, &line, 1);
+	r = process_write_shared(s->process, buf_str(&line), buf_str(&one->content),
+		release_prompt, prompt_ref(one), STR_LIT("}}"));
 	buf_free(&line);
 	if (r == 0) {
 		session_happened(s, IDLE_PROMPT_WRITTEN);

@@ -175,21 +175,50 @@ static void add_input(struct process *p, struct buf *piece)
 	*piece = (struct buf){0};
 }
 
-int process_write(struct process *p, struct buf *pieces, size_t count)
+/* 0, or why so much cannot be written. */
+static int has_room(const struct process *p, size_t len)
 {
-	size_t len = 0;
-
-	for (size_t i = 0; i < count; i++)
-		len += pieces[i].len;
 	if (p->fds[STREAM_IN] < 0)
 		return -EPIPE;
-	if (evbuffer_get_length(p->input) + len > PROCESS_INPUT_MAX)
-		return -ENOBUFS;
-	for (size_t i = 0; i < count; i++)
-		add_input(p, &pieces[i]);
+	return evbuffer_get_length(p->input) + len > PROCESS_INPUT_MAX ? -ENOBUFS : 0;
+}
+
+static int end_line(struct process *p)
+{
 	evbuffer_add(p->input, "\n", 1);
 	flush_input(p);
 	return p->fds[STREAM_IN] < 0 ? -EPIPE : 0;
+}
+
+int process_write(struct process *p, struct buf *pieces, size_t count)
+{
+	size_t len = 0;
+	int r;
+
+	for (size_t i = 0; i < count; i++)
+		len += pieces[i].len;
+	r = has_room(p, len);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++)
+		add_input(p, &pieces[i]);
+	return end_line(p);
+}
+
+int process_write_shared(struct process *p, struct str before, struct str shared,
+	evbuffer_ref_cleanup_cb done, void *arg, struct str after)
+{
+	int r = has_room(p, before.len + shared.len + after.len);
+
+	if (r < 0) {
+		done(shared.ptr, shared.len, arg);
+		return r;
+	}
+	evbuffer_add(p->input, before.ptr, before.len);
+	if (evbuffer_add_reference(p->input, shared.ptr, shared.len, done, arg) < 0)
+		abort(); /* out of memory */
+	evbuffer_add(p->input, after.ptr, after.len);
+	return end_line(p);
 }
 
 /* ---- the end ---- */

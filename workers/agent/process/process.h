@@ -13,6 +13,7 @@
 #include "common/base/str.h"
 #include "workers/agent/process/line_reader.h"
 #include "workers/agent/process/reaper.h"
+#include <event2/buffer.h>
 #include <event2/event.h>
 #include <stdbool.h>
 
@@ -54,6 +55,12 @@ struct process *process_new(struct event_base *base, char *const *argv,
  * in each turn of the loop. 0; -ENOBUFS: too much waits already, and -EPIPE: it has closed its input;
  * then the memory is left or taken, and the pieces say which. */
 int process_write(struct process *p, struct buf *pieces, size_t count)
+	__attribute__((warn_unused_result));
+
+/* The same for a line with a part that is `shared`: it is borrowed until `done` is called with
+ * `arg`, in any case and once, perhaps within this call. */
+int process_write_shared(struct process *p, struct str before, struct str shared,
+	evbuffer_ref_cleanup_cb done, void *arg, struct str after)
 	__attribute__((warn_unused_result));
 
 /* No line comes before process_resume, nor on_end when it ends meanwhile; it is not read from. */
