@@ -34,6 +34,11 @@ listed() {
 	awk -v kind="$1" '$1 == kind { print $2 }' "$top/scripts/packages"
 }
 
+# machine_apt_options: proxy, certificates and checks of dates as apt of this machine has them, for a Debian that is made from its mirrors.
+machine_apt_options() {
+	apt-config dump 2>/dev/null | grep -iE '^Acquire::(https?::[^"]*Proxy|Check-(Valid-Until|Date)|https?::CaInfo)[^"]* ".+";' || true
+}
+
 # copy_checkout FROM TO: the files of a checkout, committed or not, without what is built in it.
 copy_checkout() {
 	mkdir -p "$2"

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # the caller says what $base is
-# debian.sh - minimal systems of Debian, for tests that need a machine of their own. Sourced by bash scripts.
+# debian.sh - minimal systems of Debian, for tests that need a machine of their own. Sourced by bash scripts, after scripts/common.sh.
 #
 # The mirror, the proxy and the certificates are those of this machine. What can be used again is kept in $base:
 # RELEASE.tar, for a week. The caller says what `say` and `skip` do; `skip` ends it, for nothing was learned of Paige.
 
 # Proxy and checks of dates, as this machine has them; nothing else of its configuration.
-apt_options=$(apt-config dump 2>/dev/null | grep -iE '^Acquire::(https?::[^"]*Proxy|Check-(Valid-Until|Date)|https?::CaInfo)[^"]* ".+";' || true)
+apt_options=$(machine_apt_options)
 
 # find_mirror: sets $mirror and $security.
 find_mirror() {

@@ -51,7 +51,7 @@ check_releases() {
 	for each in "${releases[@]}"; do
 		release=$each
 		code=0
-		(get_tool systemd-nspawn systemd-container && run_release "$each") || code=$?
+		(run_release "$each") || code=$?
 		case $code in
 		0 | 77) ;;
 		*) grep -q '^FAIL' "$results" || no "run" "ended unexpectedly with $code" ;;

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""say.py PORT PATH UNTIL TEXT... - says texts over WebSocket, prints what is answered until a message has UNTIL in it."""
+"""say.py PORT PATH UNTIL TEXT... - says texts over WebSocket, prints what is answered until a message has UNTIL in it.
+
+TOKEN in the environment is shown to the daemon.
+"""
 import base64, os, socket, struct, sys, time
 
 port, path, until, *texts = sys.argv[1:]
 end = time.monotonic() + 15
 s = socket.create_connection(("127.0.0.1", int(port)), 5)
+login = f"Authorization: Bearer {os.environ['TOKEN']}\r\n" if "TOKEN" in os.environ else ""
 key = base64.b64encode(os.urandom(16)).decode()
 s.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-          f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+          f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n{login}\r\n".encode())
 data = b""
 
 
