@@ -84,6 +84,24 @@ START_TEST(one_statement_writes_rows_and_position)
 }
 END_TEST
 
+/* Row-level security holds for learners; whoever owns the database is held by the statement alone. */
+START_TEST(what_is_read_back_is_the_learners_alone)
+{
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		struct buf sql = {0};
+		char from[100];
+
+		snprintf(from, sizeof(from),
+			"* FROM paige.%s WHERE learner = current_user", source_name(i));
+		source_query(i, &sql);
+		ck_assert_ptr_nonnull(strstr(sql.data, from));
+		ck_assert_ptr_null(strchr(sql.data, ';'));
+		ck_assert_ptr_nonnull(strstr(sql.data, "'number', t.\"number\""));
+		buf_free(&sql);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("sources");
@@ -92,5 +110,6 @@ int main(void)
 	tcase_add_loop_test(
 		tc, damaged_rows_are_left_out_and_the_position_passes_them, 0, 6);
 	tcase_add_test(tc, one_statement_writes_rows_and_position);
+	tcase_add_test(tc, what_is_read_back_is_the_learners_alone);
 	return check_run(tc);
 }
