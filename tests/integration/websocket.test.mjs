@@ -192,28 +192,6 @@ scenario('what a window says behind session:start holds for that session, whoeve
   raw.destroy();
 });
 
-scenario('the loops that people wait for share a processor, and part for large messages', async (t) => {
-  const daemon = await t.daemon();
-  const raw = await RawWebSocket.open(daemon);
-  const allowed = (pid) => /^Cpus_allowed_list:\s*(.*)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1];
-  const [all, workers] = [allowed(daemon.pid), ['gateway', 'fswatch'].map((name) => daemon.worker(name).pid)];
-  const together = () => workers.every((pid) => /^\d+$/.test(allowed(pid))) && allowed(workers[0]) === allowed(workers[1]);
-  await until('both are on one processor', together);
-  assert.equal(allowed(daemon.worker('store').pid), all, 'nobody else is held');
-  const roaming = () => fs.readdirSync(`/proc/${workers[1]}/task`).filter((id) => allowed(`${workers[1]}/task/${id}`) === all).length;
-  const before = roaming();
-  raw.message('file:save', { path: 'README.md', content: 'saved\n' });
-  await raw.next('fs:save_ack');
-  assert.equal(roaming(), before + 1, 'the thread that saves is not held');
-  const content = 'x'.repeat(40000);
-  await until('both roam', () => {
-    raw.message('buffer:update', { path: 'README.md', content });
-    return workers.every((pid) => allowed(pid) === all);
-  });
-  await until('both are back', together);
-  raw.destroy();
-});
-
 scenario('a window that does not read is closed with 1013; fifty others get everything in time', async (t) => {
   const daemon = await t.daemon();
   const slow = await RawWebSocket.open(daemon);
