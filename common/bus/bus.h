@@ -61,6 +61,7 @@ enum bus_status {
 	BUS_RESET,   /* the owner went away, and the method may not be repeated */
 	BUS_REFUSED, /* BUS_MAX_CALLS or BUS_MAX_BYTES are in flight to the owner */
 	BUS_STOPPED, /* the owner is stopped (bus_set_stopped) */
+	BUS_NOT_ENABLED, /* the owner runs only with a setting, which is empty (bus_set_enabled) */
 	BUS_TOO_BIG, /* request or answer over BUS_BODY_MAX, or the owner says TOO_BIG */
 };
 
@@ -138,6 +139,9 @@ void bus_on_uncongested(struct bus *bus,
 /* Calls to `owner` end with BUS_STOPPED at once, instead of waiting for somebody who will not come. Those that were made before keep
  * their deadlines. */
 void bus_set_stopped(struct bus *bus, enum worker_id owner, bool stopped);
+/* Without it every owner is enabled. Calls to one that is not (worker_enabled in proto/tables/workers.h) end with BUS_NOT_ENABLED at
+ * once. */
+void bus_set_enabled(struct bus *bus, enum worker_id owner, bool enabled);
 
 /* ---- serving ---- */
 

@@ -57,6 +57,8 @@ static struct bus_call *call_new(enum method method, struct str key, struct str 
 static enum bus_status refusal(
 	const struct bus_peer *peer, enum method method, struct str key, struct str body)
 {
+	if (peer->not_enabled)
+		return BUS_NOT_ENABLED;
 	if (peer->stopped)
 		return BUS_STOPPED;
 	if (body.len > BUS_BODY_MAX)
@@ -74,6 +76,11 @@ static enum bus_status refusal(
 void bus_set_stopped(struct bus *bus, enum worker_id owner, bool stopped)
 {
 	bus->peers[owner].stopped = stopped;
+}
+
+void bus_set_enabled(struct bus *bus, enum worker_id owner, bool enabled)
+{
+	bus->peers[owner].not_enabled = !enabled;
 }
 
 void bus_call_ask_flush(struct bus *bus)
@@ -94,7 +101,8 @@ static void start_call(struct bus *bus, struct bus_call *call, enum bus_status s
 	call->begun = clock_mono();
 	call->deadline = mono_add_ms(call->begun, deadline_ms);
 	call->failed = status;
-	peer->stats.refused += status == BUS_REFUSED || status == BUS_STOPPED;
+	peer->stats.refused += status == BUS_REFUSED || status == BUS_STOPPED ||
+			       status == BUS_NOT_ENABLED;
 	peer->calls++;
 	peer->bytes += call->body.len;
 	bus->stats.calls++;

@@ -98,7 +98,8 @@ struct bus_peer {
 	struct event *timer;
 	size_t calls, bytes; /* not delivered yet */
 	bool congested;
-	bool stopped; /* bus_set_stopped */
+	bool stopped;	  /* bus_set_stopped */
+	bool not_enabled; /* bus_set_enabled */
 	struct bus_owner_stats stats;
 };
 

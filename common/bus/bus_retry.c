@@ -30,6 +30,8 @@ const char *bus_failure_code(enum bus_status status)
 	case BUS_STOPPED:
 	case BUS_RESET:
 		return error_code_infos[ERROR_UNAVAILABLE].name;
+	case BUS_NOT_ENABLED:
+		return error_code_infos[ERROR_NOT_FOUND].name;
 	case BUS_REFUSED:
 		return error_code_infos[ERROR_BUSY].name;
 	case BUS_TOO_BIG:
@@ -44,7 +46,7 @@ const char *bus_failure_code(enum bus_status status)
 void bus_failure_text(
 	enum bus_status status, enum method method, char out[BUS_FAILURE_SIZE])
 {
-	const char *owner = worker_infos[method_infos[method].owner].name;
+	const struct worker_info *worker = &worker_infos[method_infos[method].owner];
 	const char *name = method_infos[method].name;
 	const char *format = "The %s worker could not answer %s";
 
@@ -64,6 +66,10 @@ void bus_failure_text(
 		format = "The %1$s worker is stopped and cannot answer %2$s; `paigectl "
 			 "start %1$s` starts it";
 		break;
+	case BUS_NOT_ENABLED:
+		snprintf(out, BUS_FAILURE_SIZE, "%s is not running: %s is not set",
+			worker->name, worker->needs_setting);
+		return;
 	case BUS_TOO_BIG:
 		format = "The request to the %s worker or its answer is too big (%s)";
 		break;
@@ -73,6 +79,6 @@ void bus_failure_text(
 	}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(out, BUS_FAILURE_SIZE, format, owner, name);
+	snprintf(out, BUS_FAILURE_SIZE, format, worker->name, name);
 #pragma GCC diagnostic pop
 }

@@ -244,6 +244,27 @@ START_TEST(order_over_resets)
 }
 END_TEST
 
+/* Nobody is there, and nobody is waited for. */
+START_TEST(says_at_once_that_nobody_will_come)
+{
+	struct rig_call *stopped, *not_enabled, *later;
+
+	rig_start(&rig);
+	bus_set_stopped(rig.bus, WORKER_STORE, true);
+	bus_set_enabled(rig.bus, WORKER_LLM, false);
+	stopped = rig_call(&rig, READ_ALONE, 0, "{}");
+	not_enabled = rig_call(&rig, ONCE_ALONE, 0, "{}");
+	ck_assert(rig_wait(&rig, 1000));
+	ck_assert_int_eq(stopped->status, BUS_STOPPED);
+	ck_assert_int_eq(not_enabled->status, BUS_NOT_ENABLED);
+	bus_set_stopped(rig.bus, WORKER_STORE, false);
+	store = rig_peer(&rig, "store", NULL);
+	later = rig_call(&rig, READ_ALONE, 0, "{}");
+	ck_assert(rig_wait(&rig, 2000));
+	ck_assert_int_eq(later->status, BUS_OK);
+}
+END_TEST
+
 START_TEST(two_hundred_restarts)
 {
 	int before, after;
@@ -389,6 +410,7 @@ int main(void)
 	check_add_table(tc, killed_at_each_step_once, deaths);
 	tcase_add_test(tc, once_is_not_repeated);
 	tcase_add_test(tc, order_over_resets);
+	tcase_add_test(tc, says_at_once_that_nobody_will_come);
 	tcase_add_test(tc, two_hundred_restarts);
 	tcase_add_test(tc, stop_answers_what_is_in_flight);
 	tcase_add_test(tc, flows_wait);

@@ -17,9 +17,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct gateway gateway;
-static char no_command[] = "";
-static const struct settings settings = {.agent_command = no_command};
-static struct worker worker = {.settings = &settings};
 
 static void start(void)
 {
@@ -28,7 +25,6 @@ static void start(void)
 	signal(SIGPIPE, SIG_IGN);
 	log_init("fuzz", LOG_LEVEL_ERROR);
 	gateway.base = event_base_new();
-	gateway.worker = &worker;
 	gateway.parsers = jobs_new(gateway.base);
 	gateway.ws = ws_server_new(&gateway, ws_message_take);
 	gateway.ws->on_close = guard_watch_forget;

@@ -50,15 +50,17 @@ START_TEST(failures_name_worker_and_method)
 {
 	static const enum bus_status all[] = {
 		BUS_TIMEOUT, BUS_RESET, BUS_REFUSED, BUS_STOPPED, BUS_TOO_BIG};
+	char text[BUS_FAILURE_SIZE];
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		char text[BUS_FAILURE_SIZE];
-
 		bus_failure_text(all[i], METHOD_FS_OPEN, text);
 		ck_assert_msg(
 			strstr(text, "fswatch") && strstr(text, "fs.open"), "%s", text);
 		ck_assert_str_ne(bus_failure_code(all[i]), "INTERNAL_ERROR");
 	}
+	bus_failure_text(BUS_NOT_ENABLED, METHOD_AGENT_MESSAGE, text);
+	ck_assert_str_eq(text, "agent is not running: AGENT_COMMAND is not set");
+	ck_assert_str_eq(bus_failure_code(BUS_NOT_ENABLED), "NOT_FOUND");
 }
 END_TEST
 

@@ -159,20 +159,6 @@ START_TEST(answers_stubs)
 }
 END_TEST
 
-START_TEST(says_at_once_that_a_worker_is_not_enabled)
-{
-	struct window w = open_window();
-
-	say(&w, "{\"type\":\"agents:request\",\"payload\":{},\"id\":\"a\"}");
-	expect(&w, "payload",
-		"{\"code\":\"NOT_FOUND\",\"message\":\"agent is not running: "
-		"AGENT_COMMAND is not set\",\"context\":{\"type\":\"agents:request\","
-		"\"id\":\"a\"}}");
-	ck_assert_uint_eq(stub_count, 0);
-	close_window(&w);
-}
-END_TEST
-
 START_TEST(ignores_what_is_to_be_ignored)
 {
 	struct window w = open_window();
@@ -543,7 +529,6 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, answers_stubs);
-	tcase_add_test(tc, says_at_once_that_a_worker_is_not_enabled);
 	tcase_add_test(tc, ignores_what_is_to_be_ignored);
 	tcase_add_test(tc, broadcasts_answers_with_the_id_for_the_sender);
 	tcase_add_test(tc, tells_everybody_of_a_file_that_cannot_be_opened);

@@ -212,33 +212,14 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 	call_over(call);
 }
 
-/* Instead of waiting for a worker that will not come. */
-static void answer_not_enabled(struct call *call, enum worker_id owner)
-{
-	struct buf message = {0};
-
-	buf_printf(&message, "%s is not running: %s is not set", worker_infos[owner].name,
-		worker_infos[owner].needs_setting);
-	deliver_error(call, &(struct bus_reply){.status = BUS_ERROR,
-				    .code = STR_LIT("NOT_FOUND"),
-				    .message = buf_str(&message)});
-	buf_free(&message);
-	call_free(call);
-}
-
 static void call_owner(const struct route *route, const struct ws_message *m)
 {
 	const struct method_info *method = &method_infos[route->method];
-	struct gateway *g = m->client->server->gateway;
-	struct bus *bus = g->bus;
+	struct bus *bus = m->client->server->gateway->bus;
 	struct call *call = call_new(route, m);
 	char key[UUID_SIZE];
 	struct str key_str = {NULL, 0};
 
-	if (!worker_enabled(method->owner, g->worker->settings)) {
-		answer_not_enabled(call, method->owner);
-		return;
-	}
 	if (method->flags & METHOD_KEYED) {
 		uuid7(clock_wall(), key);
 		key_str = str_of(key);
