@@ -234,6 +234,27 @@ START_TEST(what_was_not_taken_up_is_kept)
 }
 END_TEST
 
+/* Who writes a prompt has its content where it is, also when its turn has ended before. */
+START_TEST(prompts_are_not_copied)
+{
+	struct prompts p;
+	struct buf content = {0};
+	struct prompt *one;
+	const char *where;
+
+	buf_add_str(&content, STR_LIT("\"a long one\""));
+	where = content.data;
+	prompts_init(&p);
+	one = prompt_ref(prompts_add(&p, &content));
+	ck_assert_ptr_eq(one->content.data, where);
+	prompts_drop(&p, one);
+	ck_assert_uint_eq(p.bytes, 0);
+	ck_assert_ptr_eq(one->content.data, where);
+	ck_assert(str_is(buf_str(&one->content), "\"a long one\""));
+	prompt_unref(one);
+}
+END_TEST
+
 START_TEST(prompts_have_a_bound)
 {
 	struct prompts p;
@@ -729,6 +750,7 @@ int main(void)
 	tcase_add_test(tests, a_file_adds_to_the_environment);
 	tcase_add_test(tests, prompts_are_kept_until_their_turn_has_ended);
 	tcase_add_test(tests, what_was_not_taken_up_is_kept);
+	tcase_add_test(tests, prompts_are_not_copied);
 	tcase_add_test(tests, prompts_have_a_bound);
 	tcase_add_test(tests, opens_folders_inside_the_root_only);
 	tcase_add_test(tests, lists_folders_by_name);
