@@ -7,8 +7,8 @@
  */
 #include "common/base/ids.h"
 #include "common/base/log.h"
-#include "common/bus/bus_nng_threads.h"
 #include "common/bus/bus_private.h"
+#include "common/bus/nng/bus_nng_threads.h"
 #include "common/bus/rules/bus_folder.h"
 #include "common/loop/timer.h"
 #include <assert.h>

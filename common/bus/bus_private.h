@@ -22,11 +22,11 @@
 
 #include "common/base/buf.h"
 #include "common/bus/bus.h"
-#include "common/bus/jobs.h"
 #include "common/bus/nng/bus_nng.h"
 #include "common/bus/rules/bus_order.h"
 #include "common/bus/rules/bus_seq.h"
 #include "common/bus/rules/bus_wire.h"
+#include "common/loop/jobs.h"
 #include "common/loop/loop_post.h"
 #include "proto/worker.h"
 

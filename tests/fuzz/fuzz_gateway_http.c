@@ -5,7 +5,7 @@
  * is sent. Whatever is sent must mean the same however it is cut.
  */
 #include "common/base/log.h"
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "tests/fuzz/bus_stub.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http_head.h"

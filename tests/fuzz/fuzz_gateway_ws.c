@@ -4,7 +4,7 @@
  * the rest is the text of one message, cut into fragments by the second byte.
  */
 #include "common/base/log.h"
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "tests/fuzz/bus_stub.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/routes/guard_watch.h"

@@ -1,7 +1,7 @@
 /* fixture.c - see fixture.h. Usage: mcp_fixture PORT; ends on SIGTERM. */
 #include "tests/mcp/fixture.h"
 #include "common/base/log.h"
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/sockdiag.h"
 #include "workers/gateway/web/http_routes.h"

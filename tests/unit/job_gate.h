@@ -5,7 +5,7 @@
 #ifndef PAIGE_TESTS_UNIT_JOB_GATE_H
 #define PAIGE_TESTS_UNIT_JOB_GATE_H
 
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include <pthread.h>
 
 struct job_gate {

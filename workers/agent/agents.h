@@ -12,7 +12,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/ids.h"
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "common/worker/worker.h"
 #include "proto/codec/messages.h"
 #include "workers/agent/folders.h"

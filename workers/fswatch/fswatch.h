@@ -19,7 +19,7 @@
 #ifndef PAIGE_FSWATCH_FSWATCH_H
 #define PAIGE_FSWATCH_FSWATCH_H
 
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "common/worker/worker.h"
 #include "workers/fswatch/buffers/action_queue.h"
 #include "workers/fswatch/buffers/buffer_store.h"

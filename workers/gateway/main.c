@@ -7,7 +7,7 @@
  * any case.
  */
 #include "common/base/log.h"
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "common/loop/timer.h"
 #include "common/worker/worker.h"
 #include "workers/gateway/daemon/fleet_view.h"

@@ -1,7 +1,7 @@
 /* server.c - see server.h. */
 #include "workers/mirror/server.h"
 #include "common/base/alloc.h"
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "common/loop/timer.h"
 #include <errno.h>
 #include <libpq-fe.h>

@@ -2,7 +2,7 @@
 #include "workers/store/backup_service.h"
 #include "common/base/alloc.h"
 #include "common/base/log.h"
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "common/worker/worker.h"
 #include "proto/codec/messages.h"
 #include "workers/store/db/backup_file.h"

@@ -1,6 +1,6 @@
 /* Tests of reading and saving: workers/fswatch/disk/read.h, disk.h, save.h, jobs.h, hash.h. */
 #include "common/base/utf8.h"
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "tests/check_run.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/buffers/buffer_store.h"

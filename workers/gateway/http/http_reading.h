@@ -11,7 +11,7 @@
 #define PAIGE_GATEWAY_HTTP_HTTP_READING_H
 
 #include "common/base/str.h"
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include <event2/http.h>
 #include <yyjson.h>
 

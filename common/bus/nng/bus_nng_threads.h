@@ -16,8 +16,8 @@
  * In the paths of nng that we use no task waits for another task, so one thread is enough.
  * If it ever stalls, bus_nng_threads_watch wakes the others for good.
  */
-#ifndef PAIGE_COMMON_BUS_BUS_NNG_THREADS_H
-#define PAIGE_COMMON_BUS_BUS_NNG_THREADS_H
+#ifndef PAIGE_COMMON_BUS_NNG_BUS_NNG_THREADS_H
+#define PAIGE_COMMON_BUS_NNG_BUS_NNG_THREADS_H
 
 #include <stdbool.h>
 #include <stdint.h>

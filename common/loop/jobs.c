@@ -1,5 +1,5 @@
 /* jobs.c - see jobs.h. */
-#include "common/bus/jobs.h"
+#include "common/loop/jobs.h"
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* bus_nng_threads.c - how nng's threads are placed (bus_nng_threads.h). */
-#include "common/bus/bus_nng_threads.h"
-#include "common/bus/bus.h"
+#include "common/bus/nng/bus_nng_threads.h"
 #include <nng/nng.h>
 #include <pthread.h>
 #include <sched.h>

@@ -5,8 +5,8 @@
  * the loop. The first job starts the thread. By then the process is confined, and so is the
  * thread.
  */
-#ifndef PAIGE_COMMON_BUS_JOBS_H
-#define PAIGE_COMMON_BUS_JOBS_H
+#ifndef PAIGE_COMMON_LOOP_JOBS_H
+#define PAIGE_COMMON_LOOP_JOBS_H
 
 #include "common/loop/loop_post.h"
 #include <sys/queue.h>
