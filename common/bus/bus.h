@@ -139,8 +139,8 @@ void bus_on_uncongested(struct bus *bus,
 /* Calls to `owner` end with BUS_STOPPED at once, instead of waiting for somebody who will not come. Those that were made before keep
  * their deadlines. */
 void bus_set_stopped(struct bus *bus, enum worker_id owner, bool stopped);
-/* Without it every owner is enabled. Calls to one that is not (worker_enabled in proto/tables/workers.h) end with BUS_NOT_ENABLED at
- * once. */
+/* Calls to an owner that is not enabled, since the setting that it needs is empty, end with BUS_NOT_ENABLED at once. The supervisor
+ * knows it; a worker may not know the setting, which can be a secret. Until this is called every owner is enabled. */
 void bus_set_enabled(struct bus *bus, enum worker_id owner, bool enabled);
 
 /* ---- serving ---- */

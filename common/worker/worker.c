@@ -281,12 +281,7 @@ static int set_up(struct worker *w)
 	if (!w->private_->term || event_add(w->private_->term, NULL) < 0)
 		return WORKER_EXIT_INTERNAL;
 	w->bus = bus_open(w->base, w->spec->id, w->runtime_dir, w->epoch);
-	if (!w->bus)
-		return WORKER_EXIT_CONFIG;
-	for (int i = 0; i < WORKER_COUNT; i++)
-		bus_set_enabled(w->bus, (enum worker_id)i,
-			worker_enabled((enum worker_id)i, w->settings));
-	return read_bus_keys(w);
+	return w->bus ? read_bus_keys(w) : WORKER_EXIT_CONFIG;
 }
 
 static void on_heard(void *arg)

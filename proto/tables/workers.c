@@ -1,6 +1,5 @@
 /* workers.c - the table behind workers.h. */
 #include "proto/tables/workers.h"
-#include "common/settings/settings.h"
 
 const struct worker_info worker_infos[WORKER_COUNT] = {
 #define WORKER(symbol, name_, start_ms, grace_ms, stage, key, setting_, does_)           \
@@ -21,19 +20,4 @@ int worker_by_name(struct str name)
 		if (str_is(name, worker_infos[i].name))
 			return i;
 	return -1;
-}
-
-bool worker_enabled(enum worker_id id, const struct settings *settings)
-{
-	const char *setting = worker_infos[id].needs_setting;
-	struct buf value = {0};
-	bool set;
-
-	if (!setting)
-		return true;
-	settings_print(settings, (enum setting_id)setting_by_name(str_of(setting)), true,
-		&value);
-	set = value.len > 0;
-	buf_free(&value);
-	return set;
 }

@@ -5,8 +5,6 @@
 #include "common/base/str.h"
 #include <stdbool.h>
 
-struct settings;
-
 enum worker_id {
 #define WORKER(symbol, ...) WORKER_##symbol,
 #include "proto/catalogue/workers.def"
@@ -29,7 +27,5 @@ extern const struct worker_info worker_infos[WORKER_COUNT];
 
 /* The worker of a name, or -1. */
 int worker_by_name(struct str name);
-/* Whether it is to run at all: needs_setting is NULL, or that setting is not empty. */
-bool worker_enabled(enum worker_id id, const struct settings *settings);
 
 #endif

@@ -243,8 +243,11 @@ static void fleet(struct worker *w, struct str json)
 	if (fleet_view_update(&g->fleet, json, &error) < 0)
 		log_error("the supervisor's word on the workers was not understood",
 			"reason", "%s", error.text, NULL);
-	for (int i = 0; i < WORKER_COUNT; i++)
+	for (int i = 0; i < WORKER_COUNT; i++) {
 		bus_set_stopped(g->bus, (enum worker_id)i, g->fleet.workers[i].stopped);
+		bus_set_enabled(
+			g->bus, (enum worker_id)i, fleet_view_counts(&g->fleet, i));
+	}
 }
 
 static const struct worker_spec spec = {

@@ -414,7 +414,17 @@ int process_init(struct process *p, enum worker_id id, struct process_shared *sh
 
 bool process_enabled(const struct process *p)
 {
-	return worker_enabled(p->id, p->shared->settings);
+	const char *setting = worker_infos[p->id].needs_setting;
+	struct buf value = {0};
+	bool set;
+
+	if (!setting)
+		return true;
+	settings_print(p->shared->settings,
+		(enum setting_id)setting_by_name(str_of(setting)), true, &value);
+	set = value.len > 0;
+	buf_free(&value);
+	return set;
 }
 
 bool process_wanted(const struct process *p)
