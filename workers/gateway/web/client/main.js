@@ -13,14 +13,6 @@ import { Session } from './session.js';
 const COST_EVERY_MS = 60000;
 /** After so long the first view is there, and the others are read. */
 const READ_AHEAD_MS = 3000;
-/** A page that paints nothing, since nobody sees it, begins after so long. */
-const PAINT_MS = 1000;
-
-/** The frame of the page, which is in index.html, is painted before the scripts of a view keep the browser busy. */
-const painted = new Promise((resolve) => {
-  requestAnimationFrame(() => setTimeout(resolve));
-  setTimeout(resolve, document.hidden ? 0 : PAINT_MS);
-});
 
 /**
  * How the views are read, by the first part of their addresses.
@@ -82,7 +74,6 @@ async function route() {
   routed += 1;
   const mine = routed;
   for (const link of links) link.hash === `#/${path}` ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current');
-  await painted;
   const view = await viewAt(path);
   // Somebody may have gone elsewhere meanwhile.
   if (mine !== routed) return;
@@ -152,7 +143,7 @@ main.append(missing);
 connection.start();
 route();
 // Work hears what the daemon says from the beginning, whichever view is shown: files, tree and unsaved texts are told once.
-painted.then(() => viewAt('work')).then(() => connection.begin());
+viewAt('work').then(() => connection.begin());
 window.setTimeout(readAhead, READ_AHEAD_MS);
 setInterval(() => document.hidden || readCost(), COST_EVERY_MS);
 for (const type of /** @type {const} */ (['connection:init', 'explain:response', 'review:response', 'coaching:plan_ready', 'session:completed'])) connection.on(type, () => void readCost());
