@@ -17,6 +17,17 @@ const says = async (daemon) => (await daemon.ctl('mirror')).stdout;
 const count = async (postgres, what) => Number((await postgres.sql(`SELECT count(*) FROM paige.${what}`))[0][0]);
 const onceEach = async (postgres) => assert.deepEqual(await postgres.sql('SELECT id FROM paige.actions GROUP BY learner, id HAVING count(*) > 1'), []);
 
+/** A learner who has agreed, and so many rows that are in PostgreSQL. */
+async function mirrored(t, rows) {
+  const postgres = await server(t);
+  const { daemon, editor } = await coached(t, { env: { MIRROR_URL: postgres.url('ada') } });
+  await daemon.ctl('mirror', 'allow');
+  tabs(editor, 0, rows);
+  await daemon.logged('tab_switch', rows);
+  await arrived(daemon, postgres);
+  return { postgres, daemon, editor };
+}
+
 scenario('PostgreSQL is out of disk: the mirror says so and tries again, and once there is room every row is there', async (t) => {
   const small = t.directory('small');
   const postgres = t.closeLater(await Postgres.make(t.directory('pg')));
@@ -53,11 +64,7 @@ scenario('PostgreSQL is out of disk: the mirror says so and tries again, and onc
 });
 
 scenario('clocks that are hours apart or jump change neither the order nor how often a row is there', async (t) => {
-  const postgres = await server(t);
-  const { daemon, editor } = await coached(t, { env: { MIRROR_URL: postgres.url('ada') } });
-  await daemon.ctl('mirror', 'allow');
-  tabs(editor, 0, 10);
-  await arrived(daemon, postgres, ['actions']);
+  const { postgres, daemon, editor } = await mirrored(t, 10);
   // Behind by an hour, far ahead, back again; each batch is carried before the next one comes.
   for (const [from, shift] of [[1000, '-1 hour'], [2000, '+30 years'], [3000, '-1 hour'], [4000, '-30 years']]) {
     await daemon.sql(`WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${from} + 99) INSERT INTO action_log (id, session_id, action_type, data, created_at) SELECT 'row-' || i, (SELECT id FROM sessions), 'tab_switch', NULL, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${shift}') FROM n; SELECT 1 AS x`);
@@ -72,12 +79,7 @@ scenario('clocks that are hours apart or jump change neither the order nor how o
 });
 
 scenario('a learner who is renamed as the documentation says goes on under the new name', async (t) => {
-  const postgres = await server(t);
-  const { daemon, editor } = await coached(t, { env: { MIRROR_URL: postgres.url('ada') } });
-  await daemon.ctl('mirror', 'allow');
-  tabs(editor, 0, 30);
-  await daemon.logged('tab_switch', 30);
-  await arrived(daemon, postgres);
+  const { postgres, daemon, editor } = await mirrored(t, 30);
   const { dataDir, projectDir } = daemon;
   await t.release(daemon, editor);
   const tables = ['positions', 'actions', 'api_calls', 'guard_events', 'sessions', 'phases', 'assessments'];
@@ -92,12 +94,7 @@ scenario('a learner who is renamed as the documentation says goes on under the n
 });
 
 scenario('somebody edits PostgreSQL: rows of logs are left as they made them, what changes comes back, and without positions all is sent again', async (t) => {
-  const postgres = await server(t);
-  const { daemon, editor } = await coached(t, { env: { MIRROR_URL: postgres.url('ada') } });
-  await daemon.ctl('mirror', 'allow');
-  tabs(editor, 0, 30);
-  await daemon.logged('tab_switch', 30);
-  await arrived(daemon, postgres);
+  const { postgres, daemon, editor } = await mirrored(t, 30);
   await postgres.sql("DELETE FROM paige.actions WHERE number = 5; UPDATE paige.actions SET type = 'edited' WHERE number = 6; UPDATE paige.sessions SET issue_title = 'edited'");
   tabs(editor, 30, 40);
   await until('the session as it is', async () => (await postgres.sql("SELECT issue_title FROM paige.sessions WHERE issue_title = 'edited'")).length === 0, { every: 200 });
