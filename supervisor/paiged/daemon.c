@@ -229,6 +229,12 @@ static int take_lock(struct daemon *d)
 	pid_t holder = 0;
 	int error = lock_take(&d->lock, d->settings.data_dir, &holder);
 
+	if (error == -EAGAIN && holder == 0) /* nobody has signed the lock */
+		return refuse(
+			"DATA_DIR=%s is in use: another paiged is just starting, or "
+			"`paigectl restore` or `import` is at work. "
+			"Try again when it is done.",
+			d->settings.data_dir);
 	if (error == -EAGAIN)
 		return refuse("another paiged (process %d) already uses DATA_DIR=%s. "
 			      "Stop it with "

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { contents, ctl, PAIGECTL, sqlite } from './lib/data.mjs';
 import { Guard } from './lib/guard.mjs';
+import { alive, descendants } from './lib/processes.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
@@ -169,12 +170,15 @@ scenario(`export, import and restore are killed ${KILLS} times each: the old or 
     const child = spawn(PAIGECTL, args, { env: { ...daemon.env, DATA_DIR: target }, cwd: daemon.root, detached: true, stdio: 'ignore' });
     const ended = new Promise((resolve) => child.once('exit', resolve));
     await sleep(ms);
+    const family = descendants(child.pid);
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
       // It has ended by itself.
     }
     await ended;
+    // With a sanitizer a second process with its files, and so with the lock, may outlive it by a moment.
+    await until('the end of its processes', () => !family.some(alive));
   };
   assert.equal((await ctl(daemon, target, 'import', old)).code, 0);
   const began = Date.now();

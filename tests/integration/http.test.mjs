@@ -112,7 +112,7 @@ scenario('what can be read in two ways is refused once, and the connection is cl
   assert.match(extended.body, /"result"/);
 });
 
-scenario('answers come at once and in one piece: a kept connection answers in well under a millisecond', async (t) => {
+scenario('answers come at once and in one piece: no answer on a kept connection waits for an acknowledgement', async (t) => {
   const daemon = await t.daemon();
   const socket = net.connect({ port: daemon.port, host: '127.0.0.1', noDelay: true });
   await new Promise((done) => socket.once('connect', done));
@@ -130,7 +130,7 @@ scenario('answers come at once and in one piece: a kept connection answers in we
   }
   socket.destroy();
   times.sort((a, b) => a - b);
-  assert.ok(times[100] < 5, `p50 ${times[100]} ms: Nagle and delayed acknowledgements would make it 40`);
+  assert.ok(times[100] < 20, `p50 ${times[100]} ms: Nagle and delayed acknowledgements would make it 40`);
   assert.equal(pieces, 200, 'header and body in one write');
 });
 

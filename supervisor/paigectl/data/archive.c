@@ -37,6 +37,11 @@ static int take_lock(struct stopped_data *data)
 	pid_t holder = 0;
 	int error = lock_take(&data->lock, data_dir, &holder);
 
+	if (error == -EAGAIN && holder == 0) /* nobody has signed the lock */
+		return paigectl_fail(PAIGECTL_FAILED,
+			"%s is in use by another paigectl, or by a paiged that is just "
+			"starting; try again when it is done",
+			data_dir);
 	if (error == -EAGAIN)
 		return paigectl_fail(PAIGECTL_FAILED,
 			"another process (%d) uses %s; stop it first", (int)holder,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { alive, children, descendants, signal } from './processes.mjs';
 import { scratch } from './project.mjs';
-import { PATIENCE_MS, brief, until, within } from './wait.mjs';
+import { PATIENCE_MS, brief, sleep, until, within } from './wait.mjs';
 import { WORKERS } from './workers.mjs';
 
 const run = promisify(execFile);
@@ -64,11 +64,13 @@ export class Daemon {
       this.child.once('error', (error) => settle({ error: error.message }));
       this.child.once('exit', (code, byName) => settle({ code, signal: byName }));
     });
+    this.allRead = new Promise((resolve) => this.child.once('close', resolve));
     await until('GET /ready answers 200', async () => {
       if (this.end) return true;
       this.discovery ??= this.#readDiscovery();
       return this.discovery && (await this.get('/ready')).status === 200;
     }, { ms });
+    if (this.end) await Promise.race([this.allRead, sleep(1000)]); // its last words may still be in the pipe
     if (this.end) throw new Error(`the daemon ended at its start: ${brief(this.end)}\n${this.output}`);
     return this;
   }
