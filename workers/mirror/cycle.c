@@ -342,13 +342,21 @@ static void read_version(struct mirror *m)
 		on_version, m);
 }
 
+static void on_limited(void *arg, const struct server_answer *answer)
+{
+	if (answer->ok)
+		read_version(arg);
+	else
+		fail_with(arg, answer);
+}
+
 static void on_connected(void *arg, const struct server_answer *answer)
 {
 	struct mirror *m = arg;
 
 	m->migrated = false;
 	if (answer->ok)
-		read_version(m);
+		server_send_limits(m->server, on_limited, m);
 	else
 		fail_with(m, answer);
 }

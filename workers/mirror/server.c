@@ -116,6 +116,12 @@ void server_explain(const struct server_answer *answer, char why[SERVER_WHY_MAX]
 			"of paige_learner, and the owner of the database makes the "
 			"schema: see docs/mirror.md",
 			answer->message);
+	else if (strcmp(answer->state, "55P03") == 0)
+		snprintf(why, SERVER_WHY_MAX,
+			"PostgreSQL refuses: %s. Somebody there has locked what the "
+			"mirror needs for more than " SERVER_LOCK_WAIT
+			": see docs/mirror.md",
+			answer->message);
 	else
 		snprintf(why, SERVER_WHY_MAX, "PostgreSQL refuses: %s (%s)",
 			answer->message, answer->state);
@@ -265,6 +271,16 @@ void server_send(struct server *s, const char *sql, size_t count,
 		flush(s);
 	else
 		event_active(s->readable, EV_READ, 0); /* which finds no answer */
+}
+
+void server_send_limits(struct server *s, server_fn *fn, void *arg)
+{
+	static const char *const values[] = {SERVER_LOCK_WAIT, SERVER_STATEMENT_WAIT};
+
+	server_send(s,
+		"SELECT set_config('lock_timeout', $1, false), "
+		"set_config('statement_timeout', $2, false)",
+		2, values, fn, arg);
 }
 
 bool server_row(const struct server_answer *answer, int row, int column, struct str *out)

@@ -16,6 +16,10 @@
 #define SERVER_CONNECT_SECONDS "10"
 /* For a statement, which may wait for the migration of others. */
 #define SERVER_STATEMENT_MS 60000
+/* PostgreSQL gives up first, and says why. A statement that only this end has given up waits on there, perhaps for hours, and
+ * keeps a connection of its own, while the next attempt takes another. */
+#define SERVER_LOCK_WAIT "30s"
+#define SERVER_STATEMENT_WAIT "55s"
 #define SERVER_PARAMETERS_MAX 4
 /* Files that MIRROR_URL may name: sslrootcert, sslcert, sslkey, sslcrl, passfile. */
 #define SERVER_FILES_MAX 5
@@ -47,6 +51,8 @@ struct server *server_new(struct event_base *base, const char *url);
 bool server_is_connected(const struct server *server);
 /* Connects; a connection that there is must be closed before. Callbacks never run inside these calls. */
 void server_connect(struct server *server, server_fn *fn, void *arg);
+/* Sends the statement that has PostgreSQL give up in time; the first one of a connection that writes. */
+void server_send_limits(struct server *server, server_fn *fn, void *arg);
 /* Sends a statement with its parameters as text, which are copied. Without a connection that is what is told. */
 void server_send(struct server *server, const char *sql, size_t count,
 	const char *const values[], server_fn *fn, void *arg);
