@@ -24,11 +24,17 @@ static int doubled(int ms, int most)
 	return 2 * ms < most ? 2 * ms : most;
 }
 
-/* Tries again later. `why` is a sentence. */
-static void fail(struct mirror *m, const char *why)
+static void turn_within(struct mirror *m, int ms)
 {
 	unsigned char dice;
 
+	random_bytes(&dice, 1);
+	event_add_ms(m->turn, mirror_pause_ms(ms, dice));
+}
+
+/* Tries again later. `why` is a sentence. */
+static void fail(struct mirror *m, const char *why)
+{
 	log_warn("the mirror does not get on", "why", "%s", why, "again_in_ms", "%d",
 		m->retry_ms, NULL);
 	metric_add(METRIC_MIRROR_FAILURES, NULL, 1);
@@ -36,8 +42,7 @@ static void fail(struct mirror *m, const char *why)
 	tell(m, "waiting");
 	server_close(m->server);
 	m->prepared = false;
-	random_bytes(&dice, 1);
-	event_add_ms(m->turn, m->retry_ms * (4 * 255 + 2 * dice) / (5 * 255));
+	turn_within(m, m->retry_ms);
 	m->retry_ms = doubled(m->retry_ms, MIRROR_RETRY_MAX_MS);
 }
 
@@ -75,7 +80,7 @@ static void rest(struct mirror *m)
 	m->retry_ms = MIRROR_RETRY_MIN_MS;
 	worker_set_condition(m->worker, WORKER_FINE, NULL);
 	tell(m, "caught up");
-	event_add_ms(m->turn, m->rest_ms);
+	turn_within(m, m->rest_ms);
 }
 
 /* ---- another origin ---- */
@@ -375,7 +380,7 @@ static void on_consent(void *arg, const struct bus_reply *reply)
 		count_caught_up(m);
 		worker_set_condition(m->worker, WORKER_FINE, NULL);
 		tell(m, "not allowed");
-		event_add_ms(m->turn, MIRROR_CONSENT_MS);
+		turn_within(m, MIRROR_CONSENT_MS);
 	} else {
 		take_origin(m, consent.origin);
 		if (!server_is_connected(m->server))

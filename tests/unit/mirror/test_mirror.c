@@ -1,5 +1,6 @@
 /* Tests of workers/mirror/sources.h: which rows are sent, and by which statement. */
 #include "tests/check_run.h"
+#include "workers/mirror/mirror.h"
 #include "workers/mirror/sources.h"
 #include <stdlib.h>
 
@@ -31,6 +32,20 @@ START_TEST(rows_that_are_right_are_sent_as_they_are)
 	ck_assert_int_eq(batch.last, 8);
 	ck_assert_str_eq(batch.last_id, "b");
 	batch_free(&batch);
+}
+END_TEST
+
+START_TEST(pauses_are_as_long_as_said_or_a_little_shorter)
+{
+	static const int pauses[] = {MIRROR_REST_MIN_MS, MIRROR_REST_MAX_MS,
+		MIRROR_RETRY_MAX_MS, MIRROR_CONSENT_MS};
+	int ms = pauses[_i];
+
+	ck_assert_int_eq(mirror_pause_ms(ms, 0), ms);
+	ck_assert_int_eq(mirror_pause_ms(ms, 255), ms * 3 / 5);
+	for (int dice = 1; dice <= 255; dice++)
+		ck_assert_int_lt(mirror_pause_ms(ms, (unsigned char)dice),
+			mirror_pause_ms(ms, (unsigned char)(dice - 1)));
 }
 END_TEST
 
@@ -109,6 +124,7 @@ int main(void)
 	tcase_add_test(tc, rows_that_are_right_are_sent_as_they_are);
 	tcase_add_loop_test(
 		tc, damaged_rows_are_left_out_and_the_position_passes_them, 0, 6);
+	tcase_add_loop_test(tc, pauses_are_as_long_as_said_or_a_little_shorter, 0, 4);
 	tcase_add_test(tc, one_statement_writes_rows_and_position);
 	tcase_add_test(tc, what_is_read_back_is_the_learners_alone);
 	return check_run(tc);
