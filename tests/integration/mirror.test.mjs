@@ -8,6 +8,7 @@ import { Daemon } from './lib/daemon.mjs';
 import { Guard } from './lib/guard.mjs';
 import { arrived, fill, here, MIRROR, server, there, WITHOUT_MIRROR } from './lib/mirror.mjs';
 import { Postgres } from './lib/postgres.mjs';
+import { signal } from './lib/processes.mjs';
 import { sideBySide } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
@@ -28,7 +29,13 @@ scenario('nothing is sent before the learner agrees, everything after it, and no
   await sleep(3000);
   assert.deepEqual(await postgres.sql("SELECT usename FROM pg_stat_activity WHERE usename = 'ada'"), []);
 
+  // The worker asks now and then: until it has, nobody is told that it may not. It is stopped here, so that it has not for certain.
+  const asking = daemon.worker('mirror');
+  signal(asking, 'SIGSTOP');
   const allowed = await daemon.ctl('mirror', 'allow');
+  const soon = await daemon.ctl('mirror');
+  signal(asking, 'SIGCONT');
+  assert.match(soon.stdout, /^The mirror worker has not asked yet: it begins within seconds\.$/m);
   assert.equal(allowed.code, 0, allowed.stderr);
   assert.match(allowed.stdout, /^Allowed since /);
   await arrived(daemon, postgres);

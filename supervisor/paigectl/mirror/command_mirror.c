@@ -7,6 +7,7 @@
 
 #define ASK_MS 20000
 
+/* What the worker does, of whom it is known that the learner has agreed. */
 static void print_worker(const struct ctl_status *daemon)
 {
 	for (size_t i = 0; i < daemon->workers.count; i++) {
@@ -21,6 +22,10 @@ static void print_worker(const struct ctl_status *daemon)
 			printf("The mirror worker is %.*s.\n", STR_ARG(w->state));
 		else if (w->reason.len)
 			printf("%.*s\n", STR_ARG(w->reason));
+		else if (says && strcmp(says, "not allowed") == 0)
+			/* It does not hear of a decision: it asks the store (MIRROR_CONSENT_MS). */
+			printf("The mirror worker has not asked yet: it begins within "
+			       "seconds.\n");
 		else if (says)
 			printf("The mirror worker: %s\n", says);
 		return;
