@@ -2,11 +2,14 @@
 // learner who is renamed. Whatever it was, afterwards every row is there once.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import fs from 'node:fs';
+import { clearClocks, clock, WITHOUT_FAKETIME } from './lib/clock.mjs';
 import { coached, tabs } from './lib/database.mjs';
+import { Guard } from './lib/guard.mjs';
 import { arrived, fill, here, MIRROR, server, there, WITHOUT_MIRROR } from './lib/mirror.mjs';
 import { Postgres } from './lib/postgres.mjs';
+import { smallProject } from './lib/project.mjs';
 import { sideBySide } from './lib/scenario.mjs';
+import { trojan } from './lib/trojan.mjs';
 import { until } from './lib/wait.mjs';
 
 const QUICK = Boolean(process.env.PAIGE_QUICK);
@@ -78,6 +81,72 @@ scenario('clocks that are hours apart or jump change neither the order nor how o
   assert.equal((await postgres.sql('SELECT DISTINCT origin FROM paige.actions')).length, 1);
 });
 
+const skewed = WITHOUT_FAKETIME ? () => console.log(`  (left out: ${WITHOUT_FAKETIME})`) : scenario;
+
+skewed("the clocks of PostgreSQL and of the learner's machine differ by an hour: no row is lost or doubled, and every time is the learner's", async (t) => {
+  const postgres = await server(t);
+  const projectDir = t.keep(smallProject()), dataDir = t.directory('data');
+  const iso = (column) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  const seconds = async (what) => Number((await postgres.sql(`SELECT extract(epoch FROM ${what}) FROM paige.stuck`))[0]?.[0] ?? NaN);
+  const HOUR = 3600;
+  let number = 0;
+  clearClocks(); // of a run that failed
+  // Each is another life of both: a machine's clock is put right, or wrong, while neither runs.
+  for (const hours of [{ server: 1, daemon: 0 }, { server: -1, daemon: 0 }, { server: 0, daemon: 1 }, { server: 0, daemon: -1 }, { server: 1, daemon: -1 }, { server: 0, daemon: 0 }]) {
+    const where = `PostgreSQL ${hours.server} h, daemon ${hours.daemon} h`;
+    const env = (ahead) => (ahead ? clock(`${ahead > 0 ? '+' : ''}${ahead}h`) : {});
+    await postgres.startAnew({ env: env(hours.server) });
+    // The supervisor passes LD_PRELOAD on to few of its workers.
+    const paiged = trojan(t.directory('clock'), (name, program) => [...Object.entries(env(hours.daemon)).map(([key, value]) => `export ${key}=${value}`), `exec ${program} "$@"`]);
+    const daemon = await t.daemon({ projectDir, dataDir, paiged, env: { MIRROR_URL: postgres.url('ada'), ...env(hours.daemon) } });
+    const editor = await t.editor(daemon);
+    const off = async (clockOf) => Math.round((Date.parse(clockOf) - Date.now()) / 1000 / HOUR) + 0; // no -0
+    assert.equal(await off((await postgres.sql(`SELECT ${iso('now()')}`))[0][0]), hours.server, where);
+    await editor.ask('session:start', { issueNumber: 1 }, 'session:started');
+    await daemon.ctl('mirror', 'allow');
+    tabs(editor, number, number + 20);
+    await daemon.logged('tab_switch', (number += 20));
+    await Guard.create(daemon, 'idle', `machine-${number}`);
+    const [{ at }] = await daemon.sql('SELECT created_at AS at FROM action_log ORDER BY rowid DESC LIMIT 1');
+    assert.equal(await off(at), hours.daemon, where);
+    await daemon.sql(`DELETE FROM phases; DELETE FROM plans; INSERT INTO plans SELECT 'p${number}', id, 't', '${at}' FROM sessions WHERE status = 'active'; INSERT INTO phases VALUES ('f${number}', 'p${number}', 1, 'Read it', 'd', 'active', 'medium', '[]', '${at}', NULL); SELECT 1 AS x`);
+    await daemon.sql(`INSERT INTO api_call_log (id, call_type, model, input_hash, latency_ms, input_tokens, output_tokens, cost_estimate, created_at) VALUES ('c${number}', 'triage', 'm', 'h', 1, 1, 1, 0.5, '${at}'); SELECT 1 AS x`);
+    await daemon.kill9('mirror'); // the next one looks at once at what changes
+    await arrived(daemon, postgres, ['actions', 'api_calls', 'guard_events', 'sessions']);
+    await until('the phase', async () => (await count(postgres, `phases WHERE id = 'f${number}'`)) === 1, { every: 200 });
+
+    // What the views say, as docs/mirror.md has it.
+    assert.deepEqual(await postgres.sql(`SELECT ${iso('last_action_at')} FROM paige.stuck`), [[at]], where);
+    assert.equal(Math.round((await seconds('lasts')) / HOUR) + 0, hours.server - hours.daemon, where);
+    const days = await daemon.sql('SELECT substr(created_at, 1, 10) AS day, count(*) AS calls FROM api_call_log GROUP BY 1 ORDER BY 1');
+    assert.deepEqual(await postgres.sql('SELECT day, calls FROM paige.costs'), days.map(({ day, calls }) => [day, `${calls}`]), where);
+    await t.release(daemon, editor);
+    const times = await daemon.sql('SELECT id, created_at AS at FROM action_log ORDER BY rowid');
+    assert.deepEqual(await postgres.sql(`SELECT id, ${iso('at')} FROM paige.actions ORDER BY number`), times.map(({ id, at: time }) => [id, time]), where);
+  }
+  clearClocks();
+  await onceEach(postgres);
+  assert.equal((await postgres.sql('SELECT DISTINCT origin FROM paige.actions')).length, 1);
+});
+
+scenario('somebody has locked a table: PostgreSQL ends the statements that wait, the mirror says why, and no connection is left over', async (t) => {
+  const { postgres, daemon, editor } = await mirrored(t, 10);
+  const connections = "FROM pg_stat_activity WHERE usename = 'ada'";
+  const holds = postgres.sql('BEGIN; LOCK TABLE paige.actions IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(3600)').catch(() => {});
+  await until('the lock', async () => (await postgres.sql("SELECT 1 FROM pg_locks WHERE relation = 'paige.actions'::regclass AND mode = 'AccessExclusiveLock'")).length, { every: 100 });
+  tabs(editor, 10, 20);
+  const said = await until('it is locked', async () => (await says(daemon)).match(/PostgreSQL refuses: canceling statement due to lock timeout\. .*/)?.[0], { ms: 120000, every: 500 });
+  assert.match(said, /Somebody there has locked what the mirror needs/);
+  // What gave up has ended there, too; a later attempt may be under way.
+  await until('the next attempt waits', async () => (await postgres.sql(`SELECT 1 ${connections} AND wait_event_type = 'Lock'`)).length, { every: 100 });
+  assert.equal((await postgres.sql(`SELECT pid ${connections}`)).length, 1);
+  await postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'owner' AND query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()");
+  await holds;
+  await daemon.logged('tab_switch', 20);
+  await arrived(daemon, postgres);
+  await onceEach(postgres);
+});
+
 scenario('a learner who is renamed as the documentation says goes on under the new name', async (t) => {
   const { postgres, daemon, editor } = await mirrored(t, 30);
   const { dataDir, projectDir } = daemon;
@@ -120,11 +189,7 @@ scenario(`${MANY} daemons start at once on an empty server that has too few conn
   const postgres = t.closeLater(await Postgres.make(t.directory('pg')));
   const names = Array.from({ length: MANY }, (_, i) => `learner${i}`);
   await postgres.sql(`CREATE ROLE paige_learner; CREATE ROLE paige_teacher; ${names.map((name) => `CREATE ROLE ${name} LOGIN; GRANT paige_learner TO ${name}; GRANT CREATE ON DATABASE class TO ${name}`).join('; ')}`);
-  const limit = async (connections) => {
-    await postgres.stop();
-    fs.appendFileSync(`${postgres.data}/postgresql.conf`, `max_connections = ${connections}\n`);
-    await postgres.start();
-  };
+  const limit = (connections) => postgres.startAnew({ settings: [`max_connections = ${connections}`] });
   await limit(Math.ceil(MANY / 2) + 3); // 3 are the owner's
   const daemons = [];
   for (const name of names) daemons.push((await coached(t, { env: { MIRROR_URL: postgres.url(name) } })).daemon);

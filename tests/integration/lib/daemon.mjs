@@ -25,9 +25,9 @@ const ORPHAN_MS = 6000;
 const SANITIZER = /^.*((ERROR|WARNING): (Address|Leak|Thread)Sanitizer|runtime error: ).*$/m;
 
 export class Daemon {
-  /** options: projectDir, dataDir (both required), env: settings on top; undefined takes one away; args: on the command line; descriptors: how many a process may have. */
-  constructor({ projectDir, dataDir, env = {}, args = [], descriptors }) {
-    this.command = [...(descriptors ? ['prlimit', `--nofile=${descriptors}`] : []), PAIGED, ...args];
+  /** options: projectDir, dataDir (both required), env: settings on top; undefined takes one away; args: on the command line; descriptors: how many a process may have; paiged: another program than PAIGED. */
+  constructor({ projectDir, dataDir, env = {}, args = [], descriptors, paiged = PAIGED }) {
+    this.command = [...(descriptors ? ['prlimit', `--nofile=${descriptors}`] : []), paiged, ...args];
     this.projectDir = projectDir;
     this.dataDir = dataDir;
     this.extraEnv = env;

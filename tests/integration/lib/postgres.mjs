@@ -37,10 +37,19 @@ export class Postgres {
   }
 
   async start() {
-    const [first, ...rest] = [...asOther, program('postgres'), '-D', this.data];
+    // Behind setpriv: what is preloaded begins as the other user.
+    const [first, ...rest] = [...asOther, 'env', ...Object.entries(this.env ?? {}).map(([name, value]) => `${name}=${value}`), program('postgres'), '-D', this.data];
     this.child = spawn(first, rest, { cwd: '/', stdio: 'ignore' });
     this.ended = new Promise((resolve) => this.child.once('exit', resolve));
     await until('PostgreSQL answers', () => this.sql('SELECT 1', { database: 'postgres' }), { every: 50 });
+  }
+
+  /** Started anew, with these lines at the end of its configuration and these variables of the environment. */
+  async startAnew({ settings = [], env = {} }) {
+    await this.stop();
+    fs.appendFileSync(path.join(this.data, 'postgresql.conf'), settings.map((line) => `${line}\n`).join(''));
+    this.env = env;
+    await this.start();
   }
 
   /** Speaks TLS from now on, with a certificate for `name` that signs itself; gives its file. */
@@ -51,9 +60,7 @@ export class Postgres {
     fs.chmodSync(key, 0o600);
     const kept = path.join(path.dirname(this.data), 'ca.crt');
     fs.copyFileSync(file, kept);
-    await this.stop();
-    fs.appendFileSync(path.join(this.data, 'postgresql.conf'), 'ssl = on\n');
-    await this.start();
+    await this.startAnew({ settings: ['ssl = on'] });
     return { file: kept };
   }
 

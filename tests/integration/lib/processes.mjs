@@ -76,3 +76,23 @@ export function signal(entry, name) {
     return false;
   }
 }
+
+const HERTZ = 100; // USER_HZ of Linux, whatever the kernel's own
+
+/** Memory of these processes in bytes (PSS: what processes share is counted once). */
+export function pss(pids) {
+  return pids
+    .map((pid) => Number(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').match(/^Pss:\s+(\d+) kB$/m)[1]) * 1024)
+    .reduce((a, b) => a + b, 0);
+}
+
+/** Processor time that these processes have used so far. */
+export function cpuSeconds(pids) {
+  return pids
+    .map((pid) => {
+      const text = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) / HERTZ;
+    })
+    .reduce((a, b) => a + b, 0);
+}

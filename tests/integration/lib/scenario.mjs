@@ -53,14 +53,15 @@ class Context {
     return directory;
   }
 
-  /** A daemon that is ready. options: projectDir (a small project unless told), dataDir, env, args, descriptors. */
-  async daemon({ projectDir, dataDir, env, args, descriptors } = {}) {
+  /** A daemon that is ready. options: projectDir (a small project unless told), dataDir, env, args, descriptors, paiged. */
+  async daemon({ projectDir, dataDir, env, args, descriptors, paiged } = {}) {
     const daemon = new Daemon({
       projectDir: projectDir ?? this.keep(smallProject()),
       dataDir: dataDir ?? this.directory('data'),
       env,
       args,
       descriptors,
+      paiged,
     });
     this.daemons.push(daemon);
     return daemon.start();
