@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Daemon } from '../integration/lib/daemon.mjs';
 import { Editor } from '../integration/lib/editor.mjs';
-import { descendants } from '../integration/lib/processes.mjs';
+import { descendants, pss } from '../integration/lib/processes.mjs';
 import { scratch, smallProject } from '../integration/lib/project.mjs';
 import { within } from '../integration/lib/wait.mjs';
 
@@ -28,11 +28,7 @@ async function median(work) {
   return times.sort((a, b) => a - b)[ASKED >> 1];
 }
 
-function pss(pid) {
-  return Number(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').match(/^Pss:\s+(\d+) kB$/m)[1]) * 1024;
-}
-
-const memory = (daemon) => [daemon.pid, ...descendants(daemon.pid).map(({ pid }) => pid)].reduce((sum, pid) => sum + pss(pid), 0);
+const memory = (daemon) => pss([daemon.pid, ...descendants(daemon.pid).map(({ pid }) => pid)]);
 
 function line(what, size, times, daemon) {
   const figures = Object.entries(times).map(([name, ms]) => `${name} ${ms.toFixed(1)} ms`.padEnd(36));

@@ -2,10 +2,10 @@
 // long it took until all were ready, what memory they take (PSS: what processes share is counted once) and what share of one processor.
 // `node tests/bench/idle_daemons.mjs [DAEMONS [SECONDS]]`; PAIGED names another build than build/.
 import fs from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Daemon } from '../integration/lib/daemon.mjs';
-import { descendants } from '../integration/lib/processes.mjs';
+import { cpuSeconds, descendants, pss } from '../integration/lib/processes.mjs';
 import { scratch, smallProject } from '../integration/lib/project.mjs';
+import { sleep } from '../integration/lib/wait.mjs';
 
 const COUNT = Number(process.argv[2] ?? 50);
 const SECONDS = Number(process.argv[3] ?? 60);
@@ -13,21 +13,9 @@ const SECONDS = Number(process.argv[3] ?? 60);
 const START_MS = 30_000 + COUNT * 3_000;
 /** What was begun at the start is over by then. */
 const SETTLE_MS = 20_000;
-const HERTZ = 100; // USER_HZ of Linux, whatever the kernel's own
 
 const pids = (daemon) => [daemon.pid, ...descendants(daemon.pid).map(({ pid }) => pid)];
 
-function pss(pid) {
-  return Number(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').match(/^Pss:\s+(\d+) kB$/m)[1]) * 1024;
-}
-
-function cpuSeconds(pid) {
-  const text = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / HERTZ;
-}
-
-const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 const mib = (bytes) => (bytes / 1048576).toFixed(1);
 
 const directories = [];
@@ -41,10 +29,10 @@ try {
   const ready = (performance.now() - began) / 1000;
   await sleep(SETTLE_MS);
   const all = daemons.flatMap(pids);
-  const memory = sum(all.map(pss));
-  const from = performance.now(), before = sum(all.map(cpuSeconds));
+  const memory = pss(all);
+  const from = performance.now(), before = cpuSeconds(all);
   await sleep(SECONDS * 1000);
-  const share = (100 * (sum(all.map(cpuSeconds)) - before)) / ((performance.now() - from) / 1000);
+  const share = (100 * (cpuSeconds(all) - before)) / ((performance.now() - from) / 1000);
   const restarted = daemons.flatMap(pids).filter((pid) => !all.includes(pid)).length;
   console.log(`${COUNT} daemons, ${all.length} processes: all ready after ${ready.toFixed(1)} s   ${mib(memory)} MiB, ${mib(memory / COUNT)} each   ${share.toFixed(2)} % of a processor, ${(share / COUNT).toFixed(3)} each   ${restarted} restarted`);
   await Promise.all(daemons.map((daemon) => daemon.stop()));
