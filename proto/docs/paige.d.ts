@@ -186,7 +186,7 @@ export interface ConnectionHello {
 	resume?: ResumePoint;
 	/** The window takes coaching:progress; others are not told. */
 	wantsProgress?: boolean;
-	/** The window asks with fs:list what is in a directory: fs:tree after connection:init has what is in the project itself, not the whole tree. */
+	/** The window asks with fs:list what is in a directory: fs:tree after connection:init has what is in the project itself, not the whole tree, and later there is fs:tree_stale in its place. */
 	listsDirectories?: boolean;
 }
 
@@ -455,7 +455,7 @@ export interface ConnectionError {
 	code: string;
 	/** For people: what failed, where, and what to do. */
 	message: string;
-	/** What it was about: {type, id} or {path}. */
+	/** What it was about: {type, id} or {path}; with `missing` true where there is no such file. */
 	context: Record<string, unknown> | null;
 }
 
@@ -2377,6 +2377,8 @@ export interface ServerPayloads {
 	"connection:error": ConnectionError;
 	/** After connection:init, at the start of a session, and after a burst of changes. */
 	"fs:tree": FsTree;
+	/** To windows whose hello says listsDirectories, in place of fs:tree at the start of a session and after a burst of changes: what they know of directories may be out of date. They ask with fs:list for those that they show. */
+	"fs:tree_stale": Empty;
 	/** Answers fs:list: the directory as `root`, with what is in it; what is in its directories is not told. */
 	"fs:listed": FsTree;
 	/** One change in the project. */

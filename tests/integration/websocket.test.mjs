@@ -267,6 +267,49 @@ scenario('resuming: what was missed, once, also when the first attempt breaks of
   third.destroy();
 });
 
+scenario('another tree: a window that lists directories is told only that, any other gets all of it, also when they return', async (t) => {
+  const daemon = await t.daemon();
+  const editor = await t.editor(daemon);
+  const open = async (window, resume) => {
+    window.raw = await RawWebSocket.open(daemon);
+    window.raw.message('connection:hello', { version: '1', platform: 'linux', listsDirectories: window.lists, ...(resume && { resume }) });
+    Object.assign(window, (await window.raw.next('connection:init')).payload);
+  };
+  const told = ({ raw }) => raw.messages().filter(({ type }) => ['fs:tree', 'fs:tree_stale'].includes(type));
+  const windows = [{ lists: true }, { lists: false }];
+  const once = async (what, n) => {
+    for (const window of windows) {
+      await until(what, () => told(window).length >= n);
+      const { type, payload } = told(window)[n - 1];
+      if (window.lists) assert.deepEqual([type, payload], ['fs:tree_stale', {}], what);
+      else assert.equal(type === 'fs:tree' && payload.root.children.find(({ path: name }) => name === 'src').children.length > 0, true, what);
+      assert.equal(told(window).length, n, what);
+    }
+  };
+  for (const window of windows) {
+    await open(window);
+    const { payload } = await window.raw.next('fs:tree');
+    assert.equal(payload.root.children.some(({ children }) => children), !window.lists);
+  }
+  await editor.ask('session:start', {}, 'session:started');
+  await once('a session begins', 2);
+  const old = await daemon.kill9('fswatch');
+  await daemon.replaced('fswatch', old);
+  await once('another file worker', 3);
+  for (const window of windows) {
+    window.last = window.raw.messages().at(-1).seq;
+    window.raw.destroy();
+  }
+  await editor.ask('session:start', {}, 'session:started');
+  await editor.next('fs:tree');
+  for (const window of windows) await open(window, { epoch: window.epoch, seq: window.last, connectionId: window.connectionId });
+  await once('what was missed', 1);
+  for (const { raw } of windows) {
+    assert.deepEqual(raw.messages().map((m) => m.seq), raw.messages().map((_, i) => i + 1));
+    raw.destroy();
+  }
+});
+
 scenario('after a crash of the gateway nothing is resumed by mistake: every window starts afresh', async (t) => {
   const daemon = await t.daemon();
   const hello = (raw, resume) => raw.message('connection:hello', { version: '1', platform: 'linux', ...(resume && { resume }) });

@@ -1,7 +1,10 @@
 // tree.test.mjs - the rows of the tree, in the page's own module: they are right after any change, and a change costs what it
 // changes, however many rows there are.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { scenario } from '../integration/lib/scenario.mjs';
+import { until } from '../integration/lib/wait.mjs';
 import { launch, Person } from './lib/browser.mjs';
 
 /** A page with the module as `window.TreeModel`, and what tells it of the project as `window.told`. */
@@ -145,6 +148,46 @@ scenario('of a tree only what somebody opened, or what changes, becomes nodes; a
   // The root and 100 directories; two directories opened; one that changed; two of the one that was renamed; at last none is open.
   assert.deepEqual(sizes, [101, 101 + 2001, 101 + 3002, 101 + 5003, 101]);
   assert.equal(rows, 100 + 2001, 'a directory in a closed one is open still');
+  await person.close();
+});
+
+scenario('after changes that nobody saw only what is shown is asked for again, and what is still there stays where it is', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const person = await Person.at(browser, daemon, { hash: '#/activity' });
+  await person.connected();
+  /** What the daemon sends to another page. */
+  const heard = [];
+  const other = await person.context.newPage();
+  other.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => heard.push(JSON.parse(String(payload)))));
+  await other.goto(`${daemon.url}/#/work`);
+  const tree = other.getByRole('tree', { name: 'Files' });
+  const row = (name) => tree.getByRole('treeitem').filter({ hasText: name });
+  const types = (type) => heard.filter((message) => message.type === type);
+  await row('src').click();
+  await row('greet.ts').waitFor();
+  await row('main.ts').waitFor();
+  await until('the end of the first tree', () => types('fs:tree').length === 1);
+  fs.rmSync(path.join(daemon.projectDir, 'src/main.ts'));
+  await row('main.ts').waitFor({ state: 'detached' });
+  // Nobody watches meanwhile.
+  const old = await daemon.kill9('fswatch');
+  for (const dir of ['src', 'src/deep', 'closed']) {
+    fs.mkdirSync(path.join(daemon.projectDir, dir), { recursive: true });
+    for (let i = 0; i < 400; i += 1) fs.writeFileSync(path.join(daemon.projectDir, dir, `f${String(i).padStart(3, '0')}.txt`), '');
+  }
+  fs.rmSync(path.join(daemon.projectDir, 'src/greet.ts'));
+  await daemon.replaced('fswatch', old);
+  await until('another tree was told', () => types('fs:tree_stale').length > 0);
+  await row('deep').waitFor();
+  await row('closed').waitFor();
+  await row('greet.ts').waitFor({ state: 'detached' });
+  const rows = () => tree.evaluate((node) => node.querySelector('.tree-space').offsetHeight / node.querySelector('[role=treeitem]').offsetHeight);
+  await until('a row for each file of the open directory', async () => (await rows()) === 404);
+  assert.equal(types('fs:tree').length, 1, 'the whole tree never comes');
+  assert.ok(types('fs:listed').every(({ payload }) => ['.', 'src'].includes(payload.root.path)), 'what nobody looks at is not asked for');
+  await row('deep').click();
+  await until('a row for each file of the one that is opened then', async () => (await rows()) === 804);
   await person.close();
 });
 

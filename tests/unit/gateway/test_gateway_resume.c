@@ -144,7 +144,8 @@ static uint64_t add(size_t len)
 	uint64_t number;
 
 	payload = payload_new((struct str){text, len});
-	number = replay_add(&replay, STR_LIT("fs:tree"), 1, payload);
+	number = replay_add(
+		&replay, 1, &(struct replay_text){STR_LIT("fs:tree"), payload}, NULL);
 	payload_unref(payload);
 	free(text);
 	return number;
@@ -180,6 +181,31 @@ START_TEST(keeps_bounded_bytes)
 }
 END_TEST
 
+START_TEST(keeps_what_windows_that_list_directories_get)
+{
+	struct replay_text whole = {STR_LIT("fs:tree"), payload_new(STR_LIT("whole"))};
+	struct replay_text listing = {
+		STR_LIT("fs:tree_stale"), payload_new(STR_LIT("{}"))};
+	uint64_t both = replay_add(&replay, 1, &whole, &listing);
+	uint64_t same = replay_add(&replay, 1, &whole, NULL);
+
+	ck_assert_uint_eq(replay.bytes, 2 * strlen("whole") + strlen("{}"));
+	payload_unref(whole.payload);
+	payload_unref(listing.payload);
+	for (int lists = 0; lists < 2; lists++) {
+		const struct replay_text *got =
+			replay_text_for(replay_get(&replay, both), lists);
+
+		ck_assert(str_eq(got->type, lists ? listing.type : whole.type));
+		ck_assert(str_is(payload_str(got->payload), lists ? "{}" : "whole"));
+		got = replay_text_for(replay_get(&replay, same), lists);
+		ck_assert(str_is(payload_str(got->payload), "whole"));
+	}
+	replay_fini(&replay);
+	ck_assert_uint_eq(replay.bytes, 0);
+}
+END_TEST
+
 START_TEST(finds_ended_connections)
 {
 	struct resume_log log;
@@ -207,6 +233,7 @@ int main(void)
 	tcase_add_test(tc, loses_and_doubles_nothing);
 	tcase_add_test(tc, keeps_a_bounded_number);
 	tcase_add_test(tc, keeps_bounded_bytes);
+	tcase_add_test(tc, keeps_what_windows_that_list_directories_get);
 	tcase_add_test(tc, finds_ended_connections);
 	return check_run(tc);
 }

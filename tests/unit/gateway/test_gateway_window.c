@@ -9,6 +9,7 @@
 #include "workers/gateway/http/json_slice.h"
 #include "workers/gateway/routes/guard_watch.h"
 #include "workers/gateway/routes/routes.h"
+#include "workers/gateway/routes/tree.h"
 #include "workers/gateway/web/agents.h"
 #include "workers/gateway/ws/ws_server.h"
 #include <errno.h>
@@ -297,6 +298,31 @@ START_TEST(tells_a_message_to_the_audience_of_its_row)
 }
 END_TEST
 
+START_TEST(tells_windows_that_list_directories_only_that_there_is_another_tree)
+{
+	struct window lists = open_window(), other = open_window();
+	struct payload *payload = payload_new(STR_LIT("{\"code\":\"TOO_BIG\"}"));
+
+	lists.client->lists_directories = true;
+	tree_send(gateway.ws, NULL);
+	stub_answer(true);
+	expect(&lists, "type", "\"fs:tree_stale\"");
+	expect(&other, "payload", "{\"root\":{},\"cursor\":1,\"state\":{}}");
+	/* Nobody can have the whole tree. */
+	tree_tell(gateway.ws, STR_LIT("connection:error"), payload);
+	expect(&lists, "payload", "{}");
+	expect(&other, "type", "\"connection:error\"");
+	tree_send(gateway.ws, NULL);
+	stub_answer(false);
+	expect(&lists, "type", "\"fs:tree_stale\"");
+	expect_nothing(&lists);
+	expect_nothing(&other);
+	payload_unref(payload);
+	close_window(&lists);
+	close_window(&other);
+}
+END_TEST
+
 START_TEST(closes_a_window_that_does_not_read)
 {
 	struct window slow = open_window(), quick = open_window();
@@ -535,6 +561,8 @@ int main(void)
 	tcase_add_test(tc, forgets_a_window_that_goes_before_its_answer);
 	tcase_add_test(tc, tells_who_watches_a_guard_machine_by_its_name);
 	tcase_add_test(tc, tells_a_message_to_the_audience_of_its_row);
+	tcase_add_test(
+		tc, tells_windows_that_list_directories_only_that_there_is_another_tree);
 	tcase_add_test(tc, closes_a_window_that_does_not_read);
 	tcase_add_test(tc, stops_reading_while_a_worker_has_too_much_to_do);
 	tcase_add_test(tc, parses_large_messages_beside_the_loop);

@@ -13,6 +13,14 @@
 
 #define UI_PREFIX "ui/"
 
+/* The only error that the file worker tells all windows is that there is no whole tree. */
+static bool is_tree(const struct bus_event *event, const struct ws_info *info)
+{
+	return event->from == WORKER_FSWATCH &&
+	       (strcmp(info->name, "fs:tree") == 0 ||
+		       strcmp(info->name, "connection:error") == 0);
+}
+
 static void on_ui_event(void *arg, const struct bus_event *event)
 {
 	const size_t n = sizeof(UI_PREFIX) - 1;
@@ -30,7 +38,10 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 	payload = payload_new(event->body);
 	if (g->ws->count == 0)
 		unseen_keep(str_of(info->name), payload);
-	ws_tell(g->ws, info, payload);
+	if (is_tree(event, info))
+		tree_tell(g->ws, str_of(info->name), payload);
+	else
+		ws_tell(g->ws, info, payload);
 	if (info->audience == WS_TO_GUARDS)
 		guard_watch_tell(str_of(info->name), payload);
 	payload_unref(payload);

@@ -26,7 +26,6 @@ struct greeting {
 	char session_id[65]; /* empty: none */
 	struct capabilities capabilities;
 	struct ws_message_id id;
-	bool lists_directories;
 	bool resume;
 	char epoch[65];
 	uint64_t seq;
@@ -179,7 +178,7 @@ static void welcome(const struct greeting *g)
 		unseen_forget(); /* it was among what was missed */
 		return;
 	}
-	if (g->lists_directories)
+	if (client->lists_directories)
 		tree_send_top(client);
 	else
 		tree_send(client->server, client);
@@ -249,7 +248,8 @@ void hello_on_message(const struct ws_message *message)
 
 	g->client = message->client;
 	g->resume = hello->has_resume;
-	g->lists_directories = hello->lists_directories;
+	/* At once: a whole tree may be told before the answer has come. */
+	g->client->lists_directories = hello->lists_directories;
 	ws_client_follow(g->client, WS_TO_PROGRESS, hello->wants_progress);
 	ws_message_id_keep(&g->id, message);
 	if (g->resume) {

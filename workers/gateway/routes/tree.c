@@ -24,6 +24,29 @@ static void send_error(struct ws_client *client, const struct bus_reply *reply)
 		(struct str){NULL, 0});
 }
 
+static const struct str stale = {"fs:tree_stale", sizeof("fs:tree_stale") - 1};
+
+void tree_tell(struct ws_server *server, struct str type, struct payload *payload)
+{
+	const struct replay_text listing = {stale, payload_new(STR_LIT("{}"))};
+
+	ws_broadcast_either(server, &(struct replay_text){type, payload}, &listing);
+	payload_unref(listing.payload);
+}
+
+/* Who lists directories can do without the tree that could not be fetched. */
+static void tell_who_lists(struct ws_server *server)
+{
+	struct ws_client *client, *following;
+
+	for (client = TAILQ_FIRST(&server->clients); client; client = following) {
+		following = TAILQ_NEXT(client, link); /* sending may end a window */
+		if (client->lists_directories)
+			ws_answer_text(
+				client, stale, STR_LIT("{}"), (struct str){NULL, 0});
+	}
+}
+
 static void deliver(struct ws_server *server, const struct bus_reply *reply)
 {
 	struct payload *payload;
@@ -33,12 +56,13 @@ static void deliver(struct ws_server *server, const struct bus_reply *reply)
 			STR_ARG(reply->message), NULL);
 		for (size_t i = 0; i < current.count; i++)
 			send_error(current.waiting[i], reply);
+		if (current.for_all)
+			tell_who_lists(server);
 		return;
 	}
 	payload = payload_of_reply(reply);
 	if (current.for_all)
-		ws_broadcast(
-			server, STR_LIT("fs:tree"), payload, NULL, (struct str){NULL, 0});
+		tree_tell(server, STR_LIT("fs:tree"), payload);
 	else
 		for (size_t i = 0; i < current.count; i++)
 			ws_answer(current.waiting[i], STR_LIT("fs:tree"), payload,

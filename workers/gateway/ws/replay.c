@@ -7,13 +7,21 @@ static struct replay_item *place(struct replay *r, uint64_t number)
 	return &r->items[number % REPLAY_MAX_ITEMS];
 }
 
+static size_t bytes_of(const struct replay_item *item)
+{
+	return item->text.payload->len +
+	       (item->listing.payload ? item->listing.payload->len : 0);
+}
+
 static void drop_oldest(struct replay *r)
 {
 	struct replay_item *item = place(r, r->first_kept++);
 
-	r->bytes -= item->payload->len;
-	payload_unref(item->payload);
-	item->payload = NULL;
+	r->bytes -= bytes_of(item);
+	payload_unref(item->text.payload);
+	if (item->listing.payload)
+		payload_unref(item->listing.payload);
+	*item = (struct replay_item){.number = 0};
 }
 
 static size_t kept(const struct replay *r)
@@ -21,21 +29,31 @@ static size_t kept(const struct replay *r)
 	return r->last ? (size_t)(r->last - r->first_kept + 1) : 0;
 }
 
-uint64_t replay_add(
-	struct replay *r, struct str type, int64_t timestamp_ms, struct payload *payload)
+uint64_t replay_add(struct replay *r, int64_t timestamp_ms,
+	const struct replay_text *text, const struct replay_text *listing)
 {
+	struct replay_item item = {.timestamp_ms = timestamp_ms, .text = *text};
+
+	if (listing)
+		item.listing = *listing;
 	while (kept(r) > 0 && (kept(r) == REPLAY_MAX_ITEMS ||
-				      r->bytes + payload->len > REPLAY_MAX_BYTES))
+				      r->bytes + bytes_of(&item) > REPLAY_MAX_BYTES))
 		drop_oldest(r);
-	r->last++;
+	item.number = ++r->last;
 	if (r->first_kept == 0)
 		r->first_kept = 1;
-	*place(r, r->last) = (struct replay_item){.number = r->last,
-		.type = type,
-		.timestamp_ms = timestamp_ms,
-		.payload = payload_ref(payload)};
-	r->bytes += payload->len;
+	payload_ref(item.text.payload);
+	if (item.listing.payload)
+		payload_ref(item.listing.payload);
+	*place(r, r->last) = item;
+	r->bytes += bytes_of(&item);
 	return r->last;
+}
+
+const struct replay_text *replay_text_for(
+	const struct replay_item *item, bool lists_directories)
+{
+	return lists_directories && item->listing.payload ? &item->listing : &item->text;
 }
 
 const struct replay_item *replay_get(const struct replay *r, uint64_t number)

@@ -16,11 +16,17 @@
 #define REPLAY_MAX_BYTES (16u * 1024 * 1024)
 #define REPLAY_MAX_CLOSED 64
 
+struct replay_text {
+	struct str type; /* lives for ever */
+	struct payload *payload;
+};
+
 struct replay_item {
 	uint64_t number;
-	struct str type; /* lives for ever */
 	int64_t timestamp_ms;
-	struct payload *payload;
+	struct replay_text text;
+	struct replay_text listing; /* in its place for windows that list directories;
+				       without a payload they get the same */
 };
 
 struct replay_closed {
@@ -38,9 +44,13 @@ struct replay {
 	uint64_t closed_count; /* ever */
 };
 
-/* Numbers a broadcast and keeps it; holds the payload. */
-uint64_t replay_add(
-	struct replay *r, struct str type, int64_t timestamp_ms, struct payload *payload);
+/* Numbers a broadcast and keeps it; holds the payloads. `listing` may be absent. */
+uint64_t replay_add(struct replay *r, int64_t timestamp_ms,
+	const struct replay_text *text, const struct replay_text *listing);
+
+/* What a window gets of a broadcast. */
+const struct replay_text *replay_text_for(
+	const struct replay_item *item, bool lists_directories);
 
 /* The kept broadcast of this number, or NULL. */
 const struct replay_item *replay_get(const struct replay *r, uint64_t number);

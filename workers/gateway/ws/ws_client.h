@@ -51,7 +51,8 @@ struct ws_client {
 	unsigned
 		pauses; /* of reading: a bit for each reason of ws_client_pause_reading */
 	bool greeted;	/* connection:init was sent */
-	bool operates;	/* may do what paigectl may (access_is_operator) */
+	bool lists_directories; /* asks for what is in directories, and gets no whole tree */
+	bool operates;		/* may do what paigectl may (access_is_operator) */
 	unsigned follows;	/* 1 << enum ws_audience, what it asked for */
 	unsigned pending_calls; /* calls that will answer this window */
 	bool gone;		/* the socket is closed; freed when pending_calls is 0 */

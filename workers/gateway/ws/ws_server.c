@@ -103,25 +103,39 @@ void ws_server_remove(struct ws_server *server, struct ws_client *client)
 	for (client = TAILQ_FIRST(&(server)->clients);                                   \
 		client && (next = TAILQ_NEXT(client, link), true); client = next)
 
-void ws_broadcast(struct ws_server *server, struct str type, struct payload *payload,
-	const struct ws_client *sender, struct str id)
+static void broadcast(struct ws_server *server, const struct replay_text *text,
+	const struct replay_text *listing, const struct ws_client *sender, struct str id)
 {
 	int64_t now_ms = wall_ms(clock_wall());
 	struct ws_client *client, *next;
 
 	server->metrics->ws_broadcasts++;
-	replay_add(&server->replay, type, now_ms, payload);
+	replay_add(&server->replay, now_ms, text, listing);
 	FOREACH_CLIENT(client, next, server)
 	{
-		struct ws_envelope envelope = {.type = type, .timestamp_ms = now_ms};
+		const struct replay_text *its =
+			listing && client->lists_directories ? listing : text;
+		struct ws_envelope envelope = {.type = its->type, .timestamp_ms = now_ms};
 
 		if (!ws_client_takes(client))
 			continue;
 		if (client == sender)
 			envelope.id = id;
 		envelope.seq = resume_note_live(&client->log);
-		ws_client_send(client, &envelope, payload);
+		ws_client_send(client, &envelope, its->payload);
 	}
+}
+
+void ws_broadcast(struct ws_server *server, struct str type, struct payload *payload,
+	const struct ws_client *sender, struct str id)
+{
+	broadcast(server, &(struct replay_text){type, payload}, NULL, sender, id);
+}
+
+void ws_broadcast_either(struct ws_server *server, const struct replay_text *text,
+	const struct replay_text *listing)
+{
+	broadcast(server, text, listing, NULL, (struct str){NULL, 0});
 }
 
 bool ws_is_followed(const struct ws_server *server, enum ws_audience audience)
@@ -172,13 +186,14 @@ void ws_answer_text(
 
 void ws_send_again(struct ws_client *client, const struct replay_item *item)
 {
+	const struct replay_text *text = replay_text_for(item, client->lists_directories);
 	struct ws_envelope envelope = {
-		.type = item->type, .timestamp_ms = item->timestamp_ms};
+		.type = text->type, .timestamp_ms = item->timestamp_ms};
 
 	if (!ws_client_takes(client))
 		return;
 	envelope.seq = resume_note_again(&client->log, item->number);
-	ws_client_send(client, &envelope, item->payload);
+	ws_client_send(client, &envelope, text->payload);
 }
 
 void ws_server_resume_reading(struct ws_server *server, enum worker_id owner)

@@ -42,6 +42,9 @@ struct ws_server *ws_server_new(
  * with it; both may be absent. `type` must live for ever. */
 void ws_broadcast(struct ws_server *server, struct str type, struct payload *payload,
 	const struct ws_client *sender, struct str id);
+/* To every window, but those that list directories get `listing` in its place. */
+void ws_broadcast_either(struct ws_server *server, const struct replay_text *text,
+	const struct replay_text *listing);
 /* Whether a window is of this audience, one of those that windows ask for. */
 bool ws_is_followed(const struct ws_server *server, enum ws_audience audience);
 /* To those whom the catalogue names: all windows, or the ones that follow it. Of the latter, who comes later

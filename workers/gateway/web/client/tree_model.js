@@ -6,7 +6,7 @@ import { Value } from './store.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').TreeNode} TreeNode
- * @typedef {{name: string, path: string, children: Node[] | null, open: boolean, parent: Node | null, depth: number, told: TreeNode[] | null, asked: Promise<void> | null, stale: boolean}} Node `children`: in order; null for a file; `told`: what is in it and not among `children` yet; null: the daemon has not told; `asked`: it is asked; `stale`: and something in it changed since
+ * @typedef {{name: string, path: string, children: Node[] | null, open: boolean, parent: Node | null, depth: number, told: TreeNode[] | null, asked: Promise<boolean> | null, stale: boolean}} Node `children`: in order; null for a file; `told`: what is in it and not among `children` yet; null: the daemon has not told; `asked`: it is asked; `stale`: and something in it changed since
  * @typedef {import('./connection.js').Connection} Connection
  */
 
@@ -73,8 +73,14 @@ export class TreeModel {
     this.rows = [];
     this.root = this.make('.', '.', true, null);
     this.known = new Value(false);
+    /** Something may have changed that nobody told, and not all of it was asked for. */
+    this.outdated = false;
+    /** Renewals that were begun. */
+    this.renewals = 0;
     this.version = new Value(0);
     connection.on('fs:tree', ({ payload }) => this.replace(payload.root));
+    connection.on('fs:tree_stale', () => this.renew());
+    connection.on('connection:init', () => this.outdated && this.renew());
     connection.on('fs:tree_update', ({ payload }) => this.change(payload.action, payload.path, payload.newPath));
   }
 
@@ -90,6 +96,8 @@ export class TreeModel {
    * @param {TreeNode} root
    */
   replace(root) {
+    this.outdated = false;
+    this.renewals += 1;
     this.reopen = new Set(this.forget(this.root));
     this.root = this.make(root.name, '.', true, null);
     this.root.told = root.children ?? [];
@@ -97,6 +105,36 @@ export class TreeModel {
     this.rows = this.below(this.root);
     this.known.set(true);
     this.version.update((n) => n + 1);
+  }
+
+  /**
+   * Asks again for all that is shown, one directory after the other; what is in closed ones is asked for once somebody opens
+   * them. Rows stay where they are as far as what they show is still there.
+   */
+  async renew() {
+    this.outdated = true;
+    this.renewals += 1;
+    const mine = this.renewals;
+    /** @type {Node[]} */
+    const open = [];
+    for (const rest = [this.root]; rest.length; ) {
+      const node = /** @type {Node} */ (rest.pop());
+      if (node.open) {
+        open.push(node);
+        for (const child of node.children ?? []) if (child.children) rest.push(child);
+      } else if (node.told) {
+        for (const child of node.children ?? []) for (const path of this.forget(child)) this.reopen.add(path);
+        Object.assign(node, { children: [], told: null });
+      }
+    }
+    const there = (/** @type {Node} */ node) => this.nodes.get(node.path) === node;
+    let all = true;
+    for (const node of open) {
+      if (there(node) && node.open && !(await this.list(node)) && there(node)) all = false;
+      // Another tree has come, or another renewal.
+      if (mine !== this.renewals) return;
+    }
+    this.outdated = !all;
   }
 
   /**
@@ -142,27 +180,38 @@ export class TreeModel {
   /**
    * Asks what is in a directory, which may be known or not.
    * @param {Node} node
-   * @returns {Promise<void>} when it is there, or cannot be had: then the next who opens it asks again
+   * @returns {Promise<boolean>} when it is there, or cannot be had: false, and the next who opens it asks again
    */
   list(node) {
     node.stale = node.asked !== null;
     node.asked ??= this.connection.ask('fs:list', { path: node.path }, ['fs:listed']).then(({ payload }) => {
       node.asked = null;
-      if (this.nodes.get(node.path) !== node) return;
+      if (this.nodes.get(node.path) !== node) return true;
       this.listed(node, payload.root.children ?? []);
-      if (node.stale) return this.list(node);
+      return node.stale ? this.list(node) : true;
     }).catch(() => {
       node.asked = null;
+      return false;
     });
     return node.asked;
   }
 
-  /** @param {Node} node @param {TreeNode[]} told */
+  /**
+   * What is in a directory. What was known of it and is there still stays, with what is in that.
+   * @param {Node} node
+   * @param {TreeNode[]} told
+   */
   listed(node, told) {
     const { open } = node;
     this.shift(node, false);
-    for (const child of node.children ?? []) for (const path of this.forget(child)) this.reopen.add(path);
-    Object.assign(node, { children: [], told });
+    this.unfold(node);
+    const types = new Map(told.map(({ name, type }) => [name, type]));
+    const stays = (/** @type {Node} */ { name, children }) => types.get(name) === (children ? 'directory' : 'file');
+    const [kept, gone] = [/** @type {Node[]} */ ([]), /** @type {Node[]} */ ([])];
+    for (const child of node.children ?? []) (stays(child) ? kept : gone).push(child);
+    for (const child of gone) this.forget(child);
+    const names = new Set(kept.map(({ name }) => name));
+    Object.assign(node, { children: kept, told: told.filter(({ name }) => !names.has(name)) });
     this.shift(node, open);
     this.version.update((n) => n + 1);
   }
