@@ -328,6 +328,68 @@ scenario('what another program changed meanwhile is a conflict for the page that
   await next.close();
 });
 
+scenario('a file with unsaved text is deleted on disk: its text stays, the next page offers it, and it is saved anew or given up', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  const file = path.join(daemon.projectDir, 'src/greet.ts');
+  const unsaved = async () => (await mcp.ok('paige_get_diff', {})).diffs.map((diff) => diff.path);
+  const deleted = (page) => page.getByRole('alert').filter({ hasText: 'The file was deleted on disk.' });
+  const first = await Person.at(browser, daemon, { hash: '#/work/src/greet.ts' });
+  await first.page.getByRole('button', { name: 'Close src/greet.ts' }).waitFor();
+  await first.cursor(1);
+  await first.page.keyboard.type(' // mine');
+  const typed = await first.text();
+  await until('the text for Claude', async () => (await buffer(mcp, 'src/greet.ts'))?.content === typed);
+  fs.rmSync(path.dirname(file), { recursive: true });
+  await deleted(first.page).waitFor();
+  assert.equal(await first.text(), typed);
+  await first.accessible('a file that was deleted');
+  await first.picture('work-deleted');
+  await first.page.reload();
+  await deleted(first.page).waitFor();
+  assert.equal(await first.text(), typed, 'a draft of the same page');
+  await first.close();
+
+  const next = await Person.at(browser, daemon);
+  const { page } = next;
+  await deleted(page).waitFor();
+  await page.locator('.tab').filter({ hasText: 'greet.ts' }).getByText('deleted').waitFor();
+  assert.equal(await next.text(), typed);
+  assert.equal(fs.existsSync(file), false, 'nothing is saved unasked');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await until('the file with its directory', () => fs.existsSync(file) && fs.readFileSync(file, 'utf8') === typed);
+  await deleted(page).waitFor({ state: 'hidden' });
+  await page.locator('.CodeMirror-code .cm-keyword').first().waitFor();
+  await until('nothing unsaved', async () => (await unsaved()).length === 0);
+
+  await next.cursor(1);
+  await page.keyboard.type(' again');
+  const again = await next.text();
+  await until('the text for Claude', async () => (await buffer(mcp, 'src/greet.ts'))?.content === again);
+  fs.rmSync(file);
+  await deleted(page).waitFor();
+  fs.writeFileSync(file, 'theirs\n');
+  await page.getByText('The file changed on disk').waitFor();
+  await deleted(page).waitFor({ state: 'hidden' });
+  fs.rmSync(file);
+  await until('deleted for the file worker', async () => (await buffer(mcp, 'src/greet.ts'))?.conflict === true);
+  await next.close();
+
+  const third = await Person.at(browser, daemon);
+  await deleted(third.page).waitFor();
+  assert.equal(await third.text(), again);
+  third.page.on('dialog', (dialog) => dialog.accept());
+  await third.page.getByRole('button', { name: 'Close src/greet.ts' }).click();
+  await third.page.getByText('No file is open').waitFor();
+  await until('nothing unsaved', async () => (await unsaved()).length === 0);
+  await third.close();
+  const last = await Person.at(browser, daemon);
+  await last.connected();
+  await last.openFile('README.md');
+  await last.page.getByRole('button', { name: 'Close README.md' }).waitFor();
+  assert.equal(await last.page.locator('.tab').count(), 1, 'what was given up is not offered');
+  await last.close();
+});
+
 scenario('the frame of the page is there before any script', async (t) => {
   const { browser, daemon } = await world(t);
   const context = await browser.newContext({ javaScriptEnabled: false });

@@ -35,6 +35,14 @@ struct str fswatch_path_context(struct bus_request *request, struct str path)
 	return copy;
 }
 
+/* The same object with one more member. */
+static struct str with_member(
+	struct bus_request *request, struct str object, const char *member)
+{
+	return arena_printf(
+		&request->arena, "%.*s,%s}", (int)object.len - 1, object.ptr, member);
+}
+
 /* A path as it is shown in a message: not endless. */
 static struct str shown(struct str path)
 {
@@ -43,9 +51,13 @@ static struct str shown(struct str path)
 
 void fswatch_refuse(struct bus_request *request, struct str path, int error)
 {
-	bus_answer_error(request, error_code_infos[ERROR_FILE_ERROR].name,
-		fswatch_path_context(request, path), "%.*s %s", STR_ARG(shown(path)),
-		fault_text(error));
+	struct str context = fswatch_path_context(request, path);
+
+	/* So that a window can offer unsaved text of a file that is gone, and of no other. */
+	if (error == -ENOENT)
+		context = with_member(request, context, "\"missing\":true");
+	bus_answer_error(request, error_code_infos[ERROR_FILE_ERROR].name, context,
+		"%.*s %s", STR_ARG(shown(path)), fault_text(error));
 }
 
 bool fswatch_key(struct fswatch *fs, struct bus_request *request, struct str asked,
@@ -263,8 +275,10 @@ static void answer_conflict(struct save_job *job)
 	struct str context = fswatch_path_context(request, str_of(job->key));
 
 	if (job->save.version[0])
-		context = arena_printf(&request->arena, "%.*s,\"version\":\"%s\"}",
-			(int)context.len - 1, context.ptr, job->save.version);
+		context = with_member(request, context,
+			arena_printf(
+				&request->arena, "\"version\":\"%s\"", job->save.version)
+				.ptr);
 	bus_answer_error(request, error_code_infos[ERROR_CONFLICT].name, context, "%s %s",
 		job->key, fault_text(FAULT_CONFLICT));
 }

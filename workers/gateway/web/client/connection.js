@@ -23,10 +23,12 @@ const QUESTIONS_MAX = 256;
 
 /** What the daemon answers when it refuses. */
 export class Refused extends Error {
-  /** @param {string} code @param {string} message */
-  constructor(code, message) {
+  /** @param {import('../../../../proto/docs/paige').ConnectionError} payload */
+  constructor({ code, message, context }) {
     super(message);
     this.code = code;
+    /** There is no such file. */
+    this.missing = context?.missing === true;
   }
 }
 
@@ -129,7 +131,7 @@ export class Connection {
     if (!question || message.id === undefined) return;
     if (message.type === 'connection:error') {
       this.forget(message.id, question);
-      question.fail(new Refused(message.payload.code, message.payload.message));
+      question.fail(new Refused(message.payload));
     } else if (question.types.includes(message.type)) {
       this.forget(message.id, question);
       question.settle(message);

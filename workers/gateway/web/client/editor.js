@@ -38,7 +38,12 @@ export class Editor {
     field.setAttribute('aria-multiline', 'true');
     this.mirror.on('cursorActivity', () => this.moved());
     files.current.watch((file) => this.show(file));
-    files.changed.watch(() => this.mark());
+    files.changed.watch(() => {
+      const file = files.current.now;
+      // Of a file that was deleted the language is known once it is there again.
+      if (file && this.mirror.getDoc() === file.doc && this.mirror.getOption('mode') !== file.mode) this.mirror.setOption('mode', file.mode);
+      this.mark();
+    });
   }
 
   /** @param {OpenFile | null} file */

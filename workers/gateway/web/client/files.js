@@ -44,12 +44,15 @@ export class OpenFile {
     /** The version that the text is based on. */
     this.base = disk.version;
     this.conflict = false;
+    /** It was deleted on the disk. */
     this.missing = false;
     this.saving = false;
+    /** The daemon was given a text of it. */
+    this.told = false;
     /** What `changed` told last of `dirty`. */
     this.toldDirty = false;
     this.timer = 0;
-    this.doc = CodeMirror.Doc(disk.content, modes[language] ?? null, 0, lineEnd(disk.content));
+    this.doc = CodeMirror.Doc(disk.content, this.mode, 0, lineEnd(disk.content));
     this.clean = this.doc.changeGeneration(true);
     /** @type {{highlight: Highlight, clear(): void}[]} */
     this.marks = [];
@@ -57,6 +60,11 @@ export class OpenFile {
 
   get text() {
     return this.doc.getValue();
+  }
+
+  /** What the editor calls the language; null for plain text. */
+  get mode() {
+    return modes[this.language] ?? null;
   }
 
   get dirty() {
@@ -165,7 +173,7 @@ export class Files {
 
   /** @param {string[]} paths @param {string} current */
   async restore(paths, current) {
-    for (const path of paths) await this.load(path).catch(() => null);
+    for (const path of paths) await this.load(path).catch((error) => this.offer(path, error, this.drafts.get(path)?.content));
     if (this.open.has(current) && !this.current.now) this.show(current);
   }
 
@@ -174,7 +182,9 @@ export class Files {
    * @param {Pick<import('../../../../proto/docs/paige').SessionState, 'open_files' | 'buffers' | 'diffs'>} state
    */
   async restored({ open_files: open = [], buffers = [], diffs = [] }) {
-    for (const path of [...open, ...diffs.map((diff) => diff.path)]) await this.load(path).catch(() => null);
+    const texts = new Map(buffers.map(({ path, content }) => [path, content]));
+    for (const path of open) await this.load(path).catch(() => null);
+    for (const { path } of diffs) await this.load(path).catch((error) => this.offer(path, error, texts.get(path)));
     for (const { path, content, dirty, conflict } of buffers) {
       const file = this.open.get(path);
       if (!dirty || !file || file.dirty || content === undefined || content === file.text) continue;
@@ -187,6 +197,29 @@ export class Files {
       const [first] = this.open.keys();
       if (first) this.show(first);
     }
+  }
+
+  /**
+   * Opens the unsaved text of a file that was deleted on the disk: nobody else has it any more.
+   * @param {string} path
+   * @param {unknown} error why the file could not be opened
+   * @param {string | undefined} text
+   */
+  offer(path, error, text) {
+    if (!(error instanceof Refused && error.missing) || !text || this.open.has(path)) return;
+    const file = new OpenFile(path, '', { content: '', version: '' }, false);
+    file.missing = true;
+    this.drafts.delete(path);
+    this.enter(file);
+    this.replaceText(file, text);
+    this.keep();
+    this.tell();
+  }
+
+  /** @param {OpenFile} file */
+  enter(file) {
+    this.open.set(file.path, file);
+    file.doc.on('change', () => this.edited(file));
   }
 
   /**
@@ -219,9 +252,10 @@ export class Files {
   async fetch(path) {
     const { payload } = await this.connection.ask('file:open', { path }, ['fs:content']);
     const { content, version, language, binary } = payload;
-    const file = this.open.get(payload.path) ?? new OpenFile(payload.path, language, { content, version }, binary === true);
-    this.open.set(file.path, file);
-    file.doc.on('change', () => this.edited(file));
+    const already = this.open.get(payload.path);
+    if (already) return already;
+    const file = new OpenFile(payload.path, language, { content, version }, binary === true);
+    this.enter(file);
     const draft = this.drafts.get(file.path);
     this.drafts.delete(file.path);
     if (draft && draft.content !== content) {
@@ -250,7 +284,7 @@ export class Files {
     const next = order[order.indexOf(file) + 1] ?? order[order.indexOf(file) - 1] ?? null;
     clearTimeout(file.timer);
     // Else the daemon keeps what somebody has just given up, and the next page opens it.
-    if (file.dirty) this.connection.tell('buffer:update', { path: file.path, content: file.disk.content });
+    if (file.dirty || (file.missing && file.told)) this.connection.tell('buffer:update', { path: file.path, content: file.missing ? '' : file.disk.content });
     this.open.delete(file.path);
     this.connection.tell('file:close', { path: file.path });
     if (this.current.now === file) {
@@ -283,6 +317,7 @@ export class Files {
     file.timer = 0;
     const { line, ch } = file.doc.getCursor();
     const told = this.connection.tell('buffer:update', { path: file.path, content: file.text, cursorPosition: { line: line + 1, column: ch + 1 } });
+    if (told) file.told = true;
     if (!told) this.keep();
     else if (!this.keeping) this.keeping = window.setTimeout(() => this.keep(), KEEP_MS);
   }
@@ -338,7 +373,7 @@ export class Files {
   look(path) {
     this.connection.ask('file:open', { path }, ['fs:content']).catch((error) => {
       const file = this.open.get(path);
-      if (file && error instanceof Refused) file.missing = true;
+      if (file && error instanceof Refused && error.missing) file.missing = true;
       this.tell();
     });
   }
@@ -348,6 +383,7 @@ export class Files {
     const file = this.open.get(path);
     if (!file || file.binary || file.saving) return;
     file.disk = disk;
+    file.language = language;
     file.missing = false;
     if (disk.version === file.base) file.conflict = false;
     else if (file.dirty && disk.content !== file.text) file.conflict = true;

@@ -119,6 +119,27 @@ function conflictBar(files) {
   return bar;
 }
 
+/**
+ * Says that a file was deleted under the learner, and what that means for its text.
+ * @param {Files} files
+ */
+function missingBar(files) {
+  const bar = el('div', { class: 'conflict-bar', role: 'alert' });
+  let key = '';
+  const draw = () => {
+    const file = files.current.now;
+    const gone = file?.missing && !file.conflict ? file.path : '';
+    if (gone === key) return;
+    key = gone;
+    bar.hidden = !gone;
+    fill(bar, gone && el('p', {}, el('strong', {}, 'The file was deleted on disk.'), ' Its text is only here now. Save writes the file again.'));
+  };
+  bar.hidden = true;
+  files.changed.watch(draw);
+  files.current.watch(draw);
+  return bar;
+}
+
 /** @param {App} app @param {Files} files @param {Editor} editor @param {(text: string) => void} problem */
 function toolbar({ connection, session }, files, editor, problem) {
   const path = el('span', { class: 'path' });
@@ -139,16 +160,18 @@ function toolbar({ connection, session }, files, editor, problem) {
     setText(explain, 'Explain');
     draw();
   });
+  const bar = el('div', { class: 'toolbar' }, path, explain, save);
   const draw = () => {
     const file = files.current.now;
     setText(path, file ? `${file.path}${stateOf(file) ? `, ${stateOf(file)}` : ''}` : '');
     save.disabled = !file || file.binary || file.saving;
     explain.disabled = !file || file.binary || explain.textContent !== 'Explain';
+    bar.hidden = !file;
   };
   files.changed.watch(draw);
   files.current.watch(draw);
   session.active.watch(draw);
-  return el('div', { class: 'toolbar' }, path, explain, save);
+  return bar;
 }
 
 /**
@@ -194,7 +217,7 @@ export function workView(app) {
   const binary = el('p', { class: 'blank' }, 'This file is not text, so it cannot be edited here.');
   const unhint = button('Dismiss hints', () => files.dismissHints([...files.hints.keys()]), { class: 'small', title: 'Delete dismisses the hint of one file' });
   const waiting = el('p', { class: 'empty' }, 'The tree is being read.');
-  const middle = el('section', { class: 'middle', 'aria-label': 'Text' }, tabs(files), toolbar(app, files, editor, tell), problem, conflictBar(files), editor.root, blank, binary);
+  const middle = el('section', { class: 'middle', 'aria-label': 'Text' }, tabs(files), toolbar(app, files, editor, tell), problem, conflictBar(files), missingBar(files), editor.root, blank, binary);
   const root = el('div', { class: 'work' }, el('h1', { class: 'unseen' }, 'Work'), el('section', { class: 'side-files', 'aria-labelledby': 'files-name' }, el('div', { class: 'side-head' }, el('h2', { id: 'files-name' }, 'Files'), unhint), waiting, tree.root), middle, coachColumn(app, files, { problem: tell, go }));
 
   model.known.watch((known) => {
