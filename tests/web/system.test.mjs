@@ -19,17 +19,51 @@ scenario('system: the workers and their states', async (t) => {
   await person.page.getByRole('region', { name: 'Calls to Claude' }).getByText('$0.00, without a budget').first().waitFor();
   await person.page.getByRole('status').filter({ hasText: '$0.00 today' }).waitFor();
   await person.looks('system');
-  const old = daemon.worker('observer');
-  person.page.on('dialog', (dialog) => dialog.accept());
-  await person.page.getByRole('button', { name: 'Restart observer' }).click();
-  await workers.getByText(/observer was restarted in \d+ ms/).waitFor();
-  assert.notEqual(daemon.worker('observer').pid, old.pid);
   await person.page.getByRole('button', { name: 'Run the checks' }).click();
   const found = person.page.getByRole('region', { name: 'Doctor' });
   await found.getByRole('row').filter({ hasText: `:${daemon.port} answers: ready` }).getByText('Fine').waitFor();
   await person.page.getByLabel('Only those that are set').check();
   await until('defaults are gone', async () => (await person.page.getByRole('region', { name: 'Settings' }).getByText('Default', { exact: true }).count()) === 0);
   await person.accessible('system, with findings');
+  await person.close();
+});
+
+scenario('system: a worker is restarted when it is confirmed, and not when it is not; the view says so', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const person = await Person.at(browser, daemon, { hash: '#/system' });
+  const { page } = person;
+  const workers = page.getByRole('region', { name: 'Workers' });
+  await workers.getByRole('row').filter({ hasText: 'observer' }).getByText('Up').waitFor();
+  const running = () => Object.fromEntries(WORKERS.map((name) => [name, daemon.worker(name).pid]));
+  /** @type {string[]} what was asked */
+  const asked = [];
+  let confirm = false;
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    return confirm ? dialog.accept() : dialog.dismiss();
+  });
+  const before = running();
+  await page.getByRole('button', { name: 'Restart observer' }).click();
+  assert.match(asked[0], /^Restart observer\?/);
+  confirm = true;
+  await page.getByRole('button', { name: 'Restart observer' }).click();
+  await workers.getByText(/^observer was restarted in \d+ ms\.$/).waitFor();
+  assert.equal(asked.length, 2);
+  const after = running();
+  assert.deepEqual(WORKERS.filter((name) => after[name] !== before[name]), ['observer']);
+  await workers.getByRole('row').filter({ hasText: 'observer' }).getByText('Up').waitFor();
+
+  // The page of the worker has a button as well, and shows the new process.
+  await workers.getByRole('link', { name: 'observer' }).click();
+  await person.fact('Process').filter({ hasText: new RegExp(`^${after.observer}$`) }).waitFor();
+  await person.fact('Restarts').filter({ hasText: /^1,/ }).waitFor();
+  await page.getByRole('button', { name: 'Restart', exact: true }).click();
+  await page.getByRole('region', { name: 'State' }).getByText(/^observer was restarted in \d+ ms\.$/).waitFor();
+  const { pid } = daemon.worker('observer');
+  assert.notEqual(pid, after.observer);
+  await person.fact('Process').filter({ hasText: new RegExp(`^${pid}$`) }).waitFor();
+  await person.accessible('a worker that was restarted');
   await person.close();
 });
 
