@@ -143,7 +143,7 @@ function firstSteps({ session }, files) {
     const parts = [
       [files.open.size > 0, el('span', {}, el('strong', {}, 'Open a file and type. '), typed ? 'Claude can see this line although you have not saved it.' : 'Pick one from the tree on the left. What you type is kept, and visible to Claude, before you save.')],
       [session.active.now !== null, el('span', {}, el('strong', {}, 'Start a session. '), 'The coach and the log belong to it. An issue number is optional.')],
-      [false, el('span', {}, el('strong', {}, 'Connect Claude Code. '), 'In a terminal of this project:', el('code', { class: 'block' }, command), 'Then ask it to plan your issue and to run the coaching pipeline.')],
+      [false, el('span', {}, el('strong', {}, 'Connect Claude Code. '), 'In a terminal of this project:', el('code', { class: 'block' }, command.split(' ').flatMap((word, i) => [i > 0 && ' ', el('span', { class: 'word' }, word)])), 'Then ask it to plan your issue and to run the coaching pipeline.')],
     ];
     fill(list, parts.map(([done, text]) => el('li', { class: done ? 'done' : '' }, /** @type {Node} */ (text), Boolean(done) && el('span', { class: 'step-status' }, ' done'))));
     card.hidden = session.phases.now.length > 0 || session.entries.now.length > 0;

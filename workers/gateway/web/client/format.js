@@ -62,11 +62,11 @@ export function countdown(ms, form = 'clock') {
 }
 
 /**
- * "wrong_file" and "wrongFile" as words: "wrong file".
+ * "wrong_file" and "wrongFile" as words: "wrong file"; "mcp_tool" as "MCP tool".
  * @param {string} name
  */
 export function words(name) {
-  return name.replace(/([a-z])(?=[A-Z])/g, '$1 ').replace(/[_-]+/g, ' ').toLowerCase();
+  return name.replace(/([a-z])(?=[A-Z])/g, '$1 ').replace(/[_-]+/g, ' ').toLowerCase().replace(/\b(mcp|ai)\b/g, (letters) => letters.toUpperCase());
 }
 
 /**
