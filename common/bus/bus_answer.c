@@ -150,47 +150,27 @@ void bus_batch_flush(struct bus_batch *batch)
 
 /* ---- answering ---- */
 
-static void run_free(struct job *job)
+static void free_request(void *arg)
 {
-	struct bus_request_private *p =
-		CONTAINER_OF(job, struct bus_request_private, job);
+	struct bus_request *request = arg;
 
-	yyjson_doc_free(p->document);
-	arena_free(&p->request->arena);
-}
-
-static void done_free(struct job *job)
-{
-	struct bus_request_private *p =
-		CONTAINER_OF(job, struct bus_request_private, job);
-
-	free(p->request);
-	free(p);
-}
-
-/* What was decoded beside the loop is freed there: that of millions of values takes its time. */
-static void request_free(struct bus_request *request)
-{
-	struct bus_request_private *p = request->private_;
-	bool beside = p->job.run != NULL;
-
-	p->job = (struct job){.run = run_free, .done = done_free};
-	if (beside) {
-		jobs_add(request->bus->server.readers, &p->job);
-		return;
-	}
-	run_free(&p->job);
-	done_free(&p->job);
+	yyjson_doc_free(request->private_->document);
+	arena_free(&request->arena);
+	free(request->private_);
+	free(request);
 }
 
 /* The request is answered; nothing of it is left. */
 static void request_done(struct bus_request *request)
 {
 	struct bus_batch *batch = request->private_->batch;
+	/* What was decoded beside the loop is freed there: that of millions of values takes
+	 * its time. */
+	const bool beside = request->private_->job.run != NULL;
 
 	assert(batch->pending > 0);
 	bus_batch_call_over(batch);
-	request_free(request);
+	jobs_release(beside ? request->bus->server.readers : NULL, free_request, request);
 	bus_batch_flush(batch);
 }
 

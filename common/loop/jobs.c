@@ -97,6 +97,42 @@ void jobs_add(struct jobs *jobs, struct job *job)
 	pthread_mutex_unlock(&jobs->lock);
 }
 
+/* ---- what takes long to free ---- */
+
+struct release {
+	struct job job;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static void run_release(struct job *job)
+{
+	struct release *release = CONTAINER_OF(job, struct release, job);
+
+	release->fn(release->arg);
+}
+
+static void done_release(struct job *job)
+{
+	free(CONTAINER_OF(job, struct release, job));
+}
+
+void jobs_release(struct jobs *jobs, void (*fn)(void *arg), void *arg)
+{
+	struct release *release;
+
+	if (!jobs) {
+		fn(arg);
+		return;
+	}
+	release = xmalloc(sizeof(*release));
+	*release = (struct release){
+		.job = {.run = run_release, .done = done_release}, .fn = fn, .arg = arg};
+	jobs_add(jobs, &release->job);
+}
+
+/* ---- the end ---- */
+
 void jobs_drain(struct jobs *jobs)
 {
 	pthread_mutex_lock(&jobs->lock);

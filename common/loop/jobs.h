@@ -24,6 +24,8 @@ struct jobs;
 struct jobs *jobs_new(struct event_base *base);
 /* Borrows the job until it is done. The caller bounds how many there are. */
 void jobs_add(struct jobs *jobs, struct job *job);
+/* Has `fn` free on the thread what takes long to free; at once when `jobs` is NULL. */
+void jobs_release(struct jobs *jobs, void (*fn)(void *arg), void *arg);
 /* Waits until every job has run, and calls each `done` that is still due. */
 void jobs_drain(struct jobs *jobs);
 /* Drains, then ends the thread. */

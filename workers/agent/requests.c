@@ -296,30 +296,14 @@ static void count(const struct taken *taken)
 	metric_add(METRIC_AGENT_INPUT, &labels, (double)taken->text.len);
 }
 
-/* What was read beside the loop is freed there: a million values take their time. */
-static void run_release(struct job *job)
+static void free_taken(void *arg)
 {
-	struct taken *taken = (struct taken *)job;
+	struct taken *taken = arg;
 
 	buf_free(&taken->json);
 	arena_free(&taken->arena);
 	yyjson_doc_free(taken->doc);
-}
-
-static void done_release(struct job *job)
-{
-	free(job);
-}
-
-static void release(struct taken *taken)
-{
-	taken->job = (struct job){.run = run_release, .done = done_release};
-	if (taken->beside) {
-		jobs_add(taken->agents->jobs, &taken->job);
-		return;
-	}
-	run_release(&taken->job);
-	done_release(&taken->job);
+	free(taken);
 }
 
 static void done(struct job *job)
@@ -337,7 +321,8 @@ static void done(struct job *job)
 	else if (client)
 		take_typed(client, taken);
 	bus_answer(taken->bus_request, STR_LIT("{}"));
-	release(taken);
+	/* What was read beside the loop is freed there: a million values take their time. */
+	jobs_release(taken->beside ? taken->agents->jobs : NULL, free_taken, taken);
 }
 
 void requests_serve(void *arg, struct bus_request *request, const void *message)

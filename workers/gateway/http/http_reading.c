@@ -54,31 +54,14 @@ void http_read_body(struct http_request *request, struct http_reading *r)
 
 /* ---- the end of a document ---- */
 
-struct freeing {
-	struct job job;
-	yyjson_doc *doc;
-};
-
-static void run_freeing(struct job *job)
+static void free_document(void *doc)
 {
-	yyjson_doc_free(((struct freeing *)job)->doc);
-}
-
-static void done_freeing(struct job *job)
-{
-	free(job);
+	yyjson_doc_free(doc);
 }
 
 void http_free_document(struct jobs *parsers, yyjson_doc *doc)
 {
-	struct freeing *f;
+	const bool is_long = yyjson_doc_get_read_size(doc) > READ_AT_ONCE_BYTES;
 
-	if (yyjson_doc_get_read_size(doc) <= READ_AT_ONCE_BYTES) {
-		yyjson_doc_free(doc);
-		return;
-	}
-	f = xcalloc(1, sizeof(*f));
-	f->job = (struct job){.run = run_freeing, .done = done_freeing};
-	f->doc = doc;
-	jobs_add(parsers, &f->job);
+	jobs_release(is_long ? parsers : NULL, free_document, doc);
 }
