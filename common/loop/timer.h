@@ -41,8 +41,12 @@ int64_t timer_step_ms(int64_t now_ms, int64_t period_ms);
 static inline int event_once_ms(
 	struct event_base *base, event_callback_fn fn, void *arg, int64_t ms)
 {
-	const struct timeval tv = timeval_ms(ms);
+	struct timeval tv = timeval_ms(ms);
 
+	/* Of no time at all event_base_once makes an event of this turn of the loop, unlike
+	 * event_add. */
+	if (!evutil_timerisset(&tv))
+		tv.tv_usec = 1;
 	return event_base_once(base, -1, EV_TIMEOUT, fn, arg, &tv);
 }
 

@@ -1,6 +1,7 @@
 /* serve_tools.c - the methods behind tools alone: a buffer for a model, and the places
  * that it wants to show. */
 #include "common/base/utf8.h"
+#include "common/loop/timer.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/errors.h"
 #include "workers/fswatch/buffers/brief.h"
@@ -212,10 +213,7 @@ static void on_next_turn(evutil_socket_t fd, short what, void *arg)
 
 static void look_in_the_next_turn(struct looking *looking)
 {
-	const struct timeval at_once = {0};
-
-	if (event_base_once(looking->fs->worker->base, -1, EV_TIMEOUT, on_next_turn,
-		    looking, &at_once) < 0)
+	if (event_once_ms(looking->fs->worker->base, on_next_turn, looking, 0) < 0)
 		abort(); /* out of memory */
 }
 

@@ -1,6 +1,7 @@
-/* Timers that come in step: how long they wait. */
+/* Timers that come in step: how long they wait; timers of no time: what a turn does. */
 #include "common/loop/timer.h"
 #include "tests/check_run.h"
+#include <stdbool.h>
 #include <stdlib.h>
 
 static const struct {
@@ -33,10 +34,56 @@ START_TEST(waits_for_the_next_step)
 }
 END_TEST
 
+/* ---- in the next turn ---- */
+
+static struct event_base *base;
+static struct event *again;
+static int came;
+
+static void on_once(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	came++;
+	ck_assert_int_eq(event_once_ms(base, on_once, NULL, 0), 0);
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	came++;
+	ck_assert_int_eq(event_add_ms(again, 0), 0);
+}
+
+/* Work that is cut into slices is spread over as many turns. */
+static const bool with_once[] = {false, true};
+
+START_TEST(a_timer_of_no_time_comes_once_in_a_turn)
+{
+	base = event_base_new();
+	again = event_new(base, -1, 0, on_again, NULL);
+	if (with_once[_i])
+		ck_assert_int_eq(event_once_ms(base, on_once, NULL, 0), 0);
+	else
+		ck_assert_int_eq(event_add_ms(again, 0), 0);
+	ck_assert_int_eq(came, 0);
+	for (int turns = 1; turns <= 5; turns++) {
+		ck_assert_int_eq(event_base_loop(base, EVLOOP_ONCE), 0);
+		ck_assert_int_eq(came, turns);
+	}
+	event_free(again);
+	event_base_free(base);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("timer");
 
 	check_add_table(tc, waits_for_the_next_step, waits);
+	check_add_table(tc, a_timer_of_no_time_comes_once_in_a_turn, with_once);
 	return check_run(tc);
 }

@@ -1,6 +1,7 @@
 /* http.c - see http.h. */
 #include "workers/gateway/http/http.h"
 #include "common/base/log.h"
+#include "common/loop/timer.h"
 #include "common/worker/metrics.h"
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/http/http_refusals.h"
@@ -424,9 +425,8 @@ static void close_listeners(evutil_socket_t fd, short what, void *arg)
  * worker_spec, changelist). */
 void http_stop_accepting(struct gateway *g)
 {
-	const struct timeval next = {.tv_usec = 1};
 	struct http_server *http = g->http;
 
 	http_conns_stop_accepting(http->conns);
-	event_base_once(g->base, -1, EV_TIMEOUT, close_listeners, http, &next);
+	event_once_ms(g->base, close_listeners, http, 0);
 }
