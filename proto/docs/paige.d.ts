@@ -585,6 +585,8 @@ export interface SessionStarted {
 export interface SessionResumed {
 	/** The nine state items of an include that is empty. From the store without open_files, buffers and diffs, which the gateway asks of the file worker. */
 	restoredState: SessionState;
+	/** The file worker did not answer in time: open_files, buffers and diffs are not all there, and are not sent again. Ask for them with buffers:request. */
+	incomplete?: boolean;
 }
 
 /** How a session went. */

@@ -148,7 +148,10 @@ const CASES = {
       await until('the buffer', async () => (await mcp.ok('paige_get_buffer', { path: 'src/long.ts' }))?.dirty);
     },
     fresh: 'fswatch',
-    run: ({ editor }) => editor.next('session:resumed', { where: (state) => state.restoredState.buffers.length === 1 }),
+    run: async ({ editor }) => {
+      const { payload } = await editor.next('session:resumed');
+      if (payload.incomplete) await until('what was missing', async () => (await editor.ask('buffers:request', { include: ['buffers'] }, ['buffers:state', 'connection:error'])).payload.buffers?.length === 1);
+    },
   },
   'first edit of 7.9 MB, not open': {
     project: () => smallProject({ 'src/long.ts': longest }),

@@ -214,6 +214,22 @@ async function restored(daemon, t, sessionId) {
   return { state: payload.restoredState, answers };
 }
 
+/** What a window gets that asks for what is unsaved, part by part: {buffers, diffs}. */
+async function asked(editor) {
+  const all = { buffers: [], diffs: [] };
+  for (let next, first = true; first || next !== undefined; first = false) {
+    const after = next;
+    const answer = await until('an answer of the file worker', async () => {
+      const { type, payload } = await editor.ask('buffers:request', { include: ['buffers', 'diffs'], ...(after !== undefined && { after }) }, ['buffers:state', 'connection:error']);
+      return type === 'buffers:state' && payload;
+    });
+    all.buffers.push(...(answer.buffers ?? []));
+    all.diffs.push(...(answer.diffs ?? []));
+    next = answer.next;
+  }
+  return all;
+}
+
 scenario('a window that comes back is given all unsaved texts and diffs, in parts of a bounded size', async (t) => {
   const { daemon, editor, mcp } = await begin(t);
   const { payload } = await editor.ask('session:start', {}, 'session:started');
@@ -262,9 +278,15 @@ scenario('of more than a window can be given, the rest comes without texts; a fi
     const { payload: resumed } = await editor.next('session:resumed', { where: ({ restoredState }) => restoredState.buffers.length === 0 });
     assert.deepEqual([resumed.restoredState.open_files, resumed.restoredState.diffs], [[], []]);
     assert.equal(resumed.restoredState.session.id, payload.sessionId);
+    // Nobody sends the rest by itself: the window is told to ask.
+    assert.equal(resumed.incomplete, true);
   } finally {
     process.kill(worker.pid, 'SIGCONT');
   }
+  const rest = await asked(editor);
+  assert.deepEqual(rest.buffers.map(({ path: name }) => name), names);
+  for (const { path: name, content } of rest.buffers) assert.ok(content.startsWith(`${name}xxx`) && content.length === 1_000_000 + name.length, name);
+  assert.deepEqual(rest.diffs.map(({ path: name }) => name), names);
 });
 
 scenario('the state says which unsaved texts are in conflict with their files', async (t) => {

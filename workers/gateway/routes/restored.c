@@ -11,7 +11,8 @@
 #include "workers/gateway/ws/payload.h"
 #include <stdlib.h>
 
-/* For a part, and for all of them. */
+/* For a part, and for all of them: the session waits no longer for a file worker that is away or
+ * busy. */
 #define PART_MS 2000
 #define ALL_MS 8000
 /* Of a part, copied in one turn of the loop. */
@@ -28,6 +29,7 @@ struct restoring {
 	struct mono end;
 	size_t item;	       /* the one that is being asked for */
 	bool brief;	       /* without long texts */
+	bool incomplete;       /* something is missing */
 	struct buf after;      /* where the next part begins; empty: at the beginning */
 	struct bus_kept *kept; /* a long part, of which `rest` is to be copied */
 	struct str rest;
@@ -54,7 +56,10 @@ static void finish(struct restoring *r)
 	struct payload *payload;
 
 	buf_add_str(&r->out, buf_str(&r->own));
-	buf_add_str(&r->out, STR_LIT("}}"));
+	buf_add_char(&r->out, '}');
+	if (r->incomplete)
+		buf_add_str(&r->out, STR_LIT(",\"incomplete\":true"));
+	buf_add_char(&r->out, '}');
 	payload = payload_taking(&r->out);
 	r->fn(r->arg, payload);
 	payload_unref(payload);
@@ -86,10 +91,11 @@ static void begin_item(struct restoring *r)
 	buf_clear(&r->after);
 }
 
-/* The item is complete, or no more of it can be had. */
+/* The item is complete, or no more can be had: then not `ask_on`. */
 static void next_item(struct restoring *r, bool ask_on)
 {
 	buf_add_char(&r->out, ']');
+	r->incomplete = r->incomplete || !ask_on;
 	while (++r->item < ITEMS) {
 		begin_item(r);
 		if (ask_on) {

@@ -21,7 +21,8 @@ typedef void restored_fn(void *arg, struct payload *payload);
 
 /*
  * `answer`: of the store, a session_resumed; copied. Calls `fn` later, exactly once. When
- * the file worker does not answer, its items are what came until then.
+ * the file worker does not answer in time, its items are what came until then, and `incomplete` tells
+ * the window to ask for them (buffers:request): nobody tells it of them again.
  */
 void restored_complete(
 	struct gateway *gateway, struct str answer, restored_fn *fn, void *arg);

@@ -18,6 +18,9 @@ const DRAFTS_MAX = 2000000;
 const DRAFTS = 'paige.drafts';
 const TABS = 'paige.tabs';
 const HIGHLIGHTS_MAX = 200;
+/** What did not come with the state of a session is asked for so often: a file worker that hangs is replaced within a minute. */
+const MISSING_TRIES = 12;
+const MISSING_AGAIN_MS = 3000;
 
 const modes = /** @type {Record<string, string>} */ ({
   javascript: 'javascript', javascriptreact: 'javascript', typescript: 'text/typescript', typescriptreact: 'text/typescript', json: 'application/json', jsonc: 'application/json',
@@ -101,6 +104,8 @@ export class Files {
     /** The unsaved texts are in the browser's store, or there are none. */
     this.kept = true;
     this.keeping = 0;
+    /** What is missing is being asked for. */
+    this.missing = false;
     this.drafts = readDrafts();
     /** What is to be opened once there is a connection; null: it was. */
     this.wanted = /** @type {ReturnType<typeof readTabs> | null} */ (readTabs());
@@ -110,6 +115,7 @@ export class Files {
   listen() {
     const { connection } = this;
     connection.on('connection:init', ({ payload }) => this.greeted(payload.sessionId));
+    connection.on('session:resumed', ({ payload }) => payload.incomplete && this.readMissing());
     connection.on('fs:content', ({ payload }) => this.loaded(payload.path, payload.language, { version: payload.version, content: payload.content }));
     connection.on('editor:open_file', ({ payload }) => this.show(payload.path));
     connection.on('fs:save_ack', ({ payload }) => this.acknowledged(payload.path, payload.version));
@@ -159,16 +165,34 @@ export class Files {
     if (!sessionId) await this.readUnsaved();
   }
 
-  /** Opens what is unsaved, wherever it was typed. */
-  async readUnsaved() {
+  /**
+   * Opens what is unsaved, wherever it was typed. False: not all of it could be had.
+   * @param {('open_files' | 'buffers' | 'diffs')[]} [include]
+   * @returns {Promise<boolean>}
+   */
+  async readUnsaved(include = ['buffers', 'diffs']) {
     /** @type {string | undefined} */
     let after;
     do {
-      const answer = await this.connection.ask('buffers:request', { include: ['buffers', 'diffs'], ...(after !== undefined && { after }) }, ['buffers:state']).catch(() => null);
-      if (!answer) return;
+      const answer = await this.connection.ask('buffers:request', { include, ...(after !== undefined && { after }) }, ['buffers:state']).catch(() => null);
+      if (!answer) return false;
       await this.restored(answer.payload);
       after = answer.payload.next;
     } while (after !== undefined);
+    return true;
+  }
+
+  /** The state of a session came without all that the file worker has, which was away or busy: that passes. */
+  async readMissing() {
+    if (this.missing) return;
+    this.missing = true;
+    let read = await this.readUnsaved(['open_files', 'buffers', 'diffs']);
+    for (let i = 1; !read && i < MISSING_TRIES; i += 1) {
+      await new Promise((resolve) => setTimeout(resolve, MISSING_AGAIN_MS));
+      read = await this.readUnsaved(['open_files', 'buffers', 'diffs']);
+    }
+    this.missing = false;
+    if (!read) this.problem.set('Unsaved text that Paige has kept could not be read. Reload the page to try again.');
   }
 
   /** @param {string[]} paths @param {string} current */
