@@ -380,6 +380,37 @@ scenario('a session outlives the daemon; a record that is damaged hurts no other
   assert.match(log(daemon), /cannot be gone on with" session=\S+ error="Bad message"/);
 });
 
+scenario('a session that cannot be recorded anew begins for nobody: all who wait are told, and its history is kept', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const sessionId = '0190b0b0-0000-7000-8000-000000000001';
+  const records = path.join(daemon.dataDir, 'agents');
+  // Long enough that others come while it is read.
+  const said = `m{"source":"cc","event":{"type":"user","text":"${'x'.repeat(1024 * 1024)}"}}\n`;
+  fs.writeFileSync(path.join(records, `${sessionId}.ended`), `f${JSON.stringify(fs.realpathSync(daemon.projectDir))}\nk\n${said.repeat(12)}`);
+  // What is to be written stands in the way of itself.
+  const obstacle = path.join(records, `${sessionId}.session.new`);
+  fs.mkdirSync(obstacle);
+
+  const refused = await Promise.all([0, 1, 2].map(() => connect(context, daemon, { session: sessionId })));
+  for (const client of refused) {
+    assert.match((await client.next('error')).error, /^The agent session could not be recorded/);
+    assert.deepEqual(client.messages.filter((m) => m.type === 'connected' || m.type === 'historyStart'), []);
+    assert.equal(client.closed, null);
+  }
+  // They are in the lobby, and the session is gone.
+  assert.equal(await refused[0].error({ type: 'abort' }), 'Cannot abort in lobby — send connectFolder first');
+  assert.match(log(daemon), /agent session not recorded" session=\S+ error="/);
+  await until('the session is gone', () => /agent session ended" session=/.test(log(daemon)));
+
+  fs.rmdirSync(obstacle);
+  const back = await connect(context, daemon, { session: sessionId });
+  assert.equal((await back.next('connected')).resumed, true);
+  await back.next('historyEnd');
+  const { events, dropped } = back.messages.find((m) => m.type === 'historyStart');
+  assert.equal(events + dropped, 12);
+  await refused[0].join('one');
+});
+
 scenario('more records than there may be sessions: the rest waits where it is', async (context) => {
   const daemon = await daemonWithAgent(context);
   const one = await connect(context, daemon);

@@ -97,7 +97,11 @@ int session_take_up(struct agent_session *s)
 	}
 	record_close(&record);
 	history_fini(&state.history);
-	return session_record(s);
+	r = session_record(s);
+	/* Whoever asks for the session again finds what happened before. */
+	if (r < 0)
+		record_set_aside(&s->record, s->agents->records_fd, s->id);
+	return r;
 }
 
 /* ---- the programs of the worker before ---- */
