@@ -12,6 +12,7 @@
  *   {"answer_bytes": 100}  answers that much
  *   {"publish": 5000}      publishes so many events
  *   {"report": true}       answers what it heard: {"received","missed","told","last"}
+ *   {"freed": true}        answers how many requests were freed where: {"loop","beside"}
  *
  * TERM drains the bus as a worker does. It writes one byte to stdout when it serves.
  */
@@ -19,7 +20,9 @@
 #include "common/bus/bus.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -104,6 +107,24 @@ static void die(void)
 	kill(getpid(), SIGKILL);
 }
 
+/* ---- where requests are freed ---- */
+
+static pthread_t loop;
+static atomic_uint freed_on_loop, freed_beside;
+
+void __real_arena_free(struct arena *arena);
+void __wrap_arena_free(struct arena *arena);
+
+/* Stands before arena_free: each request has an arena. */
+void __wrap_arena_free(struct arena *arena)
+{
+	if (pthread_equal(pthread_self(), loop))
+		freed_on_loop++;
+	else
+		freed_beside++;
+	__real_arena_free(arena);
+}
+
 /* ---- calls ---- */
 
 struct later {
@@ -117,15 +138,20 @@ static void answer(struct rig_worker *p, struct bus_request *request)
 	int64_t bytes = yyjson_get_sint(yyjson_obj_get(request->json, "answer_bytes"));
 	bool dies = die_asked(p, request->json, "answered");
 	struct buf body = {0};
+	const bool about_itself = yyjson_obj_get(request->json, "report") ||
+				  yyjson_obj_get(request->json, "freed");
 
-	if (yyjson_obj_get(request->json, "report"))
+	if (yyjson_obj_get(request->json, "freed"))
+		buf_printf(&body, "{\"loop\":%u,\"beside\":%u}", freed_on_loop,
+			freed_beside);
+	else if (about_itself)
 		buf_printf(&body,
 			"{\"received\":%u,\"missed\":%u,\"told\":%u,\"last\":%lld}",
 			p->received, p->missed, p->told, p->last);
 	else
 		buf_printf(&body, "{\"n\":%lld,\"pad\":\"",
 			(long long)yyjson_get_sint(yyjson_obj_get(request->json, "n")));
-	if (!yyjson_obj_get(request->json, "report")) {
+	if (!about_itself) {
 		if (bytes > 0) {
 			memset(buf_reserve(&body, (size_t)bytes), 'x', (size_t)bytes);
 			body.len += (size_t)bytes;
@@ -242,6 +268,7 @@ int main(int argc, char **argv)
 	if (argc < 3 || (self = worker_by_name(str_of(argv[2]))) < 0)
 		return 2;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	loop = pthread_self();
 	log_init(argv[2], LOG_LEVEL_ERROR);
 	p.directory = argv[1];
 	ledger_open(&p);

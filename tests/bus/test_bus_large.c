@@ -2,6 +2,7 @@
  * Calls with large bodies, which the owner parses on a thread beside its loop: order,
  * errors, deadlines and the stop of the owner are as for small ones.
  */
+#include "common/bus/bus_private.h"
 #include "tests/bus/bus_rig.h"
 #include "tests/check_run.h"
 #include <signal.h>
@@ -177,6 +178,155 @@ START_TEST(an_owner_that_stops_while_it_reads_loses_nothing)
 }
 END_TEST
 
+/* ---- how much a turn of the loop has to do ---- */
+
+START_TEST(large_calls_are_freed_beside_the_loop)
+{
+	enum { CALLS = 10 };
+	int64_t on_loop, beside;
+	struct rig_call *freed;
+
+	freed = rig_call(&rig, READ_BATCH, 0, "{\"freed\":true}");
+	ck_assert(rig_wait(&rig, 20000));
+	on_loop = rig_number(freed, "loop");
+	beside = rig_number(freed, "beside");
+	for (int i = 0; i < CALLS; i++)
+		rig_call(&rig, READ_BATCH, 0, "{\"pad\":\"%s\"}", large);
+	ck_assert(rig_wait(&rig, 20000));
+	/* Behind what is freed of them, since it is read on the same thread. */
+	rig_call(&rig, READ_BATCH, 0, "{\"pad\":\"%s\"}", large);
+	ck_assert(rig_wait(&rig, 20000));
+	freed = rig_call(&rig, READ_BATCH, 0, "{\"freed\":true}");
+	ck_assert(rig_wait(&rig, 20000));
+	ck_assert_int_ge(rig_number(freed, "beside") - beside, CALLS);
+	/* The short one that asked. */
+	ck_assert_int_eq(rig_number(freed, "loop") - on_loop, 1);
+}
+END_TEST
+
+static size_t bytes_of(const struct bus_calls *calls)
+{
+	size_t bytes = 0;
+
+	for (const struct bus_call *c = calls->first; c; c = c->next)
+		bytes += c->body.len;
+	return bytes;
+}
+
+/* Of calls that are not sent yet. */
+static size_t waiting_bytes(void)
+{
+	const struct bus_peer *peer = &rig.bus->peers[WORKER_STORE];
+
+	return bytes_of(&peer->waiting) + bytes_of(&peer->waiting_alone);
+}
+
+/* What is sent is copied: of many long calls, some in each turn. */
+START_TEST(a_turn_sends_little)
+{
+	enum { CALLS = 24, TURN_BYTES = 4 * 1024 * 1024 };
+	unsigned turns = 0;
+
+	rig_call(&rig, READ_ALONE, 0, "{}");
+	ck_assert(rig_wait(&rig, 20000)); /* it is connected */
+	for (int i = 0; i < CALLS; i++)
+		rig_call(&rig, READ_ALONE, 60000, "{\"pad\":\"%s\"}",
+			very_long + LONG_BYTES * 9 / 10);
+	while (waiting_bytes() > 0) {
+		size_t before = waiting_bytes(), sent;
+
+		ck_assert_int_eq(event_base_loop(rig.base, EVLOOP_ONCE), 0);
+		sent = before - waiting_bytes();
+		/* The last one is begun below the limit. */
+		ck_assert_uint_lt(sent, TURN_BYTES + LONG_BYTES / 10 + 1024);
+		turns += sent > 0;
+	}
+	ck_assert_uint_ge(
+		turns, CALLS * (LONG_BYTES / 10) / (TURN_BYTES + LONG_BYTES / 10));
+	ck_assert(rig_wait(&rig, 40000));
+	rig_check_all_ok(&rig);
+}
+END_TEST
+
+/* A reply that is looked at beyond its callback. */
+static struct {
+	struct bus_kept *kept;
+	struct str body;
+	int replies, kept_count;
+} keeping;
+
+static void keep(void *arg, const struct bus_reply *reply)
+{
+	(void)arg;
+	ck_assert_int_eq(reply->status, BUS_OK);
+	keeping.kept = bus_reply_keep(reply);
+	keeping.body = reply->body;
+	keeping.replies++;
+	keeping.kept_count += keeping.kept != NULL;
+}
+
+static void ask_for(size_t bytes)
+{
+	struct buf body = {0};
+
+	buf_printf(&body, "{\"n\":1,\"answer_bytes\":%zu}", bytes);
+	bus_call(rig.bus, READ_ALONE, (struct str){NULL, 0}, buf_str(&body), 60000, keep,
+		NULL);
+	buf_free(&body);
+}
+
+static void wait_for_replies(int count)
+{
+	while (keeping.replies < count)
+		ck_assert_int_eq(event_base_loop(rig.base, EVLOOP_ONCE), 0);
+}
+
+START_TEST(a_long_reply_stays_where_it_came)
+{
+	struct bus_kept *kept;
+	struct str body;
+
+	ask_for(LONG_BYTES);
+	wait_for_replies(1);
+	kept = keeping.kept;
+	body = keeping.body;
+	ck_assert_ptr_nonnull(kept);
+	/* Others come meanwhile. */
+	for (int i = 0; i < 3; i++) {
+		ask_for(LONG_BYTES / 2);
+		wait_for_replies(2 + i);
+		bus_kept_release(keeping.kept);
+	}
+	ck_assert_uint_gt(body.len, LONG_BYTES);
+	ck_assert_int_eq(memcmp(body.ptr, "{\"n\":1,\"pad\":\"xxx", 17), 0);
+	ck_assert_int_eq(memcmp(body.ptr + body.len - 5, "xxx\"}", 5), 0);
+	ck_assert_ptr_nonnull(memmem(body.ptr, body.len, very_long, LONG_BYTES));
+	bus_kept_release(kept);
+}
+END_TEST
+
+START_TEST(a_short_reply_is_not_kept)
+{
+	ask_for(1000);
+	wait_for_replies(1);
+	ck_assert_int_eq(keeping.kept_count, 0);
+}
+END_TEST
+
+/* A small part of a message would keep all of it. */
+START_TEST(a_reply_among_many_is_not_kept)
+{
+	enum { CALLS = 8 };
+	struct str body = STR_LIT("{\"n\":1,\"answer_bytes\":100000}");
+
+	for (int i = 0; i < CALLS; i++)
+		bus_call(rig.bus, READ_BATCH, (struct str){NULL, 0}, body, 60000, keep,
+			NULL);
+	wait_for_replies(CALLS);
+	ck_assert_int_eq(keeping.kept_count, 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("large");
@@ -188,5 +338,10 @@ int main(void)
 	tcase_add_test(tc, a_large_text_that_is_no_json_is_refused);
 	tcase_add_test(tc, what_came_too_late_while_it_was_read_is_not_done);
 	tcase_add_test(tc, an_owner_that_stops_while_it_reads_loses_nothing);
+	tcase_add_test(tc, large_calls_are_freed_beside_the_loop);
+	tcase_add_test(tc, a_turn_sends_little);
+	tcase_add_test(tc, a_long_reply_stays_where_it_came);
+	tcase_add_test(tc, a_short_reply_is_not_kept);
+	tcase_add_test(tc, a_reply_among_many_is_not_kept);
 	return check_run(tc);
 }
