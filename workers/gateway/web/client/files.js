@@ -105,7 +105,7 @@ export class Files {
     this.kept = true;
     this.keeping = 0;
     /** What is missing is being asked for. */
-    this.missing = false;
+    this.askingAgain = false;
     this.drafts = readDrafts();
     /** What is to be opened once there is a connection; null: it was. */
     this.wanted = /** @type {ReturnType<typeof readTabs> | null} */ (readTabs());
@@ -184,14 +184,14 @@ export class Files {
 
   /** The state of a session came without all that the file worker has, which was away or busy: that passes. */
   async readMissing() {
-    if (this.missing) return;
-    this.missing = true;
+    if (this.askingAgain) return;
+    this.askingAgain = true;
     let read = await this.readUnsaved(['open_files', 'buffers', 'diffs']);
     for (let i = 1; !read && i < MISSING_TRIES; i += 1) {
       await new Promise((resolve) => setTimeout(resolve, MISSING_AGAIN_MS));
       read = await this.readUnsaved(['open_files', 'buffers', 'diffs']);
     }
-    this.missing = false;
+    this.askingAgain = false;
     if (!read) this.problem.set('Unsaved text that Paige has kept could not be read. Reload the page to try again.');
   }
 
