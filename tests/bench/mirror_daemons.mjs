@@ -27,6 +27,15 @@ const SETTLE_MS = 40_000;
 const mib = (bytes) => (bytes / 1048576).toFixed(1);
 const took = (from) => `${((performance.now() - from) / 1000).toFixed(1)} s`;
 const family = (pid) => [pid, ...descendants(pid).map((entry) => entry.pid)];
+/** Processor time by process, of those that are there: some of PostgreSQL's come and go. */
+const times = (pids) => new Map(pids.flatMap((pid) => {
+  try {
+    return [[pid, cpuSeconds([pid])]];
+  } catch {
+    return []; // it has just ended
+  }
+}));
+const spent = (before) => [...times([...before.keys()])].reduce((all, [pid, seconds]) => all + seconds - before.get(pid), 0);
 const number = async (postgres, query) => Number((await postgres.sql(query))[0][0]);
 
 /** So many at a time, since each is a process or a request. */
@@ -108,20 +117,21 @@ try {
   await sleep(SETTLE_MS);
   await compare();
 
-  const ofDaemons = daemons.flatMap((daemon) => family(daemon.pid)), ofPostgres = family(postgres.child.pid);
-  const from = performance.now(), before = [cpuSeconds(ofDaemons), cpuSeconds(ofPostgres)];
+  const ofDaemons = times(daemons.flatMap((daemon) => family(daemon.pid))), ofPostgres = times(family(postgres.child.pid));
+  const from = performance.now();
   await sleep(SECONDS * 1000);
-  const share = (pids, i) => (100 * (cpuSeconds(pids) - before[i])) / ((performance.now() - from) / 1000);
-  console.log(`at rest: daemons ${share(ofDaemons, 0).toFixed(2)} % of a processor, ${mib(pss(ofDaemons))} MiB, ${ofDaemons.length} processes; PostgreSQL ${share(ofPostgres, 1).toFixed(2)} %, ${mib(pss(ofPostgres))} MiB, ${await connected()} connections`);
+  const share = (before) => (100 * spent(before)) / ((performance.now() - from) / 1000);
+  const memory = (before) => mib(pss([...times([...before.keys()]).keys()]));
+  console.log(`at rest: daemons ${share(ofDaemons).toFixed(2)} % of a processor, ${memory(ofDaemons)} MiB, ${ofDaemons.size} processes; PostgreSQL ${share(ofPostgres).toFixed(2)} %, ${memory(ofPostgres)} MiB, ${await connected()} connections`);
 
   const failures = await sum('paige_mirror_failures_total');
   await postgres.kill9();
   await postgres.start();
   const back = performance.now();
   // A mirror connects when it next looks. Until all have, how many come within a second is how they are spread.
-  const times = [];
-  await until('all are connected again', async () => times.push(await connected()) && times.at(-1) === COUNT, { ms: 300_000, every: 1000 });
-  console.log(`PostgreSQL killed and started: all connected again after ${took(back)}, seen about every second: ${times.join(' ')}; ${(await sum('paige_mirror_failures_total')) - failures} attempts failed`);
+  const counts = [];
+  await until('all are connected again', async () => counts.push(await connected()) && counts.at(-1) === COUNT, { ms: 300_000, every: 1000 });
+  console.log(`PostgreSQL killed and started: all connected again after ${took(back)}, seen about every second: ${counts.join(' ')}; ${(await sum('paige_mirror_failures_total')) - failures} attempts failed`);
   await compare();
   await each(daemons, (daemon) => daemon.stop());
   console.log('every row of every learner is there once');
