@@ -720,6 +720,43 @@ waiting('without clients: kept alive in the middle of a turn, granted a grace, t
   assert.deepEqual(JSON.parse(await back.prompt('where')).args.slice(-2), ['--resume', sessionId]);
 });
 
+waiting('a session that is asked for by its id goes on in its folder, with another home and where the home cannot be looked into', async (context) => {
+  const home = context.directory('home');
+  const file = path.join(context.directory('env'), 'agent.env');
+  const settings = (text) => fs.writeFileSync(file, text, { mode: 0o600 });
+  settings(`HOME=${home}\n`);
+  const daemon = await daemonWithAgent(context, { AGENT_ENV_FILE: file, IDLE_TIMEOUT_MS: '1500' });
+  const first = await connect(context, daemon);
+  const { sessionId } = await first.join('one');
+  await first.prompt('hello');
+  let client = first;
+  /** All clients leave, the program is ended, and somebody asks for the session by its id. */
+  const comeBack = async () => {
+    await client.close();
+    await until('the end of the program', () => agents(daemon).length === 0, { ms: 20000 });
+    await until('the end of the session', () => fs.existsSync(path.join(daemon.dataDir, 'agents', `${sessionId}.ended`)));
+    client = await connect(context, daemon, { session: sessionId });
+    await client.next('historyEnd');
+    const said = client.messages.filter((m) => m.source === 'cc' && m.event.type === 'user').map((m) => m.event.message.content);
+    assert.equal(said[0], 'hello', 'what happened before is there');
+  };
+  const where = async () => JSON.parse(await client.prompt('where'));
+
+  await comeBack();
+  assert.equal((await where()).cwd, path.join(daemon.projectDir, 'one'));
+
+  // Now Paige knows no home; the program still finds its own.
+  settings(`HOME=${context.directory('nothing')}\nCLAUDE_CONFIG_DIR=\n`);
+  await daemon.ctl('restart', 'agent');
+  await until('the worker', () => daemon.worker('agent'));
+  await comeBack();
+  const ended = client.ask({ type: 'prompt', text: 'where' }, 'processExit');
+  assert.equal((await ended).exitCode ?? (await ended).code, 1, 'this program has no such conversation');
+  assert.match(log(daemon), new RegExp(`msg="agent session begins" session=${sessionId} folder=${daemon.projectDir}/one\\n`));
+  const folders = [...log(daemon).matchAll(new RegExp(`msg="agent session begins" session=${sessionId} folder=(\\S+)`, 'g'))].map((m) => m[1]);
+  assert.deepEqual([...new Set(folders)], [path.join(daemon.projectDir, 'one')]);
+});
+
 waiting('prompts behind a turn that is aborted are answered, by this program or by the next', async (context) => {
   const daemon = await daemonWithAgent(context);
   const client = await connect(context, daemon);

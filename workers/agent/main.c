@@ -115,7 +115,6 @@ static int read_configuration(struct agents *a)
 	const struct settings *settings = a->worker->settings;
 	const char *root =
 		settings->agent_root[0] ? settings->agent_root : settings->project_dir;
-	const char *config = getenv("CLAUDE_CONFIG_DIR"), *home = getenv("HOME");
 	int r;
 
 	if (command_split(settings->agent_command, &a->arena, &a->command) < 0) {
@@ -133,10 +132,6 @@ static int read_configuration(struct agents *a)
 	}
 	a->environment = environment_for_agent(
 		environ, settings->agent_api_key == AGENT_KEY_PAIGE, &a->arena);
-	a->claude_dir = arena_cstr(&a->arena,
-		config && *config
-			? str_of(config)
-			: arena_printf(&a->arena, "%s/.claude", home ? home : ""));
 	return 0;
 }
 
@@ -168,6 +163,18 @@ static int read_env_file(struct agents *a)
 	return r;
 }
 
+/* Where Claude Code keeps its sessions, by the environment that it gets: AGENT_ENV_FILE may give it another home than ours. */
+static void find_claude_dir(struct agents *a)
+{
+	const char *config = environment_value(a->environment, "CLAUDE_CONFIG_DIR");
+	const char *home = environment_value(a->environment, "HOME");
+
+	a->claude_dir = arena_cstr(&a->arena,
+		config && *config
+			? str_of(config)
+			: arena_printf(&a->arena, "%s/.claude", home ? home : ""));
+}
+
 static int init(struct worker *w)
 {
 	struct agents *a = &agents;
@@ -179,6 +186,7 @@ static int init(struct worker *w)
 	LIST_INIT(&a->clients);
 	if (read_configuration(a) < 0 || read_env_file(a) < 0)
 		return WORKER_EXIT_CONFIG;
+	find_claude_dir(a);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		log_warn("not a subreaper", "error", "%s", strerror(errno), NULL);
 	a->records_fd = a->lock_fd = -1;

@@ -4,6 +4,7 @@
 #include "common/worker/metrics.h"
 #include "proto/codec/messages.h"
 #include "workers/agent/agents.h"
+#include "workers/agent/session_record.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,16 @@ static void connect_folder(
 		client_say_error(client, "Folder cannot be opened: %s", strerror(-r));
 }
 
+/* The folder that our record names: the program may keep its sessions where we cannot look. */
+static int open_recorded_folder(
+	const struct agents *a, const char *id, struct folder *out)
+{
+	char path[PATH_MAX];
+	int r = record_folder_aside(a->records_fd, id, path);
+
+	return r < 0 ? r : folder_reopen(&a->root, path, out);
+}
+
 /* A session that is over, or that Paige did not begin. */
 static void resume_unknown(struct agent_client *client, struct str id)
 {
@@ -141,6 +152,8 @@ static void resume_unknown(struct agent_client *client, struct str id)
 
 	snprintf(text, sizeof(text), "%.*s", STR_ARG(id));
 	r = folder_of_kept_session(a->claude_dir, &a->root, text, &folder);
+	if (r < 0)
+		r = open_recorded_folder(a, text, &folder);
 	if (r < 0)
 		r = folder_reopen(&a->root, a->root.path, &folder);
 	if (r < 0) {

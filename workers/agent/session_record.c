@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -245,6 +246,30 @@ int record_take_back(int dir_fd, const char *id)
 	const struct names n = names_of(id);
 
 	return renameat(dir_fd, n.aside, dir_fd, n.name) < 0 ? -errno : 0;
+}
+
+int record_folder_aside(int dir_fd, const char *id, char folder[PATH_MAX])
+{
+	/* The first line; each byte of a path may be written as six. */
+	char line[6 * PATH_MAX];
+	const struct names n = names_of(id);
+	int fd = openat(dir_fd, n.aside, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	const char *end;
+	ssize_t len;
+
+	if (fd < 0)
+		return -errno;
+	len = pread(fd, line, sizeof(line), 0);
+	if (len < 0)
+		len = -errno;
+	close(fd);
+	if (len < 0)
+		return (int)len;
+	end = memchr(line, '\n', (size_t)len);
+	if (!end || line[0] != RECORD_FOLDER ||
+		!take_folder((struct str){line + 1, (size_t)(end - line) - 1}, folder))
+		return -EBADMSG;
+	return 0;
 }
 
 /* Takes whole lines; how many bytes they are, or -EBADMSG. */

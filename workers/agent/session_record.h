@@ -82,6 +82,9 @@ void record_close(struct record *r);
 void record_set_aside(struct record *r, int dir_fd, const char *id);
 /* Gives one that was set aside its name again: it can be opened. 0 or -errno. */
 int record_take_back(int dir_fd, const char *id) __attribute__((warn_unused_result));
+/* The folder of one that was set aside. 0; -EBADMSG: it is damaged; or -errno. */
+int record_folder_aside(int dir_fd, const char *id, char folder[PATH_MAX])
+	__attribute__((warn_unused_result));
 
 /* Opens and reads the record of a session. 0; -EBADMSG: it is damaged; or -errno. */
 int record_open(struct record *r, int dir_fd, const char *id, struct record_state *state,

@@ -160,6 +160,9 @@ START_TEST(a_file_adds_to_the_environment)
 	ck_assert_str_eq(list[2], "ANTHROPIC_API_KEY=a key");
 	ck_assert_str_eq(list[3], "EMPTY=");
 	ck_assert_ptr_null(list[4]);
+	ck_assert_str_eq(environment_value(list, "LANG"), "en");
+	ck_assert_str_eq(environment_value(list, "EMPTY"), "");
+	ck_assert_ptr_null(environment_value(list, "LAN"));
 	ck_assert_ptr_null(environment_with(base, STR_LIT("A=1\nB='2\n"), &arena, &line));
 	ck_assert_int_eq(line, 2);
 	ck_assert_ptr_null(

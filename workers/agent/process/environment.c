@@ -76,3 +76,13 @@ char **environment_with(
 	envfile_fini(&reader);
 	return item == ENVFILE_END ? out : NULL;
 }
+
+const char *environment_value(char *const *list, const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (; *list; list++)
+		if (strncmp(*list, name, len) == 0 && (*list)[len] == '=')
+			return *list + len + 1;
+	return NULL;
+}

@@ -16,5 +16,7 @@ char **environment_for_agent(char *const *inherited, bool key, struct arena *are
  * list, or NULL with the *line that is no assignment of a name. */
 char **environment_with(
 	char *const *base, struct str file, struct arena *arena, int *line);
+/* What a variable is set to, within the entry; NULL: it is not set. */
+const char *environment_value(char *const *list, const char *name);
 
 #endif
