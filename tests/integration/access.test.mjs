@@ -4,15 +4,13 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
 import { exchange, request } from './lib/raw-http.mjs';
 import { freePort } from './lib/ports.mjs';
-import { scenario, waiting } from './lib/scenario.mjs';
+import { scenario, unless, waiting } from './lib/scenario.mjs';
 import { cannot, stranger } from './lib/stranger.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
-const skipped = (name) => test(name, { skip: cannot }, () => {});
-const strangely = cannot ? skipped : scenario;
+const strangely = unless(cannot, scenario);
 
 const gauge = async (daemon, name) => Number((await daemon.get('/metrics')).text.match(new RegExp(`^${name} (\\d+)`, 'm'))[1]);
 const memory = (daemon) => Number(fs.readFileSync(`/proc/${daemon.worker('gateway').pid}/status`, 'utf8').match(/^VmRSS:\s*(\d+)/m)[1]) * 1024;
@@ -159,7 +157,7 @@ scenario('a browser logs in with the token and is let in by a cookie, which a ne
 });
 
 const nginx = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((file) => fs.existsSync(file));
-const behindNginx = cannot || !nginx ? (name) => test(name, { skip: cannot || 'nginx is not installed' }, () => {}) : scenario;
+const behindNginx = unless(cannot || (!nginx && 'nginx is not installed'), scenario);
 
 behindNginx('behind nginx, which runs as another user: nobody without the token, everything with it', async (t) => {
   const front = await freePort();
@@ -216,7 +214,7 @@ const FROM_OUTSIDE = `
 
 const outside = cannot ? null : bridge();
 if (outside) process.on('exit', outside.remove);
-const fromOutside = outside ? scenario : (name) => test(name, { skip: cannot || 'a network namespace cannot be made here' }, () => {});
+const fromOutside = unless(cannot || (!outside && 'a network namespace cannot be made here'), scenario);
 
 fromOutside('through a published port of a container: the public name and the token, or nothing', async (t) => {
   const published = '192.0.2.7:8080';
@@ -241,7 +239,7 @@ fromOutside('through a published port of a container: the public name and the to
   assert.equal(get(published, { Cookie: answer.cookie }), 200);
 });
 
-const strangelyWaiting = cannot ? skipped : waiting;
+const strangelyWaiting = unless(cannot, waiting);
 strangelyWaiting('idle connections and half headers of another user leave the owner served and the memory as it was', async (t) => {
   const daemon = await t.daemon();
   const crowd = await stranger(t, daemon);

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLAUDE_CODE, runClaudeCode } from './lib/claude-code.mjs';
 import { PAIGED } from './lib/daemon.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { scenario, unless } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
 
 const PLUGIN = fileURLToPath(new URL('../../config/claude-code/', import.meta.url));
@@ -82,7 +81,7 @@ scenario('whatever comes, a hook ends well, says nothing, and takes no time', as
   }
 });
 
-const withClaudeCode = CLAUDE_CODE ? scenario : (name) => test(name, { skip: 'Claude Code is not installed' }, () => {});
+const withClaudeCode = unless(!CLAUDE_CODE && 'Claude Code is not installed', scenario);
 
 withClaudeCode('the real Claude Code takes the plugin: told at the prompt, refused during a session, allowed after paigectl says so, alone without a daemon', async (t) => {
   const daemon = await t.daemon();

@@ -5,9 +5,8 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import https from 'node:https';
 import path from 'node:path';
-import test from 'node:test';
 import { QUESTION } from './lib/project.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { scenario, unless } from './lib/scenario.mjs';
 
 /** A name of this machine that libcurl does not know by itself, as it does localhost, or undefined. */
 const name = fs.readFileSync('/etc/hosts', 'utf8').split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/))
@@ -45,7 +44,7 @@ async function explain(t, daemon) {
 }
 
 const missing = !name && 'no other name of this machine than localhost in /etc/hosts';
-const securely = missing ? (title) => test(title, { skip: missing }, () => {}) : scenario;
+const securely = unless(missing, scenario);
 
 for (const variable of ['SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'NODE_EXTRA_CA_CERTS']) {
   securely(`an authority of one's own by ${variable}`, async (t) => {

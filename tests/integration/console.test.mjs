@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
 import { Guard } from './lib/guard.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { scenario, unless } from './lib/scenario.mjs';
 import { cannot, NOBODY, stranger } from './lib/stranger.mjs';
 import { sleep, until } from './lib/wait.mjs';
 import { ALL_WORKERS } from './lib/workers.mjs';
@@ -291,7 +291,7 @@ scenario('whoever runs the daemon sees its status and settings from a window and
   assert.equal((await ask(editor, 'status:request', {}, 'status:state')).daemon.workers[0].restarts.total, 1);
 });
 
-(cannot ? () => {} : scenario)('a user who is merely allowed to connect learns nothing of the daemon and restarts nothing', async (t) => {
+unless(cannot, scenario)('a user who is merely allowed to connect learns nothing of the daemon and restarts nothing', async (t) => {
   const daemon = await t.daemon({ env: { ALLOWED_USERS: 'nobody' } });
   const before = daemon.worker('observer').pid;
   for (const [type, payload] of [['status:request', {}], ['settings:request', {}], ['worker:log', { worker: 'store' }], ['doctor:request', {}], ['status:follow', { follow: true }], ['worker:restart', { worker: 'observer' }]]) {

@@ -9,7 +9,7 @@ import { Guard } from './lib/guard.mjs';
 import { arrived, fill, here, MIRROR, server, there, WITHOUT_MIRROR } from './lib/mirror.mjs';
 import { Postgres } from './lib/postgres.mjs';
 import { signal } from './lib/processes.mjs';
-import { sideBySide } from './lib/scenario.mjs';
+import { sideBySide, unless } from './lib/scenario.mjs';
 import { sleep, until } from './lib/wait.mjs';
 
 const QUICK = Boolean(process.env.PAIGE_QUICK);
@@ -17,7 +17,7 @@ const KILLS = QUICK ? 6 : 50;
 const KILLS_IN_LIFE = 9;
 const WEEK = QUICK ? 20000 : 100000;
 const SEED = Number(process.env.SEED ?? Date.now() % 1e9);
-const scenario = WITHOUT_MIRROR ? () => {} : sideBySide;
+const scenario = unless(WITHOUT_MIRROR, sideBySide);
 
 scenario('nothing is sent before the learner agrees, everything after it, and nothing after they stop', async (t) => {
   const postgres = await server(t);

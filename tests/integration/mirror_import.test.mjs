@@ -9,11 +9,11 @@ import { contents, ctl, PAIGECTL, sqlite } from './lib/data.mjs';
 import { Guard } from './lib/guard.mjs';
 import { arrived, fill, server, there, WITHOUT_MIRROR } from './lib/mirror.mjs';
 import { alive, children, descendants, signal } from './lib/processes.mjs';
-import { sideBySide } from './lib/scenario.mjs';
+import { sideBySide, unless } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
 
 const ROWS = 30000;
-const scenario = WITHOUT_MIRROR ? () => {} : sideBySide;
+const scenario = unless(WITHOUT_MIRROR, sideBySide);
 
 const TABLES = {
   sessions: 'rowid, id, issue_number, issue_title, status, started_at, ended_at',

@@ -4,19 +4,18 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Guard } from './lib/guard.mjs';
 import { MIRROR } from './lib/mirror.mjs';
 import { freePort } from './lib/ports.mjs';
 import { QUESTION } from './lib/project.mjs';
-import { scenario } from './lib/scenario.mjs';
+import { scenario, unless } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
 import { WORKERS } from './lib/workers.mjs';
 
 const folder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../config/monitoring');
 const missing = spawnSync('promtool', ['--version']).error || spawnSync('prometheus', ['--version']).error ? 'Prometheus is not installed' : false;
-const withPrometheus = missing ? (name) => test(name, { skip: missing }, () => {}) : scenario;
+const withPrometheus = unless(missing, scenario);
 const promtool = (args, input) => execFileSync('promtool', args, { cwd: folder, input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] });
 
 withPrometheus('the alerts are raised by what they name, and by nothing that looks like it', async () => {

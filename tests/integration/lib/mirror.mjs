@@ -9,7 +9,6 @@ import { until } from './wait.mjs';
 export const MIRROR = path.join(path.dirname(PAIGED), '..', 'workers', 'mirror', 'paige-mirror');
 /** Why the mirror cannot be tested, or false. */
 export const WITHOUT_MIRROR = WITHOUT_POSTGRES || (!fs.existsSync(MIRROR) && 'built without the mirror (libpq)');
-if (WITHOUT_MIRROR) console.log(`  (left out: ${WITHOUT_MIRROR})`);
 
 /** A server with the schema and a role for each learner. */
 export async function server(t, learners = ['ada']) {

@@ -2,7 +2,7 @@
 // every daemon must end with 0, leave no process behind and have reported nothing to a sanitizer.
 import fs from 'node:fs';
 import test from 'node:test';
-import { inBackground } from './background.mjs';
+import { declare, inBackground } from './background.mjs';
 import { Claude } from './claude.mjs';
 import { Daemon } from './daemon.mjs';
 import { Editor } from './editor.mjs';
@@ -14,6 +14,7 @@ async function play(body) {
   try {
     await body(context);
     await context.finish();
+    return context.skipped;
   } catch (error) {
     error.message += `\n${context.daemons.map((daemon) => daemon.tail()).join('\n')}`;
     throw error;
@@ -23,7 +24,7 @@ async function play(body) {
 }
 
 export function scenario(name, body) {
-  test(name, () => play(body));
+  declare(name, () => play(body));
 }
 
 /**
@@ -36,11 +37,19 @@ export const waiting = inBackground((body) => play(body));
 /** In the place of `scenario`, for a file none of whose scenarios measures: a daemon waits more than it works, so two run at a time. */
 export const sideBySide = inBackground((body) => play(body), 2);
 
+/** What stands for `scenario` or one of the others: each counts as skipped when there is a reason why it cannot be played. */
+export const unless = (reason, kind) => (reason ? (name) => test(name, { skip: reason }, () => {}) : kind);
+
 class Context {
   constructor() {
     this.daemons = [];
     this.clients = [];
     this.directories = [];
+  }
+
+  /** For a body that finds that this machine cannot play it, and returns then: the test counts as skipped. */
+  skip(reason) {
+    this.skipped = reason;
   }
 
   directory(tag) {
