@@ -38,10 +38,36 @@ choose_releases() {
 	fi
 }
 
+# run_apart RELEASE: run_release in a shell and a process group of its own; sets $code. Who ends the test ends that whole group, so also a build
+# in its middle, and waits until run_release has cleaned up. $ended says that it came to this.
+run_apart() {
+	local runner=''
+	ended=''
+	trap 'ended=1; [ -z "$runner" ] || kill -TERM -- "-$runner" 2>/dev/null || true' INT TERM HUP
+	set -m
+	(set +m; run_release "$1" || exit $?) </dev/null &
+	runner=$!
+	set +m
+	[ -z "$ended" ] || kill -TERM -- "-$runner" 2>/dev/null || true # it came before there was anybody to tell
+	while :; do # a signal ends the waiting, not what is waited for
+		code=0
+		wait "$runner" || code=$?
+		kill -0 "$runner" 2>/dev/null || break
+	done
+	if [ -n "$ended" ]; then
+		for _ in {1..100}; do
+			kill -0 -- "-$runner" 2>/dev/null || break
+			sleep 0.1
+		done
+		kill -KILL -- "-$runner" 2>/dev/null || true
+	fi
+	trap - INT TERM HUP
+}
+
 # check_releases: calls run_release of the script for each of $releases. Prints the count and ends the script: 0, 1, or 77 when nothing
 # could be looked at.
 check_releases() {
-	local each code passed failed skipped
+	local each code ended passed failed skipped
 	if [ "$(id -u)" != 0 ]; then
 		printf 'SKIP  needs root: it makes a system of its own\n0 passed, 0 failed, %d skipped\n' "${#releases[@]}"
 		exit 77
@@ -50,11 +76,14 @@ check_releases() {
 	results=$(mktemp "$base/checks.XXXXXX")
 	for each in "${releases[@]}"; do
 		release=$each
-		code=0
-		(run_release "$each") || code=$?
+		run_apart "$each"
+		if [ -n "$ended" ]; then
+			no "run" "ended by a signal"
+			break
+		fi
 		case $code in
 		0 | 77) ;;
-		*) grep -q '^FAIL' "$results" || no "run" "ended unexpectedly with $code" ;;
+		*) grep -q "^FAIL *$each " "$results" || no "run" "ended unexpectedly with $code" ;;
 		esac
 	done
 	passed=$(grep -c '^ok ' "$results" || true)
