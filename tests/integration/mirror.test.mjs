@@ -150,6 +150,7 @@ scenario('a database that was put back to an earlier state goes on by another or
   const copy = path.join(t.directory('copy'), 'paige.db');
   assert.equal((await daemon.ctl('backup', copy)).code, 0);
   tabs(editor, 30, 60);
+  await daemon.logged('tab_switch', 60);
   await arrived(daemon, postgres);
   const later = await there(postgres, 'actions');
   const { dataDir, projectDir } = daemon;
