@@ -455,8 +455,10 @@ export interface ConnectionError {
 	code: string;
 	/** For people: what failed, where, and what to do. */
 	message: string;
-	/** What it was about: {type, id} or {path}; with `missing` true where there is no such file. */
+	/** What it was about: {type, id} or {path}. */
 	context: Record<string, unknown> | null;
+	/** There is no such file. */
+	missing?: boolean;
 }
 
 /** A file or directory. */

@@ -69,10 +69,15 @@ struct error_case {
 };
 
 static const struct error_case error_cases[] = {
-	{"file that is not there", "file:open", "FILE_ERROR", "no", "{\"path\":\"a\"}",
-		"\"1\"", "\"a\"",
+	{"file that cannot be opened", "file:open", "FILE_ERROR", "no",
+		"{\"path\":\"a\"}", "\"1\"", "\"a\"",
 		"{\"code\":\"FILE_ERROR\",\"message\":\"no\",\"context\":{\"path\":\"a\"}"
 		"}"},
+	{"file that there is not, as the file worker says it", "file:open", "FILE_ERROR",
+		"no", "{\"path\":\"a\",\"missing\":true}", "\"1\"", "\"a\"",
+		"{\"code\":\"FILE_ERROR\",\"message\":\"no\",\"context\":{\"path\":\"a\"}"
+		","
+		"\"missing\":true}"},
 	{"owner without context", "file:open", "TIMEOUT", "late", NULL, NULL, "\"a\"",
 		"{\"code\":\"TIMEOUT\",\"message\":\"late\",\"context\":{\"path\":\"a\"}"
 		"}"},

@@ -62,12 +62,18 @@ static bool is_connection_error(const struct route *route)
 static void put_connection_error(const struct route *route, const struct bus_reply *reply,
 	struct str type, struct str id, struct str echo, struct buf *out)
 {
+	struct str missing = json_slice_member(reply->context, "missing");
+	struct str path = json_slice_member(reply->context, "path");
+
 	buf_add_str(out, STR_LIT("{\"code\":"));
 	buf_add_json_string(out, reply->code);
 	buf_add_str(out, STR_LIT(",\"message\":"));
 	buf_add_json_string(out, reply->message);
 	buf_add_str(out, STR_LIT(",\"context\":"));
-	if (reply->context.ptr)
+	if (missing.ptr && path.ptr)
+		buf_printf(out, "{\"path\":%.*s},\"missing\":%.*s", STR_ARG(path),
+			STR_ARG(missing));
+	else if (reply->context.ptr)
 		buf_add_str(out, reply->context);
 	else if (route->echo && echo.ptr)
 		buf_printf(out, "{\"%s\":%.*s}", route->echo, STR_ARG(echo));

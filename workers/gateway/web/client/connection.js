@@ -24,11 +24,11 @@ const QUESTIONS_MAX = 256;
 /** What the daemon answers when it refuses. */
 export class Refused extends Error {
   /** @param {import('../../../../proto/docs/paige').ConnectionError} payload */
-  constructor({ code, message, context }) {
+  constructor({ code, message, missing }) {
     super(message);
     this.code = code;
     /** There is no such file. */
-    this.missing = context?.missing === true;
+    this.missing = missing === true;
   }
 }
 
