@@ -373,17 +373,18 @@ export class TreeModel {
   }
 
   /**
-   * Puts the rows below a directory in, or takes them out.
+   * Puts the rows below a directory in, or takes them out. The project itself has no row: its rows are all there are.
    * @param {Node} node
    * @param {boolean} open
    */
   shift(node, open) {
     const index = this.indexOf(node);
-    const shut = index >= 0 && node.open && this.rows[index + 1]?.depth > node.depth;
+    const shown = index >= 0 || !node.parent;
+    const shut = shown && node.open && this.rows[index + 1]?.depth > node.depth;
     node.open = open;
     if (open) this.unfold(node);
     if (shut) this.takeOut(index + 1, node.depth);
-    if (index >= 0 && open) this.putIn(index + 1, this.below(node));
+    if (shown && open) this.putIn(index + 1, this.below(node));
   }
 
   /**
