@@ -40,11 +40,16 @@ static bool is_name(struct str name)
 	return name.len > 0 && (name.ptr[0] < '0' || name.ptr[0] > '9');
 }
 
+static bool assigns(const char *entry, struct str name)
+{
+	return strncmp(entry, name.ptr, name.len) == 0 && entry[name.len] == '=';
+}
+
 /* Where an assignment of this name stands, or the end. */
 static size_t place_of(char *const *list, size_t count, struct str name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strncmp(list[i], name.ptr, name.len) == 0 && list[i][name.len] == '=')
+		if (assigns(list[i], name))
 			return i;
 	return count;
 }
@@ -79,10 +84,8 @@ char **environment_with(
 
 const char *environment_value(char *const *list, const char *name)
 {
-	const size_t len = strlen(name);
-
 	for (; *list; list++)
-		if (strncmp(*list, name, len) == 0 && (*list)[len] == '=')
-			return *list + len + 1;
+		if (assigns(*list, str_of(name)))
+			return *list + strlen(name) + 1;
 	return NULL;
 }
