@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PAIGED } from './lib/daemon.mjs';
 import { Editor } from './lib/editor.mjs';
-import { alive, descendants } from './lib/processes.mjs';
+import { alive, descendants, ended } from './lib/processes.mjs';
 import { smallProject } from './lib/project.mjs';
 import { scenario } from './lib/scenario.mjs';
 import { until } from './lib/wait.mjs';
@@ -36,7 +36,7 @@ function run(t, args, { env = {}, cwd, command = [RUN], cache = true } = {}) {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const started = { child, home, said: '', ended: new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal))) };
+  const started = { child, home, said: '', ended: ended(child).then(({ code, signal }) => code ?? signal) };
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (started.said += text));
   t.closeLater({ close: () => child.kill('SIGTERM') });
   return started;

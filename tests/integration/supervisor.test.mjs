@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { inBackground } from './lib/background.mjs';
+import { ended } from './lib/processes.mjs';
 import { STOP_ORDER, WORKERS } from './lib/workers.mjs';
 
 const { PAIGED, PAIGED_HASTY, PAIGECTL, STUB_WORKER } = process.env;
@@ -97,7 +98,7 @@ class Daemon {
     this.child = spawn(program, args, { env: this.env, cwd: path.join(this.root, 'cwd'), stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr]) stream.setEncoding('utf8').on('data', (text) => (this.output += text));
     this.ended = null;
-    this.end = new Promise((resolve) => this.child.once('exit', (code, signal) => setTimeout(() => resolve((this.ended = { code, signal })), 20)));
+    this.end = ended(this.child).then((end) => (this.ended = end));
     return this;
   }
 
@@ -118,10 +119,12 @@ class Daemon {
 
   async stop(signal = 'SIGTERM') {
     const family = childrenOf(this.pid);
+    let left;
+    this.child.once('exit', () => (left = family.filter(alive)));
     this.child.kill(signal);
     await until(() => this.ended, 'the daemon ends');
     assert.deepEqual(this.ended, { code: 0, signal: null }, this.output);
-    assert.deepEqual(family.filter(alive), []);
+    assert.deepEqual(left, [], 'nothing outlives it');
   }
 
   log(name) {

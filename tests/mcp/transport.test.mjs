@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import test from 'node:test';
 import { inBackground } from '../integration/lib/background.mjs';
+import { ended } from '../integration/lib/processes.mjs';
 
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const VERSION = '2026-07-28';
@@ -27,9 +28,9 @@ class Server {
 
   async stop() {
     assert.equal(this.child.exitCode, null, `the fixture ended by itself: ${this.log}`);
-    const end = new Promise((done) => this.child.once('exit', (code) => done(code)));
+    const end = ended(this.child);
     this.child.kill('SIGTERM');
-    assert.equal(await end, 0);
+    assert.equal((await end).code, 0);
     assert.doesNotMatch(this.log, /Sanitizer|runtime error/);
   }
 

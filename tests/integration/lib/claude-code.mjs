@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import http from 'node:http';
 import path from 'node:path';
 import { PAIGED } from './daemon.mjs';
+import { ended } from './processes.mjs';
 
 /** The program; null where it is not installed. */
 export const CLAUDE_CODE = process.env.CLAUDE_CODE ?? (spawnSync('sh', ['-c', 'command -v claude'], { encoding: 'utf8' }).stdout.trim() || null);
@@ -81,8 +82,8 @@ export async function runClaudeCode(t, daemon, { prompt, plugin, calls }) {
   let said = '';
   for (const stream of [program.stdout, program.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text));
   const timer = setTimeout(() => program.kill('SIGKILL'), ANSWER_MS);
-  const status = await new Promise((resolve) => program.on('exit', resolve));
+  const { code, signal } = await ended(program);
   clearTimeout(timer);
-  if (status !== 0) throw new Error(`Claude Code ended with ${status}: ${said}`);
+  if (code !== 0) throw new Error(`Claude Code ended with ${code ?? signal}: ${said}`);
   return { told: told ?? '', results };
 }

@@ -4,9 +4,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { alive, children, descendants, signal } from './processes.mjs';
+import { alive, children, descendants, ended, signal } from './processes.mjs';
 import { scratch } from './project.mjs';
-import { PATIENCE_MS, brief, sleep, until, within } from './wait.mjs';
+import { PATIENCE_MS, brief, until, within } from './wait.mjs';
 import { WORKERS } from './workers.mjs';
 
 const run = promisify(execFile);
@@ -58,19 +58,18 @@ export class Daemon {
     for (const stream of [this.child.stdout, this.child.stderr]) stream.setEncoding('utf8').on('data', (text) => (this.output += text));
     this.end = null;
     this.discovery = null;
-    // 'exit' and not 'close': a worker that wrongly outlives the supervisor would hold the pipes open.
     this.ended = new Promise((resolve) => {
       const settle = (end) => resolve((this.end = end));
       this.child.once('error', (error) => settle({ error: error.message }));
       this.child.once('exit', (code, byName) => settle({ code, signal: byName }));
     });
-    this.allRead = new Promise((resolve) => this.child.once('close', resolve));
+    const read = ended(this.child);
     await until('GET /ready answers 200', async () => {
       if (this.end) return true;
       this.discovery ??= this.#readDiscovery();
       return this.discovery && (await this.get('/ready')).status === 200;
     }, { ms });
-    if (this.end) await Promise.race([this.allRead, sleep(1000)]); // its last words may still be in the pipe
+    if (this.end && !this.end.error) await read;
     if (this.end) throw new Error(`the daemon ended at its start: ${brief(this.end)}\n${this.output}`);
     return this;
   }

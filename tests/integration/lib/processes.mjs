@@ -1,5 +1,6 @@
 // processes.mjs - the process table. A process is its pid and its start time, so that a reused pid is never taken for it.
 import fs from 'node:fs';
+import { sleep } from './wait.mjs';
 
 /** {pid, ppid, start, zombie} of a live process, or null. */
 function stat(pid) {
@@ -95,4 +96,18 @@ export function cpuSeconds(pids) {
       return (Number(fields[11]) + Number(fields[12])) / HERTZ;
     })
     .reduce((a, b) => a + b, 0);
+}
+
+/**
+ * The end of a process that spawn() has started, as {code, signal}, once its last words are read: they may still be in the pipe when it
+ * is gone. 'exit' and not 'close' alone: a process that wrongly outlives it would hold the pipe open.
+ */
+export function ended(child, { ms = 1000 } = {}) {
+  const read = new Promise((resolve) => child.once('close', resolve));
+  return new Promise((resolve) => {
+    child.once('exit', async (code, signal) => {
+      await Promise.race([read, sleep(ms)]);
+      resolve({ code, signal });
+    });
+  });
 }

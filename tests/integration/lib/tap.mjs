@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { PAIGED } from './daemon.mjs';
+import { ended } from './processes.mjs';
 
 const PAIGECTL = path.join(path.dirname(PAIGED), 'paigectl');
 
@@ -16,7 +17,7 @@ export function tap(daemon, ...args) {
     looking.lines.push(...pieces);
   });
   child.stderr.setEncoding('utf8').on('data', (text) => (looking.errors += text));
-  looking.ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  looking.ended = ended(child);
   return looking;
 }
 
