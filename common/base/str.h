@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 struct str {
 	const char *ptr;
@@ -56,6 +57,24 @@ static inline bool str_starts(struct str a, const char *prefix)
 	size_t n = strlen(prefix);
 
 	return a.len >= n && memcmp(a.ptr, prefix, n) == 0;
+}
+
+/* The same three where upper and lower case of ASCII letters count as equal. */
+static inline bool str_eq_nocase(struct str a, struct str b)
+{
+	return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool str_is_nocase(struct str a, const char *b)
+{
+	return str_eq_nocase(a, str_of(b));
+}
+
+static inline bool str_starts_nocase(struct str a, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return a.len >= n && (n == 0 || strncasecmp(a.ptr, prefix, n) == 0);
 }
 
 /* Takes the first line off *rest, without its newline. False when nothing is left. */

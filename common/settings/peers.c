@@ -4,7 +4,6 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
-#include <strings.h>
 
 /* Of the database of users, for those whose first group is the one. */
 #define MAX_LOOKED_THROUGH 65536
@@ -184,7 +183,7 @@ static bool take(struct str *text, const char *start)
 {
 	size_t n = strlen(start);
 
-	if (text->len < n || strncasecmp(text->ptr, start, n) != 0)
+	if (!str_starts_nocase(*text, start))
 		return false;
 	*text = (struct str){text->ptr + n, text->len - n};
 	return true;

@@ -66,6 +66,36 @@ START_TEST(buf_escapes_json)
 }
 END_TEST
 
+START_TEST(upper_and_lower_case_may_count_as_equal)
+{
+	static const struct {
+		const char *a, *b;
+		bool same, starts;
+	} cases[] = {
+		{"Host", "hOST", true, true},
+		{"HTTPS://x", "https://", false, true},
+		{"https:/", "https://", false, false},
+		{"", "", true, true},
+		{"", "a", false, false},
+		{"a", "", false, true},
+		/* Only letters of ASCII have two cases. */
+		{"[", "{", false, false},
+		{"\xC3\x84", "\xC3\xA4", false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str a = str_of(cases[i].a);
+
+		ck_assert_msg(str_is_nocase(a, cases[i].b) == cases[i].same, "%zu", i);
+		ck_assert_msg(
+			str_eq_nocase(str_of(cases[i].b), a) == cases[i].same, "%zu", i);
+		ck_assert_msg(
+			str_starts_nocase(a, cases[i].b) == cases[i].starts, "%zu", i);
+	}
+	ck_assert(!str_is_nocase((struct str){NULL, 0}, "a"));
+}
+END_TEST
+
 START_TEST(wall_time_prints_and_parses)
 {
 	static const struct {
@@ -230,6 +260,7 @@ int main(void)
 	tcase_add_test(tcase, arena_gives_aligned_zeroed_memory);
 	tcase_add_test(tcase, a_private_file_is_replaced_whole);
 	tcase_add_test(tcase, buf_escapes_json);
+	tcase_add_test(tcase, upper_and_lower_case_may_count_as_equal);
 	tcase_add_test(tcase, wall_time_prints_and_parses);
 	tcase_add_test(tcase, a_day_begins_at_midnight);
 	tcase_add_test(tcase, uuid7_increases_even_within_a_millisecond);

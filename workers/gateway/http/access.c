@@ -5,17 +5,11 @@
 #include <openssl/hmac.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <unistd.h>
-
-static bool same_text(struct str a, const char *b)
-{
-	return a.len == strlen(b) && strncasecmp(a.ptr, b, a.len) == 0;
-}
 
 static bool is_localhost(struct str host)
 {
-	return host.len == 0 || same_text(host, "localhost");
+	return host.len == 0 || str_is_nocase(host, "localhost");
 }
 
 static void add_authority(struct access_policy *policy, struct str name, uint16_t port)
@@ -66,7 +60,7 @@ void access_policy_init(struct access_policy *policy, struct str host, uint16_t 
 static bool authority_known(const struct access_policy *policy, struct str authority)
 {
 	for (unsigned i = 0; i < policy->authority_count; i++)
-		if (same_text(authority, policy->authorities[i]))
+		if (str_is_nocase(authority, policy->authorities[i]))
 			return true;
 	return false;
 }
@@ -81,10 +75,9 @@ static bool is_origin_of(const struct public_host *host, struct str origin)
 
 		if (host->scheme.ptr && host->scheme.len + 3 != n)
 			continue;
-		if (origin.len == n + host->authority.len &&
-			strncasecmp(origin.ptr, schemes[i], n) == 0 &&
-			strncasecmp(origin.ptr + n, host->authority.ptr,
-				host->authority.len) == 0)
+		if (str_starts_nocase(origin, schemes[i]) &&
+			str_eq_nocase((struct str){origin.ptr + n, origin.len - n},
+				host->authority))
 			return true;
 	}
 	return false;
@@ -100,9 +93,7 @@ static bool is_public(const struct access_policy *policy, struct str text, bool 
 		if (!public_host_read(element, &host))
 			continue;
 		if (is_origin ? is_origin_of(&host, text)
-			      : text.len == host.authority.len &&
-					strncasecmp(text.ptr, host.authority.ptr,
-						text.len) == 0)
+			      : str_eq_nocase(text, host.authority))
 			return true;
 	}
 	return false;
@@ -113,20 +104,18 @@ static bool origin_allowed(const struct access_policy *policy, struct str origin
 	static const char http[] = "http://";
 	struct str list = policy->origins, element;
 
-	if (same_text(origin, "null"))
+	if (str_is_nocase(origin, "null"))
 		return false;
-	if (same_text(origin, "file://"))
+	if (str_is_nocase(origin, "file://"))
 		return true;
-	if (origin.len > sizeof(http) - 1 &&
-		strncasecmp(origin.ptr, http, sizeof(http) - 1) == 0 &&
+	if (origin.len > sizeof(http) - 1 && str_starts_nocase(origin, http) &&
 		authority_known(policy, (struct str){origin.ptr + sizeof(http) - 1,
 						origin.len - (sizeof(http) - 1)}))
 		return true;
 	if (is_public(policy, origin, true))
 		return true;
 	while (list_next(&list, &element))
-		if (element.len == origin.len &&
-			strncasecmp(element.ptr, origin.ptr, origin.len) == 0)
+		if (str_eq_nocase(element, origin))
 			return true;
 	return false;
 }
@@ -138,7 +127,8 @@ static bool origin_allowed(const struct access_policy *policy, struct str origin
  */
 static bool site_allowed(struct str site)
 {
-	return !site.ptr || same_text(site, "same-origin") || same_text(site, "none");
+	return !site.ptr || str_is_nocase(site, "same-origin") ||
+	       str_is_nocase(site, "none");
 }
 
 /* The time depends on the length alone, which is no secret. */
@@ -153,7 +143,7 @@ static bool bearer_token(const struct access_policy *policy, struct str authoriz
 	static const char bearer[] = "Bearer ";
 	const size_t n = sizeof(bearer) - 1;
 
-	return authorization.len > n && strncasecmp(authorization.ptr, bearer, n) == 0 &&
+	return str_starts_nocase(authorization, bearer) &&
 	       access_is_token(policy,
 		       (struct str){authorization.ptr + n, authorization.len - n});
 }

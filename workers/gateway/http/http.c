@@ -13,7 +13,6 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -44,7 +43,7 @@ static struct arena joined;
 static void take_header(struct http_headers *h, struct str key, struct str value)
 {
 #define HEADER(member, name, kind)                                                       \
-	if (key.len == sizeof(name) - 1 && strncasecmp(key.ptr, name, key.len) == 0) {   \
+	if (str_eq_nocase(key, STR_LIT(name))) {                                         \
 		if (!h->member.ptr)                                                      \
 			h->member = value;                                               \
 		else if (HEADER_##kind == HEADER_ONE)                                    \
@@ -237,14 +236,13 @@ static void on_head(void *arg, struct http_conn *conn)
 	struct gateway *g = arg;
 	struct http_request r = {.gateway = g, .conn = conn};
 	enum access_rules rules;
-	struct http_head_facts facts;
+	const struct http_head_facts *facts = &conn->head.facts;
 	struct str lines, name, value;
 	enum access_verdict verdict;
 
-	http_head_facts(&conn->head, &facts);
-	if (facts.length == 0 && !facts.chunked)
+	if (facts->length == 0 && !facts->chunked)
 		return;
-	r.path = facts.path;
+	r.path = facts->path;
 	arena_reset(&joined);
 	lines = http_head_fields(&conn->head);
 	while (http_head_next_field(&lines, &name, &value))
@@ -254,7 +252,7 @@ static void on_head(void *arg, struct http_conn *conn)
 	if (verdict == ACCESS_GRANTED && rules == ACCESS_RULES_ALL) {
 		http_conn_prove(g->http->conns, conn);
 	} else if (rules != ACCESS_RULES_ALL &&
-		   (facts.chunked || facts.length > HTTP_OPEN_BODY_MAX)) {
+		   (facts->chunked || facts->length > HTTP_OPEN_BODY_MAX)) {
 		http_head_refuse(&conn->head, 413, "The body is too large for this path");
 	} else if (verdict != ACCESS_GRANTED) {
 		note_refusal(&r, access_reason(verdict));

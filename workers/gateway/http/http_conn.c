@@ -333,14 +333,6 @@ void http_conn_prove(struct http_conns *conns, struct http_conn *conn)
 
 /* ---- the life of a connection ---- */
 
-/* evhttp would take the end of the client's side for the end of the connection, and what
- * is being sent would be lost. */
-static void stop_reading(struct http_conn *conn)
-{
-	if (!conn->gone)
-		bufferevent_disable(evhttp_connection_get_bufferevent(conn->ev), EV_READ);
-}
-
 /* The client waits for the rest, as far as the kernel of this machine knows. */
 static bool still_waits(const struct http_conns *conns, const struct http_conn *conn)
 {
@@ -670,9 +662,12 @@ void http_conn_begin_streaming(
 		set_streaming(conn, true);
 }
 
+/* evhttp would take the end of the client's side for the end of the connection, and what
+ * is being sent would be lost. */
 void http_conn_handed_over(struct http_conn *conn)
 {
-	stop_reading(conn);
+	if (!conn->gone)
+		bufferevent_disable(evhttp_connection_get_bufferevent(conn->ev), EV_READ);
 }
 
 size_t http_conn_queued(const struct http_conn *conn)

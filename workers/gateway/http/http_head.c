@@ -1,6 +1,5 @@
 /* http_head.c - see http_head.h. */
 #include "workers/gateway/http/http_head.h"
-#include <strings.h>
 
 #define KEPT_BYTES 1024
 /* 2^60 is larger than any bound. */
@@ -47,19 +46,16 @@ static struct str trimmed(struct str s)
 	return s;
 }
 
-static bool same_word(struct str a, const char *b)
-{
-	return a.len == strlen(b) && strncasecmp(a.ptr, b, a.len) == 0;
-}
-
 /* ---- lines ---- */
 
-/* A line of the header, without CR LF; every one ends so. */
+/* The next line of the header, without CR LF, with which every one ends; empty at the
+ * end. */
 static struct str take_line(struct str *rest)
 {
 	struct str line;
 
-	str_take_line(rest, &line);
+	if (!str_take_line(rest, &line))
+		return (struct str){NULL, 0};
 	line.len--;
 	return line;
 }
@@ -131,7 +127,7 @@ static struct str authority_of(struct str target, struct str *rest)
 	size_t end = n;
 
 	*rest = target;
-	if (target.len < n || strncasecmp(target.ptr, http, n) != 0)
+	if (!str_starts_nocase(target, http))
 		return (struct str){NULL, 0};
 	while (end < target.len && target.ptr[end] != '/' && target.ptr[end] != '?')
 		end++;
@@ -139,8 +135,9 @@ static struct str authority_of(struct str target, struct str *rest)
 	return (struct str){target.ptr + n, end - n};
 }
 
-static void check_target(struct http_head *h, const struct http_head_facts *facts)
+static void check_target(struct http_head *h)
 {
+	const struct http_head_facts *facts = &h->facts;
 	struct str rest, authority = authority_of(facts->target, &rest);
 
 	if (facts->target.len > HTTP_MAX_TARGET_BYTES)
@@ -154,17 +151,15 @@ static void check_target(struct http_head *h, const struct http_head_facts *fact
 		 (rest.len > 1 && rest.ptr[1] == '/'))
 		http_head_refuse(h, 400,
 			"The request target must be a path that begins with one slash");
-	else if (authority.ptr &&
-		 (authority.len != facts->host.len ||
-			 strncasecmp(authority.ptr, facts->host.ptr, authority.len) != 0))
+	else if (authority.ptr && !str_eq_nocase(authority, facts->host))
 		http_head_refuse(
 			h, 400, "Host and the authority of the request target differ");
 }
 
 /* Method, target, version; *http_1_0 of an old one. */
-static bool read_request_line(struct http_head *h, struct str line,
-	struct http_head_facts *facts, bool *http_1_0)
+static bool read_request_line(struct http_head *h, struct str line, bool *http_1_0)
 {
+	struct http_head_facts *facts = &h->facts;
 	struct str rest;
 
 	facts->method = before(line, ' ', &rest);
@@ -206,29 +201,32 @@ struct counts {
 	unsigned host, length, coding;
 };
 
-static void read_field(struct http_head *h, struct str name, struct str value,
-	struct http_head_facts *facts, struct counts *n)
+static void read_field(
+	struct http_head *h, struct str name, struct str value, struct counts *n)
 {
-	if (same_word(name, "Host")) {
+	struct http_head_facts *facts = &h->facts;
+
+	if (str_is_nocase(name, "Host")) {
 		facts->host = value;
 		n->host++;
-	} else if (same_word(name, "Content-Length")) {
+	} else if (str_is_nocase(name, "Content-Length")) {
 		n->length++;
 		if (!read_length(value, &facts->length))
 			http_head_refuse(h, 400,
 				"Content-Length must be a number of digits alone");
-	} else if (same_word(name, "Transfer-Encoding")) {
+	} else if (str_is_nocase(name, "Transfer-Encoding")) {
 		n->coding++;
 		facts->chunked = true;
-		if (!same_word(value, "chunked"))
+		if (!str_is_nocase(value, "chunked"))
 			http_head_refuse(h, 400,
 				"The only Transfer-Encoding that is known is chunked");
 	}
 }
 
-static void check_counts(struct http_head *h, const struct http_head_facts *facts,
-	const struct counts *n, bool http_1_0)
+static void check_counts(struct http_head *h, const struct counts *n, bool http_1_0)
 {
+	const struct http_head_facts *facts = &h->facts;
+
 	if (n->host > 1 || n->length > 1 || n->coding > 1)
 		http_head_refuse(
 			h, 400, "A header that may stand only once was sent twice");
@@ -242,8 +240,7 @@ static void check_counts(struct http_head *h, const struct http_head_facts *fact
 		http_head_refuse(h, 400, "This method has no body");
 }
 
-static void read_fields(struct http_head *h, struct str lines,
-	struct http_head_facts *facts, bool http_1_0)
+static void read_fields(struct http_head *h, struct str lines, bool http_1_0)
 {
 	struct counts n = {0};
 
@@ -263,52 +260,46 @@ static void read_fields(struct http_head *h, struct str lines,
 		else if (!is_value(value))
 			http_head_refuse(h, 400, "A header holds a control character");
 		else
-			read_field(h, name, trimmed(value), facts, &n);
+			read_field(h, name, trimmed(value), &n);
 	}
 	if (h->state != HTTP_HEAD_FAULTY)
-		check_counts(h, facts, &n, http_1_0);
+		check_counts(h, &n, http_1_0);
 }
 
-/* The header of a request; h gets the fault when there is one. */
-static void read_head(struct http_head *h, struct http_head_facts *facts)
+/* The header of a request into its facts; h gets the fault when there is one. */
+static void read_head(struct http_head *h)
 {
+	struct http_head_facts *facts = &h->facts;
 	struct str rest = buf_str(&h->text), path_and_query;
 	bool http_1_0;
 
 	*facts = (struct http_head_facts){.host = STR_LIT("")};
-	if (!read_request_line(h, take_line(&rest), facts, &http_1_0))
+	if (!read_request_line(h, take_line(&rest), &http_1_0))
 		return;
-	read_fields(h, rest, facts, http_1_0);
+	read_fields(h, rest, http_1_0);
 	if (h->state != HTTP_HEAD_FAULTY)
-		check_target(h, facts);
+		check_target(h);
 	authority_of(facts->target, &path_and_query);
 	facts->path = before(path_and_query, '?', &facts->query);
-}
-
-void http_head_facts(const struct http_head *h, struct http_head_facts *facts)
-{
-	struct http_head copy = *h;
-
-	read_head(&copy, facts);
 }
 
 /* ---- bytes ---- */
 
 static void finish_head(struct http_head *h, uint64_t max_body)
 {
-	struct http_head_facts facts;
+	const struct http_head_facts *facts = &h->facts;
 
 	h->complete = true;
-	read_head(h, &facts);
+	read_head(h);
 	if (h->state == HTTP_HEAD_FAULTY)
 		return;
-	h->left = facts.length;
-	if (facts.length > max_body)
+	h->left = facts->length;
+	if (facts->length > max_body)
 		http_head_refuse(h, 413, "The body is too large");
-	else if (facts.chunked)
+	else if (facts->chunked)
 		h->state = HTTP_HEAD_CHUNK_SIZE;
 	else
-		h->state = facts.length > 0 ? HTTP_HEAD_BODY : HTTP_HEAD_DONE;
+		h->state = facts->length > 0 ? HTTP_HEAD_BODY : HTTP_HEAD_DONE;
 }
 
 /* To the end of the line; a line that is empty ends the header. */

@@ -33,21 +33,7 @@ enum http_head_state {
 	HTTP_HEAD_FAULTY,
 };
 
-/* Zero is the state before a request. */
-struct http_head {
-	enum http_head_state state;
-	struct buf text;    /* the header, until http_head_restart */
-	uint64_t left;	    /* of the body or the chunk */
-	uint64_t body;	    /* all chunks so far */
-	unsigned digits;    /* of the chunk's size */
-	size_t line;	    /* length of the trailer's line */
-	size_t trailers;    /* bytes of all of them */
-	bool complete;	    /* text is the whole header */
-	int status;	    /* of a fault */
-	const char *reason; /* of a fault; static */
-};
-
-/* What a complete header says, borrowed from it. */
+/* What a complete header says, borrowed from its text. */
 struct http_head_facts {
 	struct str method, target;
 	struct str path, query; /* of the target; query may be absent */
@@ -56,14 +42,27 @@ struct http_head_facts {
 	bool chunked;
 };
 
+/* Zero is the state before a request. */
+struct http_head {
+	enum http_head_state state;
+	struct buf text;	      /* the header, until http_head_restart */
+	uint64_t left;		      /* of the body or the chunk */
+	uint64_t body;		      /* all chunks so far */
+	unsigned digits;	      /* of the chunk's size */
+	size_t line;		      /* length of the trailer's line */
+	size_t trailers;	      /* bytes of all of them */
+	bool complete;		      /* text is the whole header */
+	struct http_head_facts facts; /* of a complete header without a fault */
+	int status;		      /* of a fault */
+	const char *reason;	      /* of a fault; static */
+};
+
 /*
  * Takes bytes of the connection, up to the end of the header, then up to the end of the
  * request. Returns how many; fewer than `len` when the header has just been completed,
  * the request has ended, or it is faulty. `max_body` bounds the body in bytes (413).
  */
 size_t http_head_take(struct http_head *h, char *data, size_t len, uint64_t max_body);
-/* Of a complete header without a fault. */
-void http_head_facts(const struct http_head *h, struct http_head_facts *facts);
 /* Cuts the next field off the header's lines: start with http_head_fields. False at the
  * end. */
 struct str http_head_fields(const struct http_head *h);

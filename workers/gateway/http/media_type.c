@@ -16,11 +16,6 @@ static struct str bare(struct str element)
 	return element;
 }
 
-static bool same(struct str a, const char *b, size_t len)
-{
-	return a.len == len && strncasecmp(a.ptr, b, len) == 0;
-}
-
 /* Whether the weight is zero: ;q=0, ;q=0.0, ... */
 static bool refused(struct str element)
 {
@@ -41,7 +36,7 @@ static bool refused(struct str element)
 
 bool media_type_is(struct str content_type, const char *type)
 {
-	return content_type.ptr && same(bare(content_type), type, strlen(type));
+	return content_type.ptr && str_is_nocase(bare(content_type), type);
 }
 
 bool media_type_named(struct str accept, const char *type)
@@ -49,7 +44,7 @@ bool media_type_named(struct str accept, const char *type)
 	struct str element;
 
 	while (accept.ptr && list_next(&accept, &element))
-		if (same(bare(element), type, strlen(type)))
+		if (str_is_nocase(bare(element), type))
 			return !refused(element);
 	return false;
 }
@@ -64,7 +59,7 @@ bool media_type_accepted(struct str accept, const char *type)
 		return true;
 	while (list_next(&list, &element)) {
 		struct str range = bare(element);
-		bool matches = same(range, type, strlen(type)) || same(range, "*/*", 3) ||
+		bool matches = str_is_nocase(range, type) || str_is(range, "*/*") ||
 			       (range.len == group + 1 && range.ptr[group] == '*' &&
 				       strncasecmp(range.ptr, type, group) == 0);
 

@@ -9,7 +9,6 @@
 #include "workers/gateway/http/media_type.h"
 #include "workers/gateway/web/login_page.h"
 #include <stdio.h>
-#include <strings.h>
 
 /* Wrong tokens since `minute` began. Static: there is one port in a process. */
 static struct mono minute;
@@ -33,8 +32,7 @@ static bool note_wrong(void)
 /* Over TLS the browser never sends it without. */
 static bool is_https(const struct http_request *r)
 {
-	return r->headers.origin.len > 8 &&
-	       strncasecmp(r->headers.origin.ptr, "https://", 8) == 0;
+	return str_starts_nocase(r->headers.origin, "https://");
 }
 
 static void give_cookie(struct gateway *g, struct http_request *r)

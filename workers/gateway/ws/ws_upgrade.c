@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <openssl/evp.h>
-#include <strings.h>
 
 #define KEY_CHARS 24
 #define KEY_BYTES 16
@@ -38,8 +37,7 @@ static bool list_has(struct str list, const char *word)
 	struct str element;
 
 	while (list_next(&list, &element))
-		if (element.len == strlen(word) &&
-			strncasecmp(element.ptr, word, element.len) == 0)
+		if (str_is_nocase(element, word))
 			return true;
 	return false;
 }

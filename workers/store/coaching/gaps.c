@@ -90,17 +90,12 @@ static int keep_gap(
 	return str_eq(last_at, w->at) ? 0 : count_gap(w, ref->id, gap);
 }
 
-static bool same_topic(struct str a, struct str b)
-{
-	return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
-}
-
 /* The gap that a kata is for: by its topic, else by its place (P9.4). */
 static const struct gap_ref *gap_of_kata(const struct kata_store *kata, size_t index,
 	const struct gap_ref *gaps, size_t count)
 {
 	for (size_t i = 0; kata->topic.ptr && i < count; i++)
-		if (same_topic(kata->topic, gaps[i].topic))
+		if (str_eq_nocase(kata->topic, gaps[i].topic))
 			return &gaps[i];
 	return &gaps[index % count];
 }

@@ -1,6 +1,5 @@
 /* memory_words.c - text to a query of SQLite's full-text search (memory_words.h). */
 #include "workers/store/memory/memory_words.h"
-#include <strings.h>
 #include <utf8proc.h>
 
 /* A longer run of letters is no word but data. */
@@ -20,8 +19,7 @@ static bool is_common(struct str word)
 	};
 
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		if (common[i].len == word.len &&
-			strncasecmp(common[i].ptr, word.ptr, word.len) == 0)
+		if (str_eq_nocase(common[i], word))
 			return true;
 	return false;
 }
