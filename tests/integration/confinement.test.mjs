@@ -11,11 +11,13 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Daemon, PAIGED, WORKERS as ALWAYS } from './lib/daemon.mjs';
+import { threads } from './lib/processes.mjs';
 import { scratch, smallProject } from './lib/project.mjs';
 import { trojan } from './lib/trojan.mjs';
 import { until } from './lib/wait.mjs';
 
 const run = promisify(execFile);
+const SCHED_BATCH = 3;
 const PAGE = fileURLToPath(new URL('../../proto/docs/confinement.md', import.meta.url));
 /** Those that are confined. */
 const WORKERS = [...ALWAYS, 'mirror'];
@@ -189,6 +191,20 @@ async function status(t, { ptrace = true, env } = {}) {
   for (const gap of gaps) assert.ok(stdout.includes(`  ${gap}\n`), stdout);
   return { broker, daemon };
 }
+
+test('confinement leaves nng\'s threads where the bus puts them', { timeout: 60000 }, async (t) => {
+  const { daemon } = await status(t);
+  const placed = WORKERS.filter((name) => daemon.worker(name)).map((name) => ({ name, found: threads(daemon.worker(name).pid).filter((thread) => thread.name.startsWith('nng:')) }));
+  assert.ok(placed.length >= 6);
+  const processors = new Set(placed.flatMap(({ found }) => found.map((thread) => thread.processors)));
+  assert.equal(processors.size, 1, `one processor for all of them: ${[...processors].join(' ')}`);
+  assert.match([...processors][0], /^\d+$/);
+  for (const { name, found } of placed) {
+    const tasks = found.filter((thread) => thread.name === 'nng:task');
+    assert.ok(tasks.length > 1, name);
+    assert.equal(tasks.filter(({ policy }) => policy === SCHED_BATCH).length, 1, `${name}: the task thread that works is a batch thread`);
+  }
+});
 
 test('status tells what the running kernel leaves open', { timeout: 60000 }, (t) => status(t));
 

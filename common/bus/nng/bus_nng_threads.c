@@ -31,14 +31,15 @@ static void sleep_here(void *arg)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The working task thread waits until the one that woke it has gone to sleep. */
+/* The working task thread waits until the one that woke it has gone to sleep. 0 is the
+ * thread itself: a confined worker may name no other, not even by its own number. */
 static void wait_your_turn(void)
 {
 	static _Thread_local bool done;
 	const struct sched_param none = {0};
 
 	if (!done)
-		pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
+		sched_setscheduler(0, SCHED_BATCH, &none);
 	done = true;
 }
 

@@ -56,6 +56,19 @@ export function children(pid) {
     .map((entry) => ({ ...entry, name: program(entry.pid) }));
 }
 
+/** {name, processors, policy} of each thread: those that it may run on as the kernel lists them, and its scheduling policy (sched(7)). */
+export function threads(pid) {
+  return fs.readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const read = (file) => fs.readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'utf8');
+    const text = read('stat');
+    return {
+      name: read('comm').trim(),
+      processors: read('status').match(/^Cpus_allowed_list:\s+(\S+)$/m)[1],
+      policy: Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[38]),
+    };
+  });
+}
+
 /** How often the threads of these processes have waited and been woken so far. */
 export function wakeups(pids) {
   return pids
