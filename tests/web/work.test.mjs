@@ -94,6 +94,46 @@ scenario('open, type, Claude points, the mark moves with the text, save, conflic
   await person.close();
 });
 
+scenario('a highlight goes with a renamed file where the text has moved it, and one that is dismissed while another file is shown leaves nothing', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  const person = await Person.at(browser, daemon, { hash: '#/work/src/greet.ts' });
+  const { page } = person;
+  await page.getByRole('button', { name: 'Close src/greet.ts' }).waitFor();
+  await mcp.ok('paige_highlight_lines', { path: 'src/greet.ts', start: 2, end: 2, style: 'hint', hoverText: 'Look at the name' });
+  const note = (one) => one.page.getByRole('note').filter({ hasText: 'Look at the name' });
+  await note(person).waitFor();
+  await person.cursor(1);
+  await page.keyboard.press('Home');
+  await page.keyboard.type('// above\n');
+  /** The lines, from 1, that have the colour of a mark, and those that have a dot in the gutter. */
+  const marked = () => page.evaluate(() => {
+    const lines = [...document.querySelectorAll('.CodeMirror-code > div')];
+    const those = (what) => lines.flatMap((line, i) => (line.querySelector(what) ? [i + 1] : []));
+    return JSON.stringify([those('.mark-hint'), those('.gutter-hint')]);
+  });
+  await until('the mark on the third line', async () => (await marked()) === '[[3],[3]]');
+  fs.renameSync(path.join(daemon.projectDir, 'src/greet.ts'), path.join(daemon.projectDir, 'src/hello.ts'));
+  await page.getByRole('button', { name: 'Close src/hello.ts' }).waitFor();
+  assert.equal(await marked(), '[[3],[3]]');
+  assert.equal(await note(person).count(), 1);
+
+  // Another window has the highlight under the new name.
+  const other = await Person.at(browser, daemon, { hash: '#/work/src/hello.ts' });
+  await other.page.getByRole('button', { name: 'Close src/hello.ts' }).waitFor();
+  await mcp.ok('paige_highlight_lines', { path: 'src/hello.ts', start: 1, end: 1, style: 'hint', hoverText: 'Look at the name' });
+  await until('a second mark', async () => (await marked()) === '[[1,3],[1,3]]');
+  await person.openFile('README.md');
+  await until('the other file', async () => (await person.text()).startsWith('# Greeter'));
+  await note(other).getByRole('button', { name: 'Dismiss' }).click();
+  await mcp.ok('paige_show_message', { message: 'Said after it.', type: 'info' });
+  await page.getByText('Said after it.').waitFor();
+  await person.openFile('hello.ts');
+  await until('the file again', async () => (await person.text()).startsWith('// above'));
+  assert.equal(await marked(), '[[3],[3]]');
+  await person.close();
+  await other.close();
+});
+
 scenario('an edit draws its line anew and nothing else, but for the first one, which makes the file unsaved', async (t) => {
   const { daemon, browser } = await world(t);
   const person = await Person.at(browser, daemon, { hash: '#/work/src/greet.ts' });

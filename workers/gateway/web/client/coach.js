@@ -1,7 +1,6 @@
 // coach.js - the column of the coach: the session, its phases, and what was said.
 import { button, el, fill, freshId, region, setText } from './dom.js';
 import { clock, title } from './format.js';
-import { prose } from './markdown.js';
 
 /**
  * @typedef {import('./session.js').Entry} Entry
@@ -13,6 +12,26 @@ import { prose } from './markdown.js';
 const levels = ['None', 'File', 'Region', 'Line'];
 const kinds = /** @type {Record<string, string>} */ ({ info: 'Note', hint: 'Hint', success: 'Done', warning: 'Warning', error: 'Problem', nudge: 'Nudge' });
 const statuses = /** @type {Record<string, string>} */ ({ pending: 'to come', active: 'current', complete: 'complete' });
+
+/**
+ * Draws Markdown. A page that has just begun has none, so what draws it is read later.
+ * @type {((text: string) => HTMLElement) | null}
+ */
+let prose = null;
+
+/**
+ * What Claude wrote: as it stands, until it can be drawn as Markdown.
+ * @param {string} text
+ */
+function written(text) {
+  if (prose) return prose(text);
+  const plain = el('div', { class: 'prose' }, el('p', { class: 'text' }, text));
+  import('./markdown.js').then((module) => {
+    prose = module.prose;
+    plain.replaceWith(prose(text));
+  }).catch(() => null);
+  return plain;
+}
 
 /** @param {import('./main.js').App} app @param {{problem(text: string): void}} host */
 function sessionCard({ connection, session }, host) {
@@ -47,7 +66,7 @@ function sessionCard({ connection, session }, host) {
 function step({ number, title: name, description, status }) {
   const current = status === 'active';
   const head = el('span', { class: 'step-head' }, el('span', { class: 'step-name' }, name), ' ', el('span', { class: 'step-status' }, statuses[status] ?? status));
-  const body = description ? el('details', { open: current }, el('summary', {}, head), prose(description)) : head;
+  const body = description ? el('details', { open: current }, el('summary', {}, head), written(description)) : head;
   return el('li', { class: `step ${status}`, 'aria-current': current ? 'step' : null, value: number }, el('span', { class: 'step-number', 'aria-hidden': 'true' }, status === 'complete' ? '✓' : number), body);
 }
 
@@ -98,7 +117,7 @@ function bubble({ key, kind, title: name, text, facts, anchor, at, signal }, app
     'li',
     { class: `bubble ${kind}` },
     el('div', { class: 'bubble-head' }, el('span', { class: 'kind' }, kinds[kind] ?? title(kind)), el('strong', {}, name), el('time', { datetime: new Date(at).toISOString() }, clock(at))),
-    prose(text),
+    written(text),
     facts.length > 0 && el('ul', { class: 'facts' }, facts.map((fact) => el('li', {}, fact))),
     el('div', { class: 'row end' }, signal && answers(signal, app, host), anchor && button(line ? `${anchor.path}:${line}` : anchor.path, () => host.go(anchor), { class: 'small link' }), button('Dismiss', () => app.session.dismiss(key), { class: 'small' })),
   );

@@ -4,7 +4,8 @@ import { button, el } from './dom.js';
 /**
  * @typedef {import('./files.js').OpenFile} OpenFile
  * @typedef {import('./files.js').Files} Files
- * @typedef {import('./files.js').Highlight} Highlight
+ * @typedef {import('./pointers.js').Highlight} Highlight
+ * @typedef {{highlight: Highlight, clear(): void}} Mark a highlight as it is drawn; `clear` takes it away
  */
 
 const SELECTION_MS = 250;
@@ -13,10 +14,13 @@ const SELECTION_MS = 250;
 const styles = /** @type {Record<string, string>} */ ({ hint: 'Hint', focus: 'Look here', info: 'Note', warning: 'Warning', error: 'Wrong', success: 'Right' });
 
 export class Editor {
-  /** @param {Files} files @param {import('./connection.js').Connection} connection */
-  constructor(files, connection) {
+  /** @param {Files} files @param {import('./pointers.js').Pointers} pointers @param {import('./connection.js').Connection} connection */
+  constructor(files, pointers, connection) {
     this.files = files;
+    this.pointers = pointers;
     this.connection = connection;
+    /** @type {WeakMap<OpenFile, Mark[]>} */
+    this.marks = new WeakMap();
     this.timer = 0;
     this.root = el('div', { class: 'editor' });
     this.mirror = CodeMirror(this.root, {
@@ -44,6 +48,7 @@ export class Editor {
       if (file && this.mirror.getDoc() === file.doc && this.mirror.getOption('mode') !== file.mode) this.mirror.setOption('mode', file.mode);
       this.mark();
     });
+    pointers.changed.watch(() => this.mark());
   }
 
   /** @param {OpenFile | null} file */
@@ -101,20 +106,22 @@ export class Editor {
     return { text, range: { startLine: line + 1, startCol: 1, endLine: line + 1, endCol: text.length + 1 } };
   }
 
-  /** Puts the highlights of the current file into its text that are not there yet. */
+  /** Takes the marks out of the current text that no highlight is behind any more, and puts in those that are not there yet. */
   mark() {
     const file = this.files.current.now;
     if (!file) return;
-    for (const highlight of this.files.highlights.get(file.path) ?? []) {
-      if (file.marks.some((mark) => mark.highlight === highlight)) continue;
-      const mark = { highlight, clear: this.draw(file, highlight, () => this.dismiss(file, highlight)) };
-      file.marks.push(mark);
+    const wanted = new Set(this.pointers.highlights.get(file.path));
+    const kept = [];
+    for (const mark of this.marks.get(file) ?? []) {
+      if (wanted.delete(mark.highlight)) kept.push(mark);
+      else mark.clear();
     }
+    this.marks.set(file, [...kept, ...[...wanted].map((highlight) => ({ highlight, clear: this.draw(file, highlight, () => this.dismiss(highlight)) }))]);
   }
 
-  /** @param {OpenFile} file @param {Highlight} highlight */
-  dismiss(file, highlight) {
-    this.files.dismissHighlight({ ...highlight, path: file.path });
+  /** @param {Highlight} highlight */
+  dismiss(highlight) {
+    this.pointers.dismissHighlight(highlight);
     this.focus();
   }
 
@@ -134,7 +141,7 @@ export class Editor {
       widget?.clear();
       for (const handle of lines) {
         doc.removeLineClass(handle, 'background', `mark mark-${known}`);
-        if (this.mirror.getDoc() === doc) this.mirror.setGutterMarker(handle, 'marks', null);
+        this.mirror.setGutterMarker(handle, 'marks', null);
       }
     };
   }

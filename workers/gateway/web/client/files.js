@@ -1,26 +1,16 @@
-// files.js - the open files: their texts, what of them is unsaved, and what the disk has. Sends edits to the daemon and keeps
-// them until it has them, also over a lost connection and a reload.
+// files.js - the open files: their texts, what of them is unsaved, and what the disk has. Sends edits to the daemon, again after a
+// lost connection.
 import { Refused } from './connection.js';
 import { Value } from './store.js';
+import { Drafts } from './unsaved.js';
 
 /**
  * @typedef {import('./connection.js').Connection} Connection
  * @typedef {{version: string, content: string}} OnDisk
- * @typedef {{path: string, start: number, end: number, style: string, hoverText?: string}} Highlight
- * @typedef {{path: string, content: string, version: string}} Draft unsaved text that outlives a reload
+ * @typedef {import('./pointers.js').Pointers} Pointers
  */
 
 const TYPING_MS = 150;
-/** Unsaved texts that the daemon has are written into the browser's store this often at most. */
-const KEEP_MS = 1000;
-/** Drafts together; a browser gives a page about 5 million characters. */
-const DRAFTS_MAX = 2000000;
-const DRAFTS = 'paige.drafts';
-const TABS = 'paige.tabs';
-const HIGHLIGHTS_MAX = 200;
-/** What did not come with the state of a session is asked for so often: a file worker that hangs is replaced within a minute. */
-const MISSING_TRIES = 12;
-const MISSING_AGAIN_MS = 3000;
 
 const modes = /** @type {Record<string, string>} */ ({
   javascript: 'javascript', javascriptreact: 'javascript', typescript: 'text/typescript', typescriptreact: 'text/typescript', json: 'application/json', jsonc: 'application/json',
@@ -57,8 +47,6 @@ export class OpenFile {
     this.timer = 0;
     this.doc = CodeMirror.Doc(disk.content, this.mode, 0, lineEnd(disk.content));
     this.clean = this.doc.changeGeneration(true);
-    /** @type {{highlight: Highlight, clear(): void}[]} */
-    this.marks = [];
   }
 
   get text() {
@@ -86,60 +74,34 @@ export class OpenFile {
 }
 
 export class Files {
-  /** @param {Connection} connection */
-  constructor(connection) {
+  /** @param {Connection} connection @param {Pointers} pointers */
+  constructor(connection, pointers) {
     this.connection = connection;
+    this.pointers = pointers;
     /** @type {Map<string, OpenFile>} */
     this.open = new Map();
     this.current = new Value(/** @type {OpenFile | null} */ (null));
     /** Tells of any change but those of texts; an edit is one only when it makes a file dirty or clean. */
     this.changed = new Value(0);
     this.problem = new Value('');
-    /** @type {Map<string, Highlight[]>} */
-    this.highlights = new Map();
-    /** @type {Map<string, string>} */
-    this.hints = new Map();
     /** @type {Map<string, Promise<OpenFile | null>>} */
     this.opening = new Map();
-    /** The unsaved texts are in the browser's store, or there are none. */
-    this.kept = true;
-    this.keeping = 0;
-    /** What is missing is being asked for. */
-    this.askingAgain = false;
-    this.drafts = readDrafts();
-    /** What is to be opened once there is a connection; null: it was. */
-    this.wanted = /** @type {ReturnType<typeof readTabs> | null} */ (readTabs());
+    this.drafts = new Drafts(() => ({ open: this.open.values(), current: this.current.now }));
     this.listen();
   }
 
   listen() {
     const { connection } = this;
-    connection.on('connection:init', ({ payload }) => this.greeted(payload.sessionId));
-    connection.on('session:resumed', ({ payload }) => payload.incomplete && this.readMissing());
+    connection.on('connection:init', () => this.greeted());
     connection.on('fs:content', ({ payload }) => this.loaded(payload.path, payload.language, { version: payload.version, content: payload.content }));
     connection.on('editor:open_file', ({ payload }) => this.show(payload.path));
     connection.on('fs:save_ack', ({ payload }) => this.acknowledged(payload.path, payload.version));
     connection.on('fs:tree_update', ({ payload }) => (payload.action === 'rename' && payload.newPath ? this.renamed(payload.path, payload.newPath) : this.touched(payload.action, payload.path)));
-    connection.on('editor:highlight_lines', ({ payload }) => this.highlight(payload));
-    connection.on('editor:clear_highlights', ({ payload }) => this.clearHighlights(payload.path));
-    connection.on('explorer:hint_files', ({ payload }) => {
-      for (const { path, style } of payload.hints) this.hints.set(path, style);
-      this.tell();
-    });
-    connection.on('editor:highlight_dismissed', ({ payload: { path, start, end } }) => this.dropHighlight(path, start, end));
-    connection.on('explorer:hint_dismissed', ({ payload }) => {
-      this.hints.delete(payload.path);
-      this.tell();
-    });
-    connection.on('explorer:clear_hints', () => {
-      this.hints.clear();
-      this.tell();
-    });
     window.addEventListener('pagehide', () => this.leave());
     window.addEventListener('beforeunload', (event) => {
       this.leave();
       // The browser asks: the page that comes would begin with what the disk has.
-      if (!this.kept) event.preventDefault();
+      if (!this.drafts.kept) event.preventDefault();
     });
   }
 
@@ -148,95 +110,27 @@ export class Files {
     this.changed.update((n) => n + 1);
   }
 
-  /**
-   * After each hello: the daemon gets what it may have missed. A page that begins opens what an earlier one had open, and what the
-   * daemon has unsaved, which of a session it tells by itself.
-   * @param {string | null} sessionId
-   */
-  async greeted(sessionId) {
+  /** After each hello: the daemon gets what it may have missed. */
+  greeted() {
     for (const file of this.open.values()) {
       if (file.dirty) this.send(file);
       else if (!file.binary) this.look(file.path);
     }
-    const { wanted } = this;
-    this.wanted = null;
-    if (!wanted) return;
-    await this.restore([...new Set([...wanted.tabs, ...this.drafts.keys()])], wanted.current);
-    if (!sessionId) await this.readUnsaved();
   }
 
   /**
-   * Opens what is unsaved, wherever it was typed. False: not all of it could be had.
-   * @param {('open_files' | 'buffers' | 'diffs')[]} [include]
-   * @returns {Promise<boolean>}
-   */
-  async readUnsaved(include = ['buffers', 'diffs']) {
-    /** @type {string | undefined} */
-    let after;
-    do {
-      const answer = await this.connection.ask('buffers:request', { include, ...(after !== undefined && { after }) }, ['buffers:state']).catch(() => null);
-      if (!answer) return false;
-      await this.restored(answer.payload);
-      after = answer.payload.next;
-    } while (after !== undefined);
-    return true;
-  }
-
-  /** The state of a session came without all that the file worker has, which was away or busy: that passes. */
-  async readMissing() {
-    if (this.askingAgain) return;
-    this.askingAgain = true;
-    let read = await this.readUnsaved(['open_files', 'buffers', 'diffs']);
-    for (let i = 1; !read && i < MISSING_TRIES; i += 1) {
-      await new Promise((resolve) => setTimeout(resolve, MISSING_AGAIN_MS));
-      read = await this.readUnsaved(['open_files', 'buffers', 'diffs']);
-    }
-    this.askingAgain = false;
-    if (!read) this.problem.set('Unsaved text that Paige has kept could not be read. Reload the page to try again.');
-  }
-
-  /** @param {string[]} paths @param {string} current */
-  async restore(paths, current) {
-    for (const path of paths) await this.load(path).catch((error) => this.offer(path, error, this.drafts.get(path)?.content));
-    if (this.open.has(current) && !this.current.now) this.show(current);
-  }
-
-  /**
-   * Open files and unsaved texts that the daemon has kept.
-   * @param {Pick<import('../../../../proto/docs/paige').SessionState, 'open_files' | 'buffers' | 'diffs'>} state
-   */
-  async restored({ open_files: open = [], buffers = [], diffs = [] }) {
-    const texts = new Map(buffers.map(({ path, content }) => [path, content]));
-    for (const path of open) await this.load(path).catch(() => null);
-    for (const { path } of diffs) await this.load(path).catch((error) => this.offer(path, error, texts.get(path)));
-    for (const { path, content, dirty, conflict } of buffers) {
-      const file = this.open.get(path);
-      if (!dirty || !file || file.dirty || content === undefined || content === file.text) continue;
-      this.replaceText(file, content);
-      // What it was based on is known to nobody, but is not what the disk has.
-      if (conflict) Object.assign(file, { base: '', conflict });
-    }
-    this.tell();
-    if (!this.current.now) {
-      const [first] = this.open.keys();
-      if (first) this.show(first);
-    }
-  }
-
-  /**
-   * Opens the unsaved text of a file that was deleted on the disk: nobody else has it any more.
+   * Opens a file that is not on the disk any more, with the text that somebody kept of it.
    * @param {string} path
-   * @param {unknown} error why the file could not be opened
-   * @param {string | undefined} text
+   * @param {string} text
    */
-  offer(path, error, text) {
-    if (!(error instanceof Refused && error.missing) || !text || this.open.has(path)) return;
+  enterDeleted(path, text) {
+    if (this.open.has(path)) return;
     const file = new OpenFile(path, '', { content: '', version: '' }, false);
     file.missing = true;
-    this.drafts.delete(path);
+    this.drafts.take(path);
     this.enter(file);
     this.replaceText(file, text);
-    this.keep();
+    this.drafts.write();
     this.tell();
   }
 
@@ -280,14 +174,13 @@ export class Files {
     if (already) return already;
     const file = new OpenFile(payload.path, language, { content, version }, binary === true);
     this.enter(file);
-    const draft = this.drafts.get(file.path);
-    this.drafts.delete(file.path);
+    const draft = this.drafts.take(file.path);
     if (draft && draft.content !== content) {
       this.replaceText(file, draft.content);
       file.base = draft.version;
       file.conflict = draft.version !== version;
     }
-    this.keep();
+    this.drafts.write();
     this.tell();
     return file;
   }
@@ -298,7 +191,7 @@ export class Files {
     if (before === file) return;
     this.current.set(file);
     this.connection.tell('editor:tab_switch', { ...(before && { fromPath: before.path }), toPath: file.path });
-    this.keep();
+    this.drafts.write();
     this.tell();
   }
 
@@ -315,7 +208,7 @@ export class Files {
       this.current.set(null);
       if (next) this.choose(next);
     }
-    this.keep();
+    this.drafts.write();
     this.tell();
   }
 
@@ -342,8 +235,8 @@ export class Files {
     const { line, ch } = file.doc.getCursor();
     const told = this.connection.tell('buffer:update', { path: file.path, content: file.text, cursorPosition: { line: line + 1, column: ch + 1 } });
     if (told) file.told = true;
-    if (!told) this.keep();
-    else if (!this.keeping) this.keeping = window.setTimeout(() => this.keep(), KEEP_MS);
+    if (!told) this.drafts.write();
+    else this.drafts.soon();
   }
 
   /** @param {OpenFile} file @param {{force?: boolean}} [options] force: whatever the disk has now is replaced */
@@ -368,7 +261,7 @@ export class Files {
       this.problem.set(`${file.path} was not saved: ${error instanceof Error ? error.message : error}`);
     }
     file.saving = false;
-    this.keep();
+    this.drafts.write();
     this.tell();
   }
 
@@ -447,7 +340,7 @@ export class Files {
     }
     this.touched('change', to);
     if (this.current.now) this.current.set(this.current.now);
-    this.keep();
+    this.drafts.write();
     this.tell();
   }
 
@@ -458,12 +351,11 @@ export class Files {
 
   /** @param {OpenFile} file @param {string} path */
   rename(file, path) {
-    const highlights = this.highlights.get(file.path);
-    this.highlights.delete(file.path);
-    if (highlights) for (const highlight of highlights) highlight.path = path;
-    if (highlights) this.highlights.set(path, highlights);
+    const from = file.path;
     this.open = new Map([...this.open.values()].map((other) => [other === file ? path : other.path, other]));
+    // The file first: its marks stay in the text only as long as its highlights are found under its path.
     file.path = path;
+    this.pointers.renamed(from, path);
     if (file.dirty) this.send(file);
     this.look(path);
   }
@@ -478,97 +370,9 @@ export class Files {
     } else if (action === 'change' || action === 'add') this.look(path);
   }
 
-  /** @param {Highlight} highlight */
-  highlight(highlight) {
-    const list = this.highlights.get(highlight.path) ?? [];
-    this.highlights.set(highlight.path, [...list, highlight].slice(-HIGHLIGHTS_MAX));
-    this.tell();
-  }
-
-  /**
-   * Takes a highlight away, here and in every other window.
-   * @param {Highlight} highlight
-   */
-  dismissHighlight({ path, start, end }) {
-    this.connection.tell('editor:dismiss_highlight', { path, start, end });
-    this.dropHighlight(path, start, end);
-  }
-
-  /** @param {string} path @param {number} start @param {number} end as it was told */
-  dropHighlight(path, start, end) {
-    const is = (/** @type {Highlight} */ one) => one.start === start && one.end === end;
-    const file = this.open.get(path);
-    if (file) {
-      for (const mark of file.marks) if (is(mark.highlight)) mark.clear();
-      file.marks = file.marks.filter((mark) => !is(mark.highlight));
-    }
-    this.highlights.set(path, (this.highlights.get(path) ?? []).filter((one) => !is(one)));
-    this.tell();
-  }
-
-  /**
-   * Takes hints away, here and in every other window.
-   * @param {string[]} paths
-   */
-  dismissHints(paths) {
-    for (const path of paths) if (this.hints.delete(path)) this.connection.tell('explorer:dismiss_hint', { path });
-    this.tell();
-  }
-
-  /** @param {string} [path] */
-  clearHighlights(path) {
-    for (const file of this.open.values()) if (path === undefined || path === file.path) for (const mark of file.marks.splice(0)) mark.clear();
-    if (path === undefined) this.highlights.clear();
-    else this.highlights.delete(path);
-    this.tell();
-  }
-
-  /** Keeps tabs and unsaved texts for the case of a reload. */
-  keep() {
-    clearTimeout(this.keeping);
-    this.keeping = 0;
-    let left = DRAFTS_MAX;
-    /** @type {Draft[]} */
-    const drafts = [...this.drafts.values()];
-    for (const file of this.open.values()) {
-      if (!file.dirty) continue;
-      const content = file.text;
-      left -= content.length;
-      if (left >= 0) drafts.push({ path: file.path, content, version: file.base });
-    }
-    try {
-      sessionStorage.setItem(DRAFTS, JSON.stringify(drafts));
-      sessionStorage.setItem(TABS, JSON.stringify({ tabs: [...this.open.keys()], current: this.current.now?.path ?? '' }));
-      this.kept = left >= 0;
-    } catch {
-      // The browser's store is full or closed: the daemon still has the text.
-      this.kept = drafts.length === this.drafts.size;
-    }
-  }
-
   /** The page is being left: what was typed last goes out. */
   leave() {
     for (const file of this.open.values()) if (file.timer) this.send(file);
-    if (this.open.size) this.keep();
-  }
-}
-
-/** @returns {Map<string, Draft>} */
-function readDrafts() {
-  try {
-    const list = JSON.parse(sessionStorage.getItem(DRAFTS) ?? '[]');
-    return new Map(list.filter((/** @type {Draft} */ draft) => typeof draft?.path === 'string' && typeof draft.content === 'string').map((/** @type {Draft} */ draft) => [draft.path, draft]));
-  } catch {
-    return new Map();
-  }
-}
-
-/** @returns {{tabs: string[], current: string}} */
-function readTabs() {
-  try {
-    const { tabs, current } = JSON.parse(sessionStorage.getItem(TABS) ?? '{}');
-    return { tabs: Array.isArray(tabs) ? tabs.filter((path) => typeof path === 'string') : [], current: typeof current === 'string' ? current : '' };
-  } catch {
-    return { tabs: [], current: '' };
+    if (this.open.size) this.drafts.write();
   }
 }

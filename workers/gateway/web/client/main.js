@@ -11,7 +11,7 @@ import { Session } from './session.js';
  */
 
 const COST_EVERY_MS = 60000;
-/** After so long the first view is there, and the others are read. */
+/** After so long the first view is there, and the rest is read. */
 const READ_AHEAD_MS = 3000;
 
 /**
@@ -85,9 +85,9 @@ async function route() {
   document.title = `${view?.title() ?? links.find((link) => link.hash === `#/${path}`)?.textContent} · Paige`;
 }
 
-/** Reads the other views while nothing else is to be done, so that they are there when the daemon is not. */
+/** Reads the rest while nothing else is to be done, so that it is there when the daemon is not. */
 function readAhead() {
-  for (const load of Object.values(places)) load().catch(() => null);
+  for (const load of [...Object.values(places), () => import('./markdown.js'), () => import('./comparison.js')]) load().catch(() => null);
 }
 
 /**

@@ -1,12 +1,12 @@
 // view_work.js - the Work view: files, editor and coach side by side.
 import { coachColumn } from './coach.js';
-import { lineDiff, pieces } from './diff.js';
 import { button, el, fill, setText } from './dom.js';
 import { Editor } from './editor.js';
 import { Files } from './files.js';
-import { count } from './format.js';
+import { Pointers } from './pointers.js';
 import { Tree } from './tree.js';
 import { TreeModel } from './tree_model.js';
+import { Restorer } from './unsaved.js';
 
 /**
  * @typedef {import('./files.js').OpenFile} OpenFile
@@ -14,9 +14,6 @@ import { TreeModel } from './tree_model.js';
  */
 
 const IDLE_MS = 120000;
-/** Lines that a comparison shows, and lines around a change. */
-const COMPARED_MAX = 1000;
-const CONTEXT = 3;
 const EXPLAIN_MS = 180000;
 
 /** @param {string} path */
@@ -69,28 +66,14 @@ function tab(files, file) {
   );
 }
 
-/** What a line of a comparison is, for the eye and for the ear. */
-const sides = { same: { sign: ' ', said: '' }, removed: { sign: '−', said: 'on disk: ' }, added: { sign: '+', said: 'mine: ' } };
-
 /**
- * From what the disk has to what the editor has, line by line.
- * @param {string} disk
- * @param {string} mine
+ * How a file differs from the disk, as soon as that can be drawn.
+ * @param {OpenFile} file
  */
-function comparison(disk, mine) {
-  const lines = lineDiff(disk, mine);
-  const shown = pieces(lines, CONTEXT).slice(0, COMPARED_MAX);
-  let left = COMPARED_MAX;
-  const rows = shown.flatMap((piece) => {
-    const part = piece.slice(0, left);
-    left -= part.length;
-    const row = (/** @type {import('./diff.js').Line} */ { kind, text, line }) =>
-      el('div', { class: `diff-line ${kind}` }, el('span', { class: 'diff-number', 'aria-hidden': 'true' }, line), el('span', { class: 'diff-sign', 'aria-hidden': 'true' }, sides[kind].sign), el('span', { class: 'unseen' }, sides[kind].said), el('span', { class: 'diff-text' }, text));
-    return part.length ? [el('div', { class: 'diff-piece' }, `From line ${part[0].line}`), ...part.map(row)] : [];
-  });
-  const changed = lines.filter(({ kind }) => kind !== 'same').length;
-  const legend = el('p', { class: 'legend' }, el('span', { class: 'diff-key removed' }, '− on disk'), ' ', el('span', { class: 'diff-key added' }, '+ mine'), ` ${count(changed, 'line')} differ`, left <= 0 && `; only the first ${COMPARED_MAX} are shown`);
-  return el('div', { class: 'comparison' }, legend, el('div', { class: 'diff', tabindex: '0', role: 'group', 'aria-label': 'Comparison' }, rows));
+function compared({ disk, text }) {
+  const box = el('div');
+  import('./comparison.js').then(({ comparison }) => fill(box, comparison(disk.content, text))).catch(() => fill(box, el('p', {}, 'The comparison could not be read from the daemon. Try again once it is there.')));
+  return box;
 }
 
 /**
@@ -112,7 +95,7 @@ function conflictBar(files) {
       bar,
       el('p', {}, el('strong', {}, 'The file changed on disk'), ' while you were editing it.'),
       el('div', { class: 'row' }, button('Compare', () => ((comparing = !comparing), draw()), { 'aria-expanded': String(comparing) }), button('Keep mine', () => files.save(file, { force: true })), button('Take theirs', () => files.take(file))),
-      comparing && comparison(file.disk.content, file.text),
+      comparing && compared(file),
     );
   };
   files.changed.watch(draw);
@@ -196,9 +179,11 @@ function watchIdle({ connection }) {
 /** @param {App} app @returns {import('./main.js').View} */
 export function workView(app) {
   const { connection, session } = app;
-  const files = new Files(connection);
+  const pointers = new Pointers(connection);
+  const files = new Files(connection, pointers);
+  const restorer = new Restorer(files, connection);
   const model = new TreeModel(connection);
-  const editor = new Editor(files, connection);
+  const editor = new Editor(files, pointers, connection);
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true });
   const tell = (/** @type {string} */ text) => {
     setText(problem, text);
@@ -208,14 +193,14 @@ export function workView(app) {
     if (location.hash === addressOf(path)) files.show(path);
     else location.hash = addressOf(path);
   };
-  const tree = new Tree(model, { open, dismiss: (path) => files.dismissHints([path]), hint: (path) => files.hints.get(path), mark: (path) => (files.open.has(path) ? stateOf(/** @type {OpenFile} */ (files.open.get(path))) : '') });
+  const tree = new Tree(model, { open, dismiss: (path) => pointers.dismissHints([path]), hint: (path) => pointers.hints.get(path), mark: (path) => (files.open.has(path) ? stateOf(/** @type {OpenFile} */ (files.open.get(path))) : '') });
   const go = async (/** @type {import('../../../../proto/docs/paige').MessageAnchor} */ anchor) => {
     await files.show(anchor.path);
     if (anchor.range) editor.goTo(anchor.range.startLine);
   };
   const blank = el('div', { class: 'blank' }, el('p', { class: 'blank-title' }, 'No file is open'), el('p', {}, 'Choose one in the tree. The arrow keys move, Enter opens.'));
   const binary = el('p', { class: 'blank' }, 'This file is not text, so it cannot be edited here.');
-  const unhint = button('Dismiss hints', () => files.dismissHints([...files.hints.keys()]), { class: 'small', title: 'Delete dismisses the hint of one file' });
+  const unhint = button('Dismiss hints', () => pointers.dismissHints([...pointers.hints.keys()]), { class: 'small', title: 'Delete dismisses the hint of one file' });
   const waiting = el('p', { class: 'empty' }, 'The tree is being read.');
   const middle = el('section', { class: 'middle', 'aria-label': 'Text' }, tabs(files), toolbar(app, files, editor, tell), problem, conflictBar(files), missingBar(files), editor.root, blank, binary);
   const root = el('div', { class: 'work' }, el('h1', { class: 'unseen' }, 'Work'), el('section', { class: 'side-files', 'aria-labelledby': 'files-name' }, el('div', { class: 'side-head' }, el('h2', { id: 'files-name' }, 'Files'), unhint), waiting, tree.root), middle, coachColumn(app, files, { problem: tell, go }));
@@ -226,8 +211,9 @@ export function workView(app) {
     if (known && files.current.now) tree.select(files.current.now.path);
   });
   files.problem.watch(tell);
-  files.changed.watch(() => {
-    unhint.hidden = files.hints.size === 0;
+  files.changed.watch(() => tree.draw());
+  pointers.changed.watch(() => {
+    unhint.hidden = pointers.hints.size === 0;
     tree.draw();
   });
   files.current.watch((file) => {
@@ -236,7 +222,7 @@ export function workView(app) {
     if (file && !root.hidden && location.hash.startsWith('#/work') && location.hash !== addressOf(file.path)) history.replaceState(null, '', addressOf(file.path));
     if (file) tree.select(file.path);
   });
-  session.restored.watch((state) => state && files.restored(state));
+  session.restored.watch((state) => state && restorer.restored(state));
   watchIdle(app);
   root.addEventListener('keydown', (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return;
