@@ -39,6 +39,17 @@ scenario('files that Claude hints at are marked in the tree, and the mark can be
   await mcp.ok('paige_hint_files', { hints: [{ path: 'README.md', style: 'important' }, { path: 'src/greet.ts', style: 'subtle' }] });
   const row = (one) => one.page.getByRole('treeitem').filter({ hasText: 'README.md' });
   for (const one of [person, other]) await row(one).getByText('important').waitFor();
+  await person.openFile('README.md');
+  await person.cursor(1);
+  await person.page.keyboard.type(' and more');
+  await row(person).getByText('unsaved').waitFor();
+  for (const width of [1280, 800]) {
+    await person.page.setViewportSize({ width, height: 800 });
+    // The tree is drawn anew when it has another height.
+    await until(`the name is seen beside what is said of it at ${width}`, async () => (await row(person).locator('.tree-name').evaluate((node) => node.clientWidth)) >= 45);
+    await person.picture(`work-hints-${width}`);
+  }
+  await person.page.setViewportSize({ width: 1280, height: 800 });
   await person.page.getByRole('tree', { name: 'Files' }).focus();
   await person.page.keyboard.press('r');
   await person.page.keyboard.press('Delete');

@@ -24,7 +24,7 @@ scenario('system: the workers and their states', async (t) => {
   await found.getByRole('row').filter({ hasText: `:${daemon.port} answers: ready` }).getByText('Fine').waitFor();
   await person.page.getByLabel('Only those that are set').check();
   await until('defaults are gone', async () => (await person.page.getByRole('region', { name: 'Settings' }).getByText('Default', { exact: true }).count()) === 0);
-  await person.accessible('system, with findings');
+  await person.looks('system-findings');
   await person.close();
 });
 

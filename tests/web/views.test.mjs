@@ -12,6 +12,23 @@ import { launch, Person } from './lib/browser.mjs';
 /** Stands in for Claude Code. */
 const AGENT = fileURLToPath(new URL('../integration/agent/fake-agent.mjs', import.meta.url));
 
+scenario('who has just begun is told in each view why it is empty, and not that something is looked for', async (t) => {
+  const claude = await t.claude();
+  const daemon = await t.daemon({ env: { ANTHROPIC_BASE_URL: claude.url, LLM_RETRY_BASE_MS: '200' } });
+  const { browser } = t.closeLater(await launch());
+  const person = await Person.at(browser, daemon, { hash: '#/activity' });
+  const { page } = person;
+  await page.getByText('Nothing is in the log yet: what is done in a session is logged.').waitFor();
+  await page.getByLabel('with').fill('anything');
+  await page.getByText('Nothing in the log matches.').waitFor();
+  await person.looks('activity-empty');
+  await page.getByRole('link', { name: 'Progress' }).click();
+  await page.getByRole('region', { name: 'Materials' }).getByText('What to read is found for the gaps that a session has shown.').waitFor();
+  await page.getByRole('region', { name: 'Skills' }).getByText('Skills are assessed when a session is wrapped up.').waitFor();
+  await person.looks('progress-empty');
+  await person.close();
+});
+
 scenario('activity: the log is live, filtered by type and text, and older pages come when one scrolls', async (t) => {
   const daemon = await t.daemon();
   const { browser } = t.closeLater(await launch());

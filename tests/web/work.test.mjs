@@ -34,6 +34,17 @@ scenario('the first visit: what to do is said, and the first step works without 
   await person.editor().pressSequentially(' and more');
   await until('the unsaved text as Claude sees it', async () => (await buffer(mcp, 'README.md'))?.content.startsWith('# Greeter and more\n'));
   await person.page.getByText('Claude can see this line').waitFor();
+  // An explanation does not end the first steps: two of them are still to be done.
+  const steps = person.page.getByRole('region', { name: 'First steps' });
+  await person.page.getByRole('button', { name: 'Explain' }).click();
+  const explanation = person.page.getByRole('region', { name: 'Messages' }).getByRole('listitem');
+  await explanation.filter({ hasText: 'Explanation, README.md' }).waitFor();
+  await steps.getByText('Connect Claude Code.').waitFor();
+  const tops = await Promise.all([explanation, steps].map(async (one) => (await one.first().boundingBox()).y));
+  assert.ok(tops[0] < tops[1], 'what was said comes first');
+  await person.accessible('an explanation, with steps to do');
+  await person.page.getByRole('button', { name: 'Start session' }).click();
+  await steps.waitFor({ state: 'hidden' });
   assert.equal(fs.readFileSync(path.join(daemon.projectDir, 'README.md'), 'utf8'), '# Greeter\n\nSays hello.\n');
   await person.close();
 });

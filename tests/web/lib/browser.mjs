@@ -83,6 +83,27 @@ export class Person {
     assert.deepEqual(JSON.parse(result.value), [], what);
   }
 
+  /** Short texts that are read at a glance, badges and heads of tables, are broken at no place within a word. */
+  async wholeWords(what) {
+    const broken = await this.page.evaluate(() => {
+      const found = [];
+      for (const node of document.querySelectorAll('.badge, thead th')) {
+        if (!node.checkVisibility()) continue;
+        for (const text of node.childNodes) {
+          if (text.nodeType !== Node.TEXT_NODE) continue;
+          for (const { 0: word, index } of text.data.matchAll(/[\p{L}\p{N}]{2,20}/gu)) {
+            const range = document.createRange();
+            range.setStart(text, index);
+            range.setEnd(text, index + word.length);
+            if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(word);
+          }
+        }
+      }
+      return found;
+    });
+    assert.deepEqual(broken, [], what);
+  }
+
   /** Accessible in light and dark, wide and narrow, with a picture of each. */
   async looks(name) {
     for (const scheme of ['light', 'dark'])
@@ -90,6 +111,7 @@ export class Person {
         await this.page.emulateMedia({ colorScheme: scheme });
         await this.page.setViewportSize({ width, height: 800 });
         await this.accessible(`${name}, ${scheme}, ${width}`);
+        await this.wholeWords(`${name}, ${scheme}, ${width}: broken words`);
         await this.picture(`${name}-${scheme}-${width}`);
       }
     await this.page.setViewportSize({ width: 1280, height: 800 });

@@ -157,6 +157,8 @@ function firstSteps({ session }, files) {
   const command = `claude mcp add --transport http paige ${location.origin}/mcp`;
   const list = el('ol', { class: 'first' });
   const card = region('First steps', { class: 'card first-steps' }, list);
+  /** There was a session while this page is open. */
+  let begun = false;
   const draw = () => {
     const typed = [...files.open.values()].some((file) => file.dirty);
     const parts = [
@@ -165,7 +167,11 @@ function firstSteps({ session }, files) {
       [false, el('span', {}, el('strong', {}, 'Connect Claude Code. '), 'In a terminal of this project:', el('code', { class: 'block' }, command.split(' ').flatMap((word, i) => [i > 0 && ' ', el('span', { class: 'word' }, word)])), 'Then ask it to plan your issue and to run the coaching pipeline.')],
     ];
     fill(list, parts.map(([done, text]) => el('li', { class: done ? 'done' : '' }, /** @type {Node} */ (text), Boolean(done) && el('span', { class: 'step-status' }, ' done'))));
-    card.hidden = session.phases.now.length > 0 || session.entries.now.length > 0;
+    const said = session.entries.now.length > 0;
+    begun ||= session.active.now !== null;
+    // Who has asked for an explanation has not found the coach yet: the steps make room for what was said, and stay.
+    card.hidden = session.phases.now.length > 0 || (said && begun);
+    card.classList.toggle('later', said);
   };
   files.changed.watch(draw);
   session.active.watch(draw);

@@ -98,7 +98,7 @@ export function percent(share) {
 const DATA_MAX = 400;
 /** Names of members whose words say too little. */
 const NAMES = /** @type {Record<string, string>} */ ({
-  toPath: 'to', fromPath: 'from', textLength: 'characters', charCount: 'characters', charDelta: 'characters more', previousCharCount: 'characters before', newCharCount: 'characters now',
+  toPath: 'to', fromPath: 'from', textLength: 'characters', charCount: 'characters', charDelta: 'change in characters', previousCharCount: 'characters before', newCharCount: 'characters now',
   delta: 'difference', editCount: 'edits', phaseCount: 'phases', latency: 'took', duration: 'took', start: 'from line', end: 'to line', startLine: 'from line', endLine: 'to line', startCol: 'column', endCol: 'column',
 });
 /** Members whose values are names, and not what somebody wrote. */

@@ -112,7 +112,7 @@ export class Scrubber {
     if (!step) return;
     const first = this.steps[0].at;
     const s = Math.floor((step.at - first) / 1000);
-    setText(this.place, `Event ${this.at} of ${this.steps.length}, ${instant(step.at)}, ${s === 0 ? 'at the beginning' : `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')} after the first`}, by ${words(step.actor)}`);
+    setText(this.place, `Event ${this.at} of ${this.steps.length}, ${instant(step.at)}, ${this.at === 1 ? 'at the beginning' : `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')} min after the first`}, by ${words(step.actor)}`);
     setText(this.what, title(step.type));
     setText(this.data, JSON.stringify(step.payload, null, 2));
     this.range.setAttribute('aria-valuetext', `${this.at}: ${title(step.type)}`);

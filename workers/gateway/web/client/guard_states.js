@@ -67,7 +67,7 @@ function breakloop(s) {
     const end = app.quickTaskUntil ?? app.intentionUntil ?? app.activityUntil ?? app.suppressedUntil;
     return el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, title(String(app.phase)), s.foreground === name ? [' ', badge('info', 'In front')] : ''), el('td', {}, app.step ? title(String(app.step)) : 'none', app.preserved ? ', kept for the return' : ''), el('td', { class: 'number' }, until(end) ?? 'no end'));
   });
-  return [facts([['In front', s.foreground ?? 'nothing'], ['Quick tasks left', quota(s.remaining, s.limit)], ['Next refill', until(s.windowEnd)], ['Refilled at', moment(s.windowEnd)], ['Window', `${s.windowHours} h, since ${moment(s.windowStart)} (${s.timezone})`], ['Length of a quick task', duration(s.quickTaskMs)], ['Peace after quitting', duration(s.quitSuppressionMs)]]), apps.length ? table('Apps', ['App', 'State', 'Screen', '#Ends in'], apps, { caption: true }) : el('p', { class: 'empty' }, 'No app is watched.')];
+  return [facts([['In front', s.foreground ?? 'nothing'], ['Quick tasks left', quota(s.remaining, s.limit)], ['Next refill', until(s.windowEnd)], ['Refill at', moment(s.windowEnd)], ['Window', `${s.windowHours} h, since ${moment(s.windowStart)} (${s.timezone})`], ['Length of a quick task', duration(s.quickTaskMs)], ['Peace after quitting', duration(s.quitSuppressionMs)]]), apps.length ? table('Apps', ['App', 'State', 'Screen', '#Ends in'], apps, { caption: true }) : el('p', { class: 'empty' }, 'No app is watched.')];
 }
 
 /** @param {Record<string, unknown>} flags level by dimension */

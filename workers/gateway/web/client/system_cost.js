@@ -65,7 +65,7 @@ export function costCard(connection) {
       const { total, days, models, kinds, budget } = payload;
       fill(figures, facts([['Today', against(budget.spentDay, budget.day)], ['This session', against(budget.spentSession, budget.session)], [`Last ${DAYS} days`, `${money(total.cost)}, ${count(total.calls, 'call')}, ${total.failures} failed`], ['Mean latency', latency(total.averageLatencyMs)]]));
       fill(tables, total.calls > 0 ? [...groupTable('day', [...days].reverse()), ...groupTable('model', models), ...groupTable('kind', kinds)] : []);
-      chart.draw(total.calls > 0 ? bars({ ...everyDay(payload), name: 'Cost', limit: budget.day, unit: money }) : null);
+      chart.draw(total.cost > 0 ? bars({ ...everyDay(payload), name: 'Cost', limit: budget.day, unit: money }) : null);
     } catch (error) {
       fill(figures, el('p', { class: 'empty' }, reason(error)));
     }

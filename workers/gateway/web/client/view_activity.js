@@ -54,6 +54,11 @@ class Log {
     connection.on('log:row', ({ payload }) => this.live(payload));
   }
 
+  /** Not everything is asked for. */
+  get filtered() {
+    return this.types.length > 0 || this.text !== '';
+  }
+
   /** Begins anew, with the newest. */
   reset() {
     this.run += 1;
@@ -122,7 +127,7 @@ function actions(connection, open) {
     space.style.height = `${log.rows.length * ROW}px`;
     fill(space, log.rows.slice(first, last).map((row, i) => line(row, first + i, open)));
     list.setAttribute('aria-rowcount', String(log.done ? log.rows.length + 1 : -1));
-    setText(said, log.problem || (log.busy ? 'Reading the log.' : log.rows.length ? `${count(log.rows.length, 'row')}${log.done ? ', that is all' : ', older ones come when you scroll'}` : 'Nothing in the log matches.'));
+    setText(said, log.problem || (log.busy ? 'Reading the log.' : log.rows.length ? `${count(log.rows.length, 'row')}${log.done ? ', that is all' : ', older ones come when you scroll'}` : log.filtered ? 'Nothing in the log matches.' : 'Nothing is in the log yet: what is done in a session is logged.'));
     older.hidden = log.busy || log.done || log.rows.length * ROW > list.clientHeight;
     if (!log.busy && !log.done && !log.problem && log.rows.length > 0 && last >= log.rows.length - SPARE) log.more();
   };
@@ -160,7 +165,7 @@ function decisionRow({ at, trigger, verdict, signal, confidence, threshold, reas
   return el(
     'tr',
     {},
-    el('td', { class: 'number' }, el('time', { datetime: at }, moment(at))),
+    el('td', { class: 'when' }, el('time', { datetime: at }, moment(at))),
     el('td', {}, title(trigger)),
     el('td', {}, el('span', { class: `badge ${verdict === 'nudged' ? 'good' : verdict === 'failed' ? 'bad' : 'plain'}` }, verdicts[verdict] ?? title(verdict))),
     el('td', { class: 'number' }, confidence === null ? 'not asked' : `${percent(confidence)} of ${percent(threshold)}`),
@@ -172,7 +177,7 @@ function decisionRow({ at, trigger, verdict, signal, confidence, threshold, reas
 function decisions(connection) {
   const body = el('tbody');
   const empty = el('p', { class: 'empty' }, 'The Observer has not had to decide anything yet. It looks when files are opened or saved, and when the learner pauses.');
-  const table = el('table', {}, el('thead', {}, el('tr', {}, ...['When', 'Because of', 'Decision', 'Sure', 'Why'].map((name) => el('th', { scope: 'col' }, name)))), body);
+  const table = el('table', {}, el('thead', {}, el('tr', {}, ...['When', 'Because of', 'Decision', 'Sure', 'Why'].map((name) => el('th', { scope: 'col', class: name === 'Sure' ? 'number' : null }, name)))), body);
   const older = button('Older decisions', () => read(next));
   const end = el('p', { class: 'aside', role: 'note', hidden: true });
   /** @type {number | undefined} */

@@ -33,7 +33,7 @@ class Machines {
   /** @param {string} chosen */
   draw(chosen) {
     const shown = [...this.all.entries()].sort(([, a], [, b]) => b.info.changedAt - a.info.changedAt).slice(0, LISTED_MAX);
-    fill(this.list, shown.map(([key, { kind, info }]) => el('li', { class: key === chosen ? 'machine chosen' : 'machine' }, el('a', { href: `#/guards/${kind}/${encodeURIComponent(info.id)}`, 'aria-current': key === chosen ? 'true' : null }, info.id), el('div', { class: 'machine-facts' }, badge('plain', kinds[kind]), el('span', { class: 'aside' }, `event ${info.cursor}, ${moment(info.changedAt)}`), info.nextDeadline ? el('span', {}, 'next in ', until(info.nextDeadline)) : ''))));
+    fill(this.list, shown.map(([key, { kind, info }]) => el('li', { class: key === chosen ? 'machine chosen' : 'machine' }, el('a', { href: `#/guards/${kind}/${encodeURIComponent(info.id)}`, 'aria-current': key === chosen ? 'true' : null }, info.id), el('div', { class: 'machine-facts' }, badge('plain', kinds[kind]), el('span', { class: 'aside' }, `event ${info.cursor}, ${moment(info.changedAt)}`), info.nextDeadline ? el('span', {}, 'next deadline in ', until(info.nextDeadline)) : ''))));
     setText(this.said, this.all.size > LISTED_MAX ? `The last ${LISTED_MAX} of ${count(this.all.size, 'machine')}` : count(this.all.size, 'machine'));
     this.empty.hidden = this.all.size > 0;
     this.said.hidden = this.all.size === 0;

@@ -179,10 +179,12 @@ export function progressView({ connection, session }) {
   const issues = el('ol', { class: 'bubbles' });
   const issuesSaid = el('p', { class: 'empty', role: 'note' }, 'Claude is looking at the open issues.');
   const materials = el('ol', { class: 'bubbles' });
-  const materialsSaid = el('p', { class: 'empty', role: 'note' }, 'Claude is looking for materials.');
+  const materialsSaid = el('p', { class: 'empty', role: 'note' }, 'The gaps are being read.');
   const period = el('select', { id: freshId('period'), onchange: () => (read(), readDays()) }, el('option', { value: '7d' }, '7 days'), el('option', { value: '30d' }, '30 days'), el('option', { value: 'all', selected: true }, 'All time'));
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true });
   let seen = false;
+  /** There was an answer: what to read, or why that is not known. */
+  let materialsKnown = false;
 
   const read = () => void (seen && connection.tell('dashboard:request', { statsPeriod: /** @type {'7d'} */ (period.value), reuse: true }));
   const readDays = () => void (seen && connection.status.now.up && days.read(/** @type {Record<string, number>} */ ({ '7d': 7, '30d': 30 })[period.value] ?? DAYS_ALL));
@@ -199,6 +201,8 @@ export function progressView({ connection, session }) {
     noSkills.hidden = skills.size > 0;
     skillTable.hidden = skills.size === 0;
     fill(stats, figures(payload));
+    // Nobody is asked, and no answer comes, as long as there is no gap.
+    if (!materialsKnown) setText(materialsSaid, payload.stats.knowledgeGapsIdentified > payload.stats.knowledgeGapsAddressed ? 'Claude is looking for materials.' : 'What to read is found for the gaps that a session has shown.');
     fill(running, payload.inProgressSessions.map((one) => el('li', { class: 'row' }, el('span', {}, `${one.issueNumber ? `Issue ${one.issueNumber}${one.issueTitle ? `: ${one.issueTitle}` : ''}` : 'Without an issue'}, begun ${moment(one.startedAt)}`), one.id === session.active.now?.id ? el('span', { class: 'badge good' }, 'Under way') : button('Resume', () => resume(one.id), { class: 'small' }))));
     for (const kata of payload.katas) {
       if (!boxes.has(kata.id)) boxes.set(kata.id, kataItem(connection, kata));
@@ -212,10 +216,14 @@ export function progressView({ connection, session }) {
   });
   connection.on('dashboard:issues_error', ({ payload }) => setText(issuesSaid, payload.error));
   connection.on('dashboard:materials', ({ payload }) => {
+    materialsKnown = true;
     fill(materials, payload.recommendations.map(material));
-    setText(materialsSaid, payload.recommendations.length ? '' : 'There is no gap to read about.');
+    setText(materialsSaid, payload.recommendations.length ? '' : 'Nothing to read was found.');
   });
-  connection.on('dashboard:materials_error', ({ payload }) => setText(materialsSaid, payload.error));
+  connection.on('dashboard:materials_error', ({ payload }) => {
+    materialsKnown = true;
+    setText(materialsSaid, payload.error);
+  });
   connection.on('connection:init', read);
   connection.on('connection:init', readDays);
   const root = el(
