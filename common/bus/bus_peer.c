@@ -15,6 +15,8 @@
 #define BATCH_BYTES (1024 * 1024)
 /* No batch is begun in a turn of the loop in which so much was sent: each is copied. */
 #define TURN_BYTES (4u * 1024 * 1024)
+/* What is sent at once below this is not counted for that: a timer would cost more. */
+#define COUNTED_BYTES (256u * 1024)
 /* Without a connection for this long while the owner's socket exists: dial anew. */
 #define REDIAL_MS 1000
 
@@ -212,17 +214,18 @@ static size_t send_alone(struct bus_peer *peer, struct mono now)
 	return outgoing->calls[0]->body.len;
 }
 
+/* Called several times in a turn, when calls are made and when replies come. */
 static void send_waiting(struct bus_peer *peer, struct mono now)
 {
-	size_t bytes = 0;
-
-	while (bytes < TURN_BYTES && may_send(peer))
-		bytes += send_batch(peer, now);
-	while (bytes < TURN_BYTES && peer->waiting_alone.first &&
+	while (peer->turn_bytes < TURN_BYTES && may_send(peer))
+		peer->turn_bytes += send_batch(peer, now);
+	while (peer->turn_bytes < TURN_BYTES && peer->waiting_alone.first &&
 		peer->alone_count < BUS_ALONE_MAX)
-		bytes += send_alone(peer, now);
-	if (bytes >= TURN_BYTES)
-		event_add_ms(peer->bus->flush, 0); /* in the next turn */
+		peer->turn_bytes += send_alone(peer, now);
+	if (peer->turn_bytes < COUNTED_BYTES)
+		peer->turn_bytes = 0;
+	else
+		event_add_ms(peer->next_turn, 0);
 }
 
 void bus_peer_send(struct bus_peer *peer)
@@ -244,6 +247,16 @@ void bus_peer_send(struct bus_peer *peer)
 	arm(peer, now);
 }
 
+static void on_next_turn(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus_peer *peer = arg;
+
+	(void)fd;
+	(void)what;
+	peer->turn_bytes = 0;
+	bus_peer_send(peer);
+}
+
 void bus_peer_add(struct bus_peer *peer, struct bus_call *call)
 {
 	if (method_infos[call->method].flags & METHOD_BATCH)
@@ -262,5 +275,6 @@ int bus_peer_init(struct bus_peer *peer, struct bus *bus, enum worker_id owner)
 	peer->next_id = 1;
 	peer->next_deadline.us = INT64_MAX;
 	peer->timer = evtimer_new(bus->base, on_timer, peer);
-	return peer->timer ? 0 : -ENOMEM;
+	peer->next_turn = evtimer_new(bus->base, on_next_turn, peer);
+	return peer->timer && peer->next_turn ? 0 : -ENOMEM;
 }

@@ -96,7 +96,9 @@ struct bus_peer {
 	struct mono resume;	   /* nothing is sent before */
 	struct mono next_deadline; /* no call has an earlier one; INT64_MAX: none */
 	struct event *timer;
-	size_t calls, bytes; /* not delivered yet */
+	struct event *next_turn; /* when much was sent in this one */
+	size_t turn_bytes;	 /* sent in this turn, when it is much */
+	size_t calls, bytes;	 /* not delivered yet */
 	bool congested;
 	bool stopped;	  /* bus_set_stopped */
 	bool not_enabled; /* bus_set_enabled */

@@ -221,30 +221,78 @@ static size_t waiting_bytes(void)
 	return bytes_of(&peer->waiting) + bytes_of(&peer->waiting_alone);
 }
 
+/* The last one is begun below the limit. */
+#define TURN_MOST (4u * 1024 * 1024 + LONG_BYTES / 10 + 1024)
+
+static void call_at_once(int count)
+{
+	rig_call(&rig, READ_ALONE, 0, "{}");
+	ck_assert(rig_wait(&rig, 20000)); /* it is connected */
+	for (int i = 0; i < count; i++)
+		rig_call(&rig, READ_ALONE, 60000, "{\"pad\":\"%s\"}",
+			very_long + LONG_BYTES * 9 / 10);
+}
+
 /* What is sent is copied: of many long calls, some in each turn. */
 START_TEST(a_turn_sends_little)
 {
-	enum { CALLS = 24, TURN_BYTES = 4 * 1024 * 1024 };
+	enum { CALLS = 24 };
 	unsigned turns = 0;
 
-	rig_call(&rig, READ_ALONE, 0, "{}");
-	ck_assert(rig_wait(&rig, 20000)); /* it is connected */
-	for (int i = 0; i < CALLS; i++)
-		rig_call(&rig, READ_ALONE, 60000, "{\"pad\":\"%s\"}",
-			very_long + LONG_BYTES * 9 / 10);
+	call_at_once(CALLS);
 	while (waiting_bytes() > 0) {
 		size_t before = waiting_bytes(), sent;
 
 		ck_assert_int_eq(event_base_loop(rig.base, EVLOOP_ONCE), 0);
 		sent = before - waiting_bytes();
-		/* The last one is begun below the limit. */
-		ck_assert_uint_lt(sent, TURN_BYTES + LONG_BYTES / 10 + 1024);
+		ck_assert_uint_lt(sent, TURN_MOST);
 		turns += sent > 0;
 	}
-	ck_assert_uint_ge(
-		turns, CALLS * (LONG_BYTES / 10) / (TURN_BYTES + LONG_BYTES / 10));
+	ck_assert_uint_ge(turns, CALLS * (LONG_BYTES / 10) / TURN_MOST);
 	ck_assert(rig_wait(&rig, 40000));
 	rig_check_all_ok(&rig);
+}
+END_TEST
+
+/* No reply is needed for that: the owner does not even read. */
+START_TEST(what_a_turn_leaves_is_sent_in_later_ones)
+{
+	call_at_once(24);
+	kill(store, SIGSTOP);
+	for (int i = 0; i < 500 && waiting_bytes() > 0; i++)
+		rig_turn(&rig, 10);
+	ck_assert_uint_eq(waiting_bytes(), 0);
+	kill(store, SIGCONT);
+	ck_assert(rig_wait(&rig, 40000));
+	rig_check_all_ok(&rig);
+}
+END_TEST
+
+static void call_more(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	rig_call(&rig, READ_ALONE, 60000, "{}");
+}
+
+/* Whatever else happens in that turn: a reply, another call. */
+START_TEST(a_turn_sends_little_however_often_it_is_asked)
+{
+	struct event *later = event_new(rig.base, -1, 0, call_more, NULL);
+	size_t before;
+
+	call_at_once(24);
+	/* Behind what sends, which has been asked for. */
+	event_active(later, EV_TIMEOUT, 0);
+	before = waiting_bytes();
+	ck_assert_int_eq(event_base_loop(rig.base, EVLOOP_ONCE), 0);
+	ck_assert_uint_eq(rig.count, 1 + 24 + 1);
+	ck_assert_uint_gt(before - waiting_bytes(), 0);
+	ck_assert_uint_lt(before - waiting_bytes(), TURN_MOST);
+	ck_assert(rig_wait(&rig, 40000));
+	rig_check_all_ok(&rig);
+	event_free(later);
 }
 END_TEST
 
@@ -340,6 +388,8 @@ int main(void)
 	tcase_add_test(tc, an_owner_that_stops_while_it_reads_loses_nothing);
 	tcase_add_test(tc, large_calls_are_freed_beside_the_loop);
 	tcase_add_test(tc, a_turn_sends_little);
+	tcase_add_test(tc, what_a_turn_leaves_is_sent_in_later_ones);
+	tcase_add_test(tc, a_turn_sends_little_however_often_it_is_asked);
 	tcase_add_test(tc, a_long_reply_stays_where_it_came);
 	tcase_add_test(tc, a_short_reply_is_not_kept);
 	tcase_add_test(tc, a_reply_among_many_is_not_kept);
