@@ -32,6 +32,9 @@ function agents(daemon) {
   return worker ? descendants(worker.pid) : [];
 }
 
+/** How often a session has ended: only then may it be joined anew. */
+const endsOf = (daemon, sessionId) => log(daemon).split(`msg="agent session ended" session=${sessionId}`).length - 1;
+
 /** Processes of a list of pids that are still there. */
 const left = (pids) => pids.filter((pid) => fs.existsSync(`/proc/${pid}`) && !/\) Z /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')));
 
@@ -117,6 +120,82 @@ scenario('a program that cannot work is told as what it is', async (context) => 
   const unlucky = await connect(context, other);
   await unlucky.join('one');
   assert.match((await unlucky.ask({ type: 'prompt', text: 'x' }, 'error')).error, /^CC process exited early \(code 1, after \d+ ms\): not logged in$/);
+});
+
+/**
+ * A program that reads a prompt, closes its input, says so, and goes on when it is told to: go(). When it is started again it
+ * repeats the prompt.
+ */
+function closesItsInput(context, after) {
+  const dir = context.directory('closes');
+  const [program, go, again] = ['program', 'go', 'again'].map((name) => path.join(dir, name));
+  fs.writeFileSync(program, `#!/bin/sh
+read -r line
+if [ -e ${again} ]; then
+  printf '%s\\n' "$line"
+  exec sleep 600
+fi
+: >${again}
+exec <&-
+echo '{"type":"system","subtype":"closed"}'
+for i in $(seq 3000); do
+  [ ! -e ${go} ] || break
+  sleep 0.02
+done
+${after}
+`, { mode: 0o755 });
+  return { program, go: () => fs.writeFileSync(go, '') };
+}
+
+/** A client of a program that has closed its input, and the answer to a prompt that it cannot be given any more. */
+async function promptInVain(context, program) {
+  const daemon = await daemonWithAgent(context, { AGENT_COMMAND: program });
+  const client = await connect(context, daemon);
+  await client.join('one');
+  client.send({ type: 'prompt', text: 'first' });
+  await client.next('system');
+  // Of the two that had the other end of the pipe the reaper may be the last that lets go.
+  const reaper = agents(daemon).find((p) => p.name === 'paige-agent' || p.name === 'exe');
+  await until('the reaper has let go of the input', () => fs.readlinkSync(`/proc/${reaper.pid}/fd/0`) === '/dev/null');
+  const from = client.messages.length;
+  client.send({ type: 'prompt', text: 'second' });
+  const answer = await until('an answer', () => client.messages.slice(from).find((m) => ['promptReceived', 'error'].includes(m.type)));
+  return { daemon, client, answer };
+}
+
+const saysStdin = (client) => client.messages.filter((m) => /stdin/.test(m.error));
+
+scenario('a program that closes its input before it ends is told by its end, and nothing is said of the input', async (context) => {
+  const { program, go } = closesItsInput(context, 'echo not logged in >&2\nexit 1');
+  const { client, answer } = await promptInVain(context, program);
+  assert.equal(answer.type, 'promptReceived', JSON.stringify(answer));
+  go();
+  assert.equal((await client.next('processExit')).code, 1);
+  assert.deepEqual(saysStdin(client), []);
+  const errors = client.messages.filter((m) => m.type === 'error').map((m) => m.error);
+  assert.equal(errors.length, 1, JSON.stringify(errors));
+  assert.match(errors[0], /^CC process exited early \(code 1, after \d+ ms\): not logged in$/);
+});
+
+waiting('a program that closes its input and stays is told as that after a while, and at once from then on', async (context) => {
+  const { program } = closesItsInput(context, 'exit 0');
+  const { client, answer } = await promptInVain(context, program);
+  assert.equal(answer.type, 'promptReceived', JSON.stringify(answer));
+  const closed = 'CC process stdin closed unexpectedly';
+  assert.equal((await client.next('error')).error, closed);
+  assert.equal(await client.error({ type: 'prompt', text: 'third' }), closed);
+  assert.equal(saysStdin(client).length, 2);
+  assert.equal(client.messages.filter((m) => m.type === 'promptReceived').length, 2, 'of the first and the second');
+});
+
+waiting('a prompt that a program could not be given any more when it was aborted goes to the next one', async (context) => {
+  const { program } = closesItsInput(context, 'exit 0');
+  const { client } = await promptInVain(context, program);
+  client.send({ type: 'abort' });
+  assert.equal((await client.next('processExit')).keptPrompts, 1);
+  const repeated = await client.next('user');
+  assert.equal(repeated.event.message.content, 'second');
+  assert.deepEqual(client.messages.filter((m) => m.type === 'error'), []);
 });
 
 scenario('a client that comes back gets the history, in order, and then what happens', async (context) => {
@@ -711,6 +790,7 @@ waiting('without clients: kept alive in the middle of a turn, granted a grace, t
 
   if (process.env.PAIGE_TRANSCRIPT) console.log(transcript(log(daemon), pids));
 
+  await until('the end of the session', () => endsOf(daemon, sessionId) === 1);
   // Who comes now goes on with the conversation that the program has kept, and sees what happened before.
   const back = await connect(context, daemon);
   assert.deepEqual(await back.join('one'), { source: 'bridge', type: 'connected', sessionId, resumed: true });
@@ -732,9 +812,11 @@ waiting('a session that is asked for by its id goes on in its folder, with anoth
   let client = first;
   /** All clients leave, the program is ended, and somebody asks for the session by its id. */
   const comeBack = async () => {
+    const before = endsOf(daemon, sessionId);
     await client.close();
-    await until('the end of the program', () => agents(daemon).length === 0, { ms: 20000 });
-    await until('the end of the session', () => fs.existsSync(path.join(daemon.dataDir, 'agents', `${sessionId}.ended`)));
+    await until('the end of the session', () => endsOf(daemon, sessionId) > before);
+    assert.deepEqual(agents(daemon), [], 'and of the program');
+    assert.ok(fs.existsSync(path.join(daemon.dataDir, 'agents', `${sessionId}.ended`)));
     client = await connect(context, daemon, { session: sessionId });
     await client.next('historyEnd');
     const said = client.messages.filter((m) => m.source === 'cc' && m.event.type === 'user').map((m) => m.event.message.content);
@@ -755,6 +837,28 @@ waiting('a session that is asked for by its id goes on in its folder, with anoth
   assert.match(log(daemon), new RegExp(`msg="agent session begins" session=${sessionId} folder=${daemon.projectDir}/one\\n`));
   const folders = [...log(daemon).matchAll(new RegExp(`msg="agent session begins" session=${sessionId} folder=(\\S+)`, 'g'))].map((m) => m[1]);
   assert.deepEqual([...new Set(folders)], [path.join(daemon.projectDir, 'one')]);
+});
+
+waiting('a long prompt that was taken up is known as such when its repetition has been read beside the loop: no other program gets it', async (context) => {
+  const daemon = await daemonWithAgent(context);
+  const client = await connect(context, daemon);
+  await client.join('one');
+  await client.prompt('old');
+  const from = client.messages.length;
+  const long = 'z'.repeat(1024 * 1024);
+  client.send({ type: 'prompt', text: 'gather 1' });
+  await client.next('stream_event', undefined, from);
+  client.send({ type: 'prompt', text: long });
+  await client.next('user', (m) => m.event.message.content === long, from);
+  client.send({ type: 'abort' }).send({ type: 'prompt', text: 'hello next' });
+  const exit = await client.next('processExit', undefined, from);
+  assert.equal(exit.keptPrompts, 1, 'the one behind it');
+  await client.next('result', (m) => m.event.result === 'you said hello next', from);
+  const taken = client.messages.slice(from).filter((m) => m.event?.type === 'user').map((m) => m.event.message.content.slice(0, 10));
+  assert.deepEqual(taken, ['gather 1', 'z'.repeat(10), 'hello next']);
+  const bytes = await said(daemon);
+  assert.ok(bytes.thread > long.length, JSON.stringify(bytes));
+  assert.ok(bytes.loop < 64 * 1024, JSON.stringify(bytes));
 });
 
 waiting('prompts behind a turn that is aborted are answered, by this program or by the next', async (context) => {

@@ -35,6 +35,10 @@
 #define CLIENT_WAIT_MS 5000
 /* A program that ends by itself within this time failed to start. */
 #define AGENTS_EARLY_MS 2000
+/* How long the end of a program that has closed its input is waited for, and how many prompts may wait
+ * for it. */
+#define AGENTS_CLOSED_MS 5000
+#define AGENTS_UNWRITTEN_MAX 64
 
 /* Requests of a program that wait for an answer, and their ids. */
 #define AGENT_ASKS_MAX 64
@@ -53,6 +57,13 @@ struct session_output {
 	struct event *step;
 };
 
+/* A program that has closed its input is most often about to end, and its end says more (talk.c). */
+struct session_input {
+	size_t unwritten;	/* prompts that wait for that */
+	bool stays;		/* it has not ended in time */
+	struct event *deadline; /* of its end */
+};
+
 struct agent_session {
 	LIST_ENTRY(agent_session) link;
 	struct agents *agents;
@@ -65,6 +76,7 @@ struct agent_session {
 	struct record_state state;
 	struct idle_driver driver;
 	struct prompts prompts;
+	struct session_input input;
 	struct session_output output;
 	bool aborted; /* a turn of this program was interrupted */
 	LIST_HEAD(, agent_ask) asks;
@@ -202,12 +214,18 @@ void output_close(
 
 /* ---- talk.c ---- */
 
-/* Sends a prompt to the program, starting it when needed. `content` is JSON, a string or
- * an array; its memory is taken. NULL, or why not; static text. */
-const char *session_prompt(struct agent_session *session, struct buf *content);
+void talk_init(struct agent_session *session);
+void talk_fini(struct agent_session *session);
+/* Sends a prompt of a client to the program, starting it when needed. `content` is JSON, a string or
+ * an array; its memory is taken. NULL, or why not; static text. If the program has closed its input, its
+ * end is waited for, which says why; the client is told of the input alone when that does not come. */
+const char *session_prompt(struct agent_session *session,
+	const struct agent_client *client, struct buf *content);
 /* Interrupts the turn: by a message to the program, and by signals when that does not
  * help (process.h). False when there is none. */
 bool session_abort(struct agent_session *session);
+/* The program has ended; before session_keep_prompts. Whether prompts have waited for that. */
+bool session_input_over(struct agent_session *session);
 /* The program has ended. If an abort ended it, prompts that it had not read are kept;
  * otherwise it may have done part of them, so the clients decide. Returns how many are
  * kept. */

@@ -63,8 +63,9 @@ void prompts_abort(struct prompts *p)
 	TAILQ_FOREACH(one, &p->list, link)
 	if (one->read)
 		any = one->aborted = true;
-	if (!any && !TAILQ_EMPTY(&p->list))
-		TAILQ_FIRST(&p->list)->aborted = true;
+	one = TAILQ_FIRST(&p->list);
+	if (!any && one && !one->unwritten)
+		one->aborted = true;
 }
 
 size_t prompts_turn_ended(struct prompts *p)
@@ -81,9 +82,10 @@ size_t prompts_turn_ended(struct prompts *p)
 		}
 		one = next;
 	}
-	if (count > 0 || TAILQ_EMPTY(&p->list))
+	one = TAILQ_FIRST(&p->list);
+	if (count > 0 || !one || one->unwritten)
 		return count;
-	prompts_drop(p, TAILQ_FIRST(&p->list));
+	prompts_drop(p, one);
 	return 1;
 }
 

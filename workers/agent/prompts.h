@@ -21,9 +21,11 @@ struct prompt {
 	TAILQ_ENTRY(prompt) link;
 	unsigned refs; /* one of the list, others of who still writes the content */
 	char uuid[UUID_SIZE];
-	bool read;	    /* the program has repeated it */
-	bool aborted;	    /* the turn that it is in, or is to begin, was interrupted */
-	struct buf content; /* JSON: a string or an array of blocks */
+	bool read;	/* the program has repeated it */
+	bool aborted;	/* the turn that it is in, or is to begin, was interrupted */
+	bool unwritten; /* the program has closed its input; behind all that were written */
+	char from[UUID_SIZE]; /* unwritten: the client to be told, or "" */
+	struct buf content;   /* JSON: a string or an array of blocks */
 };
 
 TAILQ_HEAD(prompt_list, prompt);
@@ -47,7 +49,7 @@ void prompts_move(struct prompts *p, struct prompts *to);
 void prompts_read(struct prompts *p, struct str uuid);
 /* The running turn is being interrupted. */
 void prompts_abort(struct prompts *p);
-/* A turn has ended: forgets all that were read; the first one when none was. How many. */
+/* A turn has ended: forgets all that were read; the first one that was written when none was. How many. */
 size_t prompts_turn_ended(struct prompts *p);
 /* The program has ended: forgets the prompts that it had read or that were interrupted. */
 void prompts_keep_unread(struct prompts *p);

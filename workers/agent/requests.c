@@ -212,7 +212,7 @@ static void prompt(struct agent_client *client, struct taken *taken)
 		client_say_error(client, "prompt requires a text");
 		return;
 	}
-	problem = session_prompt(session, &taken->json);
+	problem = session_prompt(session, client, &taken->json);
 	if (problem)
 		client_say_error(client, "%s", problem);
 	else

@@ -63,6 +63,7 @@ static void session_free(struct agent_session *s)
 	struct agent_client *client;
 
 	output_fini(s);
+	talk_fini(s);
 	LIST_FOREACH(client, &a->clients, link)
 	if (client->session == s)
 		client->session = NULL;
@@ -172,6 +173,7 @@ static struct agent_session *session_new(
 	prompts_init(&s->prompts);
 	LIST_INIT(&s->asks);
 	output_init(s);
+	talk_init(s);
 	snprintf(s->id, sizeof(s->id), "%s", id);
 	s->timer = alloc_checked(event_new(a->worker->base, -1, 0, on_timer, s));
 	LIST_INSERT_HEAD(&a->sessions, s, link);
@@ -317,9 +319,12 @@ void session_restore(struct agents *a, const char *id, struct folder folder,
 
 /* ---- the program ---- */
 
-static void tell_end(
-	struct agent_session *s, const struct process_end *end, size_t kept_prompts)
+/* `waited_for`: prompts that could not be written get no other answer. */
+static void tell_end(struct agent_session *s, const struct process_end *end,
+	bool waited_for, size_t kept_prompts)
 {
+	const bool early =
+		end->uptime_ms < AGENTS_EARLY_MS || (waited_for && kept_prompts == 0);
 	const struct reaper_report *r = &end->report;
 	struct agent_process_exit message = {
 		.source = STR_LIT("bridge"), .type = STR_LIT("processExit")};
@@ -334,7 +339,7 @@ static void tell_end(
 	}
 	if (errors.len > EARLY_ERROR_BYTES)
 		errors.len = EARLY_ERROR_BYTES;
-	if (r->code > 0 && end->uptime_ms < AGENTS_EARLY_MS && !s->ending)
+	if (r->code > 0 && early && !s->ending)
 		session_tell_error(s, RECORD_MESSAGE,
 			"CC process exited early (code %d, after %lld ms)%s%.*s", r->code,
 			(long long)end->uptime_ms, errors.len ? ": " : "",
@@ -379,6 +384,7 @@ static void on_end(void *arg, const struct process_end *end)
 {
 	struct agent_session *s = arg;
 	struct agents *a = s->agents;
+	bool waited_for;
 	size_t kept;
 
 	s->process = NULL;
@@ -388,8 +394,9 @@ static void on_end(void *arg, const struct process_end *end)
 		end->report.start_error, "uptime_ms", "%lld", (long long)end->uptime_ms,
 		NULL);
 	asks_cancel(s);
+	waited_for = session_input_over(s);
 	kept = session_keep_prompts(s, end);
-	tell_end(s, end, kept);
+	tell_end(s, end, waited_for, kept);
 	show_counts(a);
 	on_sweep_needed(a);
 	if (s->ending) {

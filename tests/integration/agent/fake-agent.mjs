@@ -8,6 +8,7 @@
 //   flood N          that many events at once       large BYTES  an event of that size
 //   numbers N        an event of that many numbers  many N BYTES that many events of that size
 //   stay BYTES       an event of that size, and then a turn that writes nothing
+//   gather N         a turn that takes up the next N prompts, and then writes nothing
 //   leave BYTES      an event of that size, and ends with 0 at once
 //   where            answers its directory, arguments and the names in its environment
 //   tools            calls paige_get_session_state of the MCP server "paige", if it was given one, and answers what came
@@ -54,6 +55,7 @@ let interrupted = null;
 let deaf = false;
 let old = false;
 let leaving = false;
+let gathering = 0; // prompts that the turn still takes up
 const asked = new Map(); // request_id: function that takes the answer
 
 // As Claude Code: the turn is told to have ended, and then the program ends, whatever it was still given to do.
@@ -171,6 +173,12 @@ async function turn(text) {
     await new Promise((resolve) => (interrupted = resolve));
     interrupted = null;
     result('interrupted');
+  } else if (word === 'gather') {
+    gathering = Number(operand);
+    write({ type: 'stream_event', event: { type: 'message_start' } });
+    await new Promise((resolve) => (interrupted = resolve));
+    interrupted = null;
+    result('interrupted');
   } else if (word === 'leave') {
     process.stdout.write(`${JSON.stringify({ type: 'assistant', text: 'x'.repeat(Number(operand)) })}\n`, () => process.exit(0));
     await sleep(3600_000);
@@ -196,10 +204,18 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
   if (message.type !== 'user' || message.message?.role !== 'user') refuse(`not a user message: ${line}`);
   const { content } = message.message;
   const text = typeof content === 'string' ? content : content.map((block) => block.text).join(' ');
-  last = last.then(() => {
-    if (leaving) return undefined;
+  const takeUp = () => {
     conversation.ask(text);
     write({ type: 'user', message: message.message, uuid: message.uuid, isReplay: true });
+  };
+  if (gathering > 0) {
+    gathering -= 1;
+    takeUp();
+    return;
+  }
+  last = last.then(() => {
+    if (leaving) return undefined;
+    takeUp();
     return turn(text);
   });
 });

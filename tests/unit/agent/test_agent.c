@@ -237,6 +237,26 @@ START_TEST(what_was_not_taken_up_is_kept)
 }
 END_TEST
 
+/* It waits for the end of its program, so no turn of that can be its own. */
+START_TEST(what_could_not_be_written_is_no_part_of_a_turn)
+{
+	struct prompts p;
+	struct prompt *behind;
+
+	prompts_init(&p);
+	add_prompt(&p, STR_LIT("\"written\""));
+	behind = add_prompt(&p, STR_LIT("\"behind\""));
+	behind->unwritten = true;
+	ck_assert_uint_eq(prompts_turn_ended(&p), 1);
+	ck_assert_uint_eq(prompts_turn_ended(&p), 0);
+	prompts_abort(&p);
+	ck_assert(!prompts_aborting(&p));
+	prompts_keep_unread(&p);
+	ck_assert_ptr_eq(TAILQ_FIRST(&p.list), behind);
+	prompts_clear(&p);
+}
+END_TEST
+
 /* Who writes a prompt has its content where it is, also when its turn has ended before. */
 START_TEST(prompts_are_not_copied)
 {
@@ -753,6 +773,7 @@ int main(void)
 	tcase_add_test(tests, a_file_adds_to_the_environment);
 	tcase_add_test(tests, prompts_are_kept_until_their_turn_has_ended);
 	tcase_add_test(tests, what_was_not_taken_up_is_kept);
+	tcase_add_test(tests, what_could_not_be_written_is_no_part_of_a_turn);
 	tcase_add_test(tests, prompts_are_not_copied);
 	tcase_add_test(tests, prompts_have_a_bound);
 	tcase_add_test(tests, opens_folders_inside_the_root_only);

@@ -299,6 +299,11 @@ enum process_stage process_stage_of(const struct process *p)
 	return p->stage;
 }
 
+bool process_is_over(const struct process *p)
+{
+	return p->over;
+}
+
 pid_t process_reaper(const struct process *p)
 {
 	return p->reaper;

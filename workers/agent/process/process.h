@@ -83,6 +83,9 @@ void process_stop(struct process *p, enum process_stage first);
 void process_go_on(struct process *p);
 enum process_stage process_stage_of(const struct process *p);
 
+/* It has ended: on_end comes as soon as its last lines are taken. */
+bool process_is_over(const struct process *p);
+
 /* Number of the reaper's process, which is a child of this one. */
 pid_t process_reaper(const struct process *p);
 
