@@ -13,7 +13,10 @@
 #include "workers/gateway/web/agents.h"
 #include "workers/gateway/ws/ws_server.h"
 #include <errno.h>
+#include <event2/buffer.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -549,6 +552,109 @@ START_TEST(writes_large_messages_for_agents_beside_the_loop)
 }
 END_TEST
 
+/* ---- what a turn of the loop has to do ---- */
+
+static pthread_t loop;
+static size_t searched_on_loop; /* bytes of texts that were looked through for a member */
+static atomic_size_t searched_beside;
+static bool sockets_take_all; /* as fast as they are written to */
+
+struct str __real_json_slice_member(struct str text, const char *name);
+struct str __wrap_json_slice_member(struct str text, const char *name);
+int __real_evbuffer_write_atmost(
+	struct evbuffer *from, evutil_socket_t fd, ev_ssize_t most);
+int __wrap_evbuffer_write_atmost(
+	struct evbuffer *from, evutil_socket_t fd, ev_ssize_t most);
+
+struct str __wrap_json_slice_member(struct str text, const char *name)
+{
+	if (pthread_equal(pthread_self(), loop))
+		searched_on_loop += text.len;
+	else
+		searched_beside += text.len;
+	return __real_json_slice_member(text, name);
+}
+
+int __wrap_evbuffer_write_atmost(
+	struct evbuffer *from, evutil_socket_t fd, ev_ssize_t most)
+{
+	size_t len = evbuffer_get_length(from);
+
+	if (!sockets_take_all)
+		return __real_evbuffer_write_atmost(from, fd, most);
+	if (most >= 0 && (size_t)most < len)
+		len = (size_t)most;
+	evbuffer_drain(from, len);
+	return (int)len;
+}
+
+/* The answer names the file; where that stands in a long message is not looked for on the loop. */
+START_TEST(finds_what_an_error_names_beside_the_loop)
+{
+	struct window w = open_window();
+	struct buf text = {0};
+	struct str frame, payload;
+
+	loop = pthread_self();
+	put_large(&text, "{\"type\":\"file:save\",\"payload\":{\"content\":\"",
+		READ_AT_ONCE_BYTES, "\",\"path\":\"src/a.ts\"}}");
+	searched_on_loop = 0;
+	searched_beside = 0;
+	say_large(&w, buf_str(&text));
+	jobs_drain(gateway.parsers);
+	ck_assert_uint_eq(stub_count, 1);
+	stub_answer(false);
+	ck_assert_uint_gt(searched_beside, READ_AT_ONCE_BYTES);
+	ck_assert_uint_lt(searched_on_loop, 1000);
+	frame = next_frame(&w);
+	payload = json_slice_member(frame, "payload");
+	ck_assert_msg(str_is(json_slice_member(payload, "path"), "\"src/a.ts\""), "%.*s",
+		STR_ARG(frame));
+	buf_free(&text);
+	close_window(&w);
+}
+END_TEST
+
+/* However fast a window reads, others have their turn in between. */
+START_TEST(writes_a_little_to_each_window_in_a_turn)
+{
+	enum { WINDOWS = 2, BYTES = 6 * 1024 * 1024, TURN_BYTES = 512 * 1024 };
+	struct window windows[WINDOWS];
+	struct buf text = {0};
+	size_t left = 0;
+	int turns = 0;
+
+	put_large(&text, "", BYTES, "");
+	sockets_take_all = true;
+	for (int i = 0; i < WINDOWS; i++) {
+		windows[i] = open_window();
+		ws_client_send_text(windows[i].client, buf_str(&text));
+		left += evbuffer_get_length(windows[i].client->out);
+	}
+	ck_assert_uint_gt(left, WINDOWS * BYTES);
+	for (; left > 0 && turns < 1000; turns++) {
+		size_t before[WINDOWS];
+
+		for (int i = 0; i < WINDOWS; i++)
+			before[i] = evbuffer_get_length(windows[i].client->out);
+		event_base_loop(gateway.base, EVLOOP_NONBLOCK | EVLOOP_ONCE);
+		left = 0;
+		for (int i = 0; i < WINDOWS; i++) {
+			size_t after = evbuffer_get_length(windows[i].client->out);
+
+			ck_assert_uint_le(before[i] - after, TURN_BYTES);
+			left += after;
+		}
+	}
+	ck_assert_uint_eq(left, 0);
+	ck_assert_int_gt(turns, BYTES / TURN_BYTES);
+	sockets_take_all = false;
+	buf_free(&text);
+	for (int i = 0; i < WINDOWS; i++)
+		close_window(&windows[i]);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("window");
@@ -569,5 +675,7 @@ int main(void)
 	tcase_add_test(tc, refuses_large_messages_like_small_ones);
 	tcase_add_test(tc, hands_on_a_large_message_of_a_window_that_has_gone);
 	tcase_add_test(tc, writes_large_messages_for_agents_beside_the_loop);
+	tcase_add_test(tc, finds_what_an_error_names_beside_the_loop);
+	tcase_add_test(tc, writes_a_little_to_each_window_in_a_turn);
 	return check_run(tc);
 }
