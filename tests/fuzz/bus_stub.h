@@ -1,9 +1,9 @@
 /*
- * bus_stub.h - a bus that goes nowhere, for fuzzing what calls it: calls are kept and
+ * bus_stub.h - a bus that goes nowhere, for fuzzing and for unit tests of what calls it: calls are kept and
  * answered when told.
  *
- * Defines the functions of common/bus/bus.h and worker.h that the gateway uses; include it in one file of
- * a target.
+ * Defines the functions of common/bus/bus.h and worker.h for who calls and hears others; include it in one file of
+ * a target. Who serves, too, defines those for that himself.
  */
 #ifndef PAIGE_TESTS_FUZZ_BUS_STUB_H
 #define PAIGE_TESTS_FUZZ_BUS_STUB_H

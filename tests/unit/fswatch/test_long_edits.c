@@ -1,8 +1,9 @@
 /* Tests of long edits, which are copied and counted beside the loop (workers/fswatch/serve_buffers.c). The bus
- * goes nowhere: it keeps the handler, and which requests were answered. */
+ * goes nowhere (tests/fuzz/bus_stub.h): of what the worker serves it keeps the handler, and which requests were answered. */
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include "tests/check_run.h"
+#include "tests/fuzz/bus_stub.h"
 #include "tests/unit/job_gate.h"
 #include "tests/unit/scratch.h"
 #include "workers/fswatch/reading.h"
@@ -15,7 +16,7 @@ static struct worker worker;
 static struct fswatch fs;
 static struct job_gate gate;
 
-/* ---- the bus ---- */
+/* ---- the bus, for who serves ---- */
 
 static struct bus_request requests[8];
 static bus_serve_fn *serve_update;
@@ -60,47 +61,6 @@ void bus_publish(struct bus *bus, const char *topic, struct str body)
 	(void)bus;
 	(void)topic;
 	(void)body;
-}
-
-void bus_call(struct bus *bus, enum method method, struct str key, struct str body,
-	int64_t deadline_ms, bus_reply_fn *on_reply, void *arg)
-{
-	(void)bus;
-	(void)method;
-	(void)key;
-	(void)body;
-	(void)deadline_ms;
-	(void)on_reply;
-	(void)arg;
-}
-
-int bus_reply_decode(enum method method, const struct bus_reply *reply,
-	struct arena *arena, void *out, struct proto_error *error)
-{
-	(void)method;
-	(void)reply;
-	(void)arena;
-	(void)out;
-	(void)error;
-	return -1;
-}
-
-void bus_subscribe(struct bus *bus, enum worker_id from, const char *prefix,
-	bus_event_fn *fn, void *arg)
-{
-	(void)bus;
-	(void)from;
-	(void)prefix;
-	(void)fn;
-	(void)arg;
-}
-
-void bus_on_gap(struct bus *bus, enum worker_id from, bus_gap_fn *fn, void *arg)
-{
-	(void)bus;
-	(void)from;
-	(void)fn;
-	(void)arg;
 }
 
 void worker_die(struct worker *w, enum worker_exit code)
