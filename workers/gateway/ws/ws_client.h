@@ -117,8 +117,8 @@ void ws_client_resume_reading(struct ws_client *client, unsigned reason);
 void ws_client_ref(struct ws_client *client);
 void ws_client_unref(struct ws_client *client);
 
-/* Writes what is queued, as far as the socket takes it. Called once a turn by
- * ws_server.c. */
+/* Writes what is queued, as far as the socket takes it, and the rest when it takes more. Called by
+ * ws_server.c at the end of a turn in which something was queued, unless there is such a rest. */
 void ws_client_flush(struct ws_client *client);
 
 /* Cuts the connection. The memory is freed by ws_server.c, later in the turn. */

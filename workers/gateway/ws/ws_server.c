@@ -36,7 +36,10 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 	while ((client = TAILQ_FIRST(&server->to_flush))) {
 		TAILQ_REMOVE(&server->to_flush, client, flush_link);
 		client->flush_wanted = false;
-		ws_client_flush(client);
+		/* One that has more than it may be sent in a turn is written to when its
+		 * socket takes more. */
+		if (!event_pending(client->write_event, EV_WRITE, NULL))
+			ws_client_flush(client);
 	}
 	free_dead(server);
 }
