@@ -34,9 +34,15 @@ listed() {
 	awk -v kind="$1" '$1 == kind { print $2 }' "$top/scripts/packages"
 }
 
-# machine_apt_options: proxy, certificates and checks of dates as apt of this machine has them, for a Debian that is made from its mirrors.
+# How long apt waits for a mirror that says nothing, and how often it asks again.
+apt_patience=(Acquire::Retries=2 Acquire::http::Timeout=20 Acquire::https::Timeout=20)
+
+# machine_apt_options: proxy, certificates and checks of dates as apt of this machine has them, and that patience, for a Debian that is made
+# from its mirrors.
 machine_apt_options() {
+	local option
 	apt-config dump 2>/dev/null | grep -iE '^Acquire::(https?::[^"]*Proxy|Check-(Valid-Until|Date)|https?::CaInfo)[^"]* ".+";' || true
+	for option in "${apt_patience[@]}"; do printf '%s "%s";\n' "${option%=*}" "${option#*=}"; done
 }
 
 # copy_checkout FROM TO: the files of a checkout, committed or not, without what is built in it.

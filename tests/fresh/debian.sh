@@ -5,8 +5,17 @@
 # The mirror, the proxy and the certificates are those of this machine. What can be used again is kept in $base:
 # RELEASE.tar, for a week. The caller says what `say` and `skip` do; `skip` ends it, for nothing was learned of Paige.
 
-# Proxy and checks of dates, as this machine has them; nothing else of its configuration.
+# Proxy and checks of dates, as this machine has them, and how patient apt is; nothing else of its configuration.
 apt_options=$(machine_apt_options)
+
+# apart SECONDS COMMAND...: with mounts and processes of its own, so that nothing of them is left when it has ended, takes longer, or is ended.
+# The shell is there because no signal but KILL ends the first process, not even one that everybody of its group receives.
+apart() { timeout --foreground -s KILL "$1" unshare --mount --pid --fork --kill-child --mount-proc sh -c '"$@"; exit $?' - "${@:2}"; }
+
+# mirror_failed LOG: prints the line by which apt, or a script that uses it, says that the mirror failed; false without such a line.
+mirror_failed() {
+	grep -m 1 -E '^(E|W|setup|image): .*(Failed to fetch|Unable to fetch|index files failed to download|Failed getting release file|could not read its lists|knows no source of Debian)' "$1"
+}
 
 # find_mirror: sets $mirror and $security.
 find_mirror() {
@@ -26,28 +35,37 @@ find_mirror() {
 get_tool() {
 	command -v "$1" >/dev/null && return
 	say "installing $2"
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -q -o DPkg::Lock::Timeout=300 --no-install-recommends "$2" >"$base/$2.log" 2>&1 ||
-		skip "$2 cannot be installed: $(tail -n 1 "$base/$2.log")"
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -q "${apt_patience[@]/#/-o}" -o DPkg::Lock::Timeout=300 --no-install-recommends "$2" >"$base/$2.log" 2>&1 ||
+		skip "$2 cannot be installed: $(mirror_failed "$base/$2.log" || tail -n 1 "$base/$2.log")"
 }
+
+# bootstrap RELEASE: makes $base/RELEASE.tar, and leaves nothing else when it is ended. In a shell of its own, which has traps of its own.
+# shellcheck disable=SC2317 # the trap calls it
+bootstrap() (
+	release=$1 tree=''
+	trap '[ -z "$tree" ] || rm -rf --one-file-system "$tree" "$base/$release.tar.new"' EXIT
+	trap 'exit 1' INT TERM HUP
+	tree=$(mktemp -d "$base/base-$release.XXXXXX") || exit
+	proxy=$(sed -nE 's/^Acquire::http::Proxy "(.+)";$/\1/Ip' <<<"$apt_options" | head -n 1)
+	http_proxy=${http_proxy:-$proxy} apart "$bootstrap_limit" debootstrap --variant=minbase "$release" "$tree" "$mirror" >"$base/$release-debootstrap.log" 2>&1 || exit
+	rm -rf "$tree"/var/cache/apt/archives/*.deb "$tree"/var/lib/apt/lists/* "$tree/debootstrap"
+	tar -C "$tree" --numeric-owner -cf "$base/$release.tar.new" . && mv "$base/$release.tar.new" "$base/$release.tar"
+)
+
+# How long debootstrap may take, in seconds. wget, which it uses, waits for a silent mirror 15 minutes, and asks 20 times.
+bootstrap_limit=900
 
 # make_minimal RELEASE: sees to $base/RELEASE.tar.
 make_minimal() {
-	local release=$1 made proxy
+	local release=$1 code=0
 	find "$base/$release.tar" -mtime +7 -delete 2>/dev/null || true
 	[ ! -s "$base/$release.tar" ] || return 0
 	get_tool debootstrap debootstrap
 	find_mirror
 	say "making a minimal $release from the mirror of this machine"
-	made=$(mktemp -d "$base/base-$release.XXXXXX")
-	proxy=$(sed -nE 's/^Acquire::http::Proxy "(.+)";$/\1/Ip' <<<"$apt_options" | head -n 1)
-	if ! http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase "$release" "$made" "$mirror" >"$base/$release-debootstrap.log" 2>&1; then
-		rm -rf --one-file-system "$made"
-		skip "debootstrap: $(tail -n 1 "$base/$release-debootstrap.log")"
-	fi
-	rm -rf "$made"/var/cache/apt/archives/*.deb "$made"/var/lib/apt/lists/* "$made/debootstrap"
-	tar -C "$made" --numeric-owner -cf "$base/$release.tar.new" .
-	mv "$base/$release.tar.new" "$base/$release.tar"
-	rm -rf --one-file-system "$made"
+	bootstrap "$release" || code=$?
+	[ "$code" != 137 ] || skip "debootstrap was not done in $bootstrap_limit s: $(tail -n 1 "$base/$release-debootstrap.log")"
+	[ "$code" = 0 ] || skip "debootstrap: $(tail -n 1 "$base/$release-debootstrap.log")"
 }
 
 # unpack_minimal RELEASE ROOT: the minimal system in a new directory, with a network as this machine's.

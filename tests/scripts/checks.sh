@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Who ends a test that uses tests/service/checks.sh ends what it has begun, and it cleans up. usage: checks.sh TESTS
+# The last line of a test that uses tests/service/checks.sh counts and says why; who ends it ends what it has begun, and it cleans up.
+# usage: checks.sh TESTS
 set -euo pipefail
 [ "$(id -u)" = 0 ] || { echo "needs root: without it the tests that use checks.sh look at nothing"; exit 77; }
 
@@ -28,6 +29,7 @@ run_release() {
 	fails) [ "$release" = trixie ] && no one "it is not so"; ok two "it is so" ;;
 	breaks) exit 3 ;;
 	skips) skip "cannot be looked at" ;;
+	stops) ok one "it is so"; [ "$release" = bookworm ] || skip "no more can be looked at" ;;
 	builds) bash -c 'trap "echo build cleaned up" EXIT; trap "exit 1" TERM; echo $$ >"$0"; sleep 600; :' "$FRESH_DIR/build"; ok one "was not ended" ;;
 	esac
 }
@@ -44,9 +46,10 @@ ends() {
 	[ "$(grep -c '^cleaned up$' "$work/said")" = 2 ] || fail "$1: it did not clean up for each release"
 }
 ends passes 0 '4 passed, 0 failed, 0 skipped'
-ends fails 1 '2 passed, 1 failed, 0 skipped'
-ends breaks 1 '0 passed, 2 failed, 0 skipped'
-ends skips 77 '0 passed, 0 failed, 2 skipped'
+ends fails 1 '2 passed, 1 failed, 0 skipped: trixie one: it is not so'
+ends breaks 1 '0 passed, 2 failed, 0 skipped: bookworm run: ended unexpectedly with 3'
+ends skips 77 '0 passed, 0 failed, 2 skipped: bookworm cannot be looked at'
+ends stops 77 '2 passed, 0 failed, 1 skipped: trixie no more can be looked at'
 
 # Only the test itself is told, and by TERM: INT and HUP are ignored in what was begun in the background, or with nohup.
 MODE=builds bash "$work/test" "$tests" >"$work/said" 2>&1 &
@@ -64,7 +67,7 @@ tested=''
 [ "$code" = 1 ] || fail "TERM: it ended with $code, not 1"
 ! kill -0 "$build" 2>/dev/null || fail "TERM: its build goes on"
 build=''
-[ "$(tail -n 1 "$work/said")" = '0 passed, 1 failed, 0 skipped' ] || fail "TERM: its last line does not say that it failed"
+[ "$(tail -n 1 "$work/said")" = '0 passed, 1 failed, 0 skipped: bookworm run: ended by a signal' ] || fail "TERM: its last line does not say that it failed"
 grep -q '^build cleaned up$' "$work/said" || fail "TERM: the build did not clean up"
 [ "$(grep -c '^cleaned up$' "$work/said")" = 1 ] || fail "TERM: it did not clean up, or went on with the next release"
 left=$(find "$work" -name 'checks.*')

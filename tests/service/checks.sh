@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # the files that source it share these variables
-# checks.sh - which releases are looked at, the line of each check, and the count. Sourced by `service` and by tests/package.
+# checks.sh - which releases are looked at, the line of each check, and the count. Sourced by `service`, tests/package and tests/image.
 
 # shellcheck source=scripts/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
@@ -64,12 +64,12 @@ run_apart() {
 	trap - INT TERM HUP
 }
 
-# check_releases: calls run_release of the script for each of $releases. Prints the count and ends the script: 0, 1, or 77 when nothing
-# could be looked at.
+# check_releases: calls run_release of the script for each of $releases. Prints the count, and the reason when something failed or was
+# skipped, and ends the script: 0, 1 when anything failed, or else 77 when anything could not be looked at.
 check_releases() {
-	local each code ended passed failed skipped
+	local each code ended passed failed skipped reason
 	if [ "$(id -u)" != 0 ]; then
-		printf 'SKIP  needs root: it makes a system of its own\n0 passed, 0 failed, %d skipped\n' "${#releases[@]}"
+		printf '0 passed, 0 failed, %d skipped: needs root: it makes a system of its own\n' "${#releases[@]}"
 		exit 77
 	fi
 	mkdir -p "$base"
@@ -90,10 +90,12 @@ check_releases() {
 	failed=$(grep -c '^FAIL' "$results" || true)
 	skipped=$(grep -c '^SKIP' "$results" || true)
 	grep -E '^(FAIL|SKIP)' "$results" >&2 || true
+	reason=$(grep -m 1 '^FAIL' "$results" || grep -m 1 '^SKIP' "$results" || true)
+	reason=$(tr -s ' ' <<<"$reason" | cut -d ' ' -f 2- | cut -c 1-300)
 	rm -f "$results"
 	say "all of it took $((SECONDS - began)) s"
-	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+	printf '%d passed, %d failed, %d skipped%s\n' "$passed" "$failed" "$skipped" "${reason:+: $reason}"
 	[ "$failed" = 0 ] || exit 1
-	[ "$passed" != 0 ] || exit 77
+	[ "$skipped" = 0 ] || exit 77
 	exit 0
 }

@@ -37,13 +37,29 @@ unboot() {
 	[ -z "$root" ] || rm -f "${root%/*}/.#${root##*/}.lck"
 }
 
-# chroot_run COMMAND...: runs it in the root, which is not booted, with the network of this machine.
+# How long a command may take in a system that is not booted, in seconds: a build without a compiler cache on a slow machine.
+chroot_limit=2700
+
+# chroot_run COMMAND...: runs it in the root, which is not booted, with the network of this machine; ends with 124 or 137 after $chroot_limit.
 chroot_run() {
 	local environment=() variable
 	for variable in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
 		[ -z "${!variable-}" ] || environment+=("--setenv=$variable=${!variable}")
 	done
-	(contained "${nspawn[@]}" "${environment[@]}" --setenv=TERM=dumb "${binds[@]}" --as-pid2 --pipe -D "$root" "$@") </dev/null
+	(contained timeout --foreground -k 10 "$chroot_limit" "${nspawn[@]}" "${environment[@]}" --setenv=TERM=dumb "${binds[@]}" --as-pid2 --pipe -D "$root" "$@") </dev/null
+}
+
+# must TITLE CODE LOG: ends the release unless CODE is 0: what fetches from the mirror is skipped when that failed, or else it is a failure.
+must() {
+	local reason
+	[ "$2" != 0 ] || return 0
+	if reason=$(mirror_failed "$3"); then skip "$1: $reason (everything: $3)"; fi
+	case $2 in
+	124 | 137) reason="it took too long: $(tail -n 1 "$3")" ;;
+	*) reason=$(grep -E '^(package|setup|image): ' "$3" || tail -n 1 "$3") ;;
+	esac
+	no "$1" "$reason (everything: $3)"
+	exit 1
 }
 
 # join: takes this shell into a control group of the container. From outside of them not every command is answered:
@@ -109,7 +125,7 @@ extra='systemd systemd-sysv dbus dbus-user-session libpam-systemd procps ccache 
 
 # make_system: sees to $base/RELEASE-service.tar, in which Paige can be built and systemd boots.
 make_system() {
-	local tar=$base/$release-service.tar key
+	local tar=$base/$release-service.tar key code=0
 	key=$(cat "$top/scripts/packages" "$top/scripts/setup" - <<<"$extra" | sha256sum | cut -c 1-16)
 	find "$tar" -mtime +7 -delete 2>/dev/null || true
 	[ ! -s "$tar" ] || [ "$(cat "$tar.key" 2>/dev/null)" != "$key" ] || return 0
@@ -120,7 +136,8 @@ make_system() {
 	mkdir "$root/paige"
 	cp -r "$top/scripts" "$root/paige/scripts"
 	chroot_run sh -c "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $extra && /paige/scripts/setup &&
-		apt-get clean && rm -rf /var/lib/apt/lists/*" >"$base/$release-service.log" 2>&1 || skip "$(tail -n 1 "$base/$release-service.log") (everything: $base/$release-service.log)"
+		apt-get clean && rm -rf /var/lib/apt/lists/*" >"$base/$release-service.log" 2>&1 || code=$?
+	must "a system to build in" "$code" "$base/$release-service.log"
 	rm -rf "$root/paige" "$root/usr/sbin/policy-rc.d" "$root/etc/machine-id" "$root/var/lib/dbus/machine-id"
 	tar -C "$root" --numeric-owner -cf "$tar.new" .
 	mv "$tar.new" "$tar"
