@@ -37,8 +37,9 @@ unboot() {
 	[ -z "$root" ] || rm -f "${root%/*}/.#${root##*/}.lck"
 }
 
-# How long a command may take in a system that is not booted, in seconds: a build without a compiler cache on a slow machine.
-chroot_limit=2700
+# How long a command may take in a system that is not booted, in seconds: a build without a compiler cache on a slow machine; and what mostly
+# fetches from the mirror. apt gives a silent mirror up for each file anew, a minute each time.
+chroot_limit=2700 fetch_limit=1200
 
 # chroot_run COMMAND...: runs it in the root, which is not booted, with the network of this machine; ends with 124 or 137 after $chroot_limit.
 chroot_run() {
@@ -49,14 +50,20 @@ chroot_run() {
 	(contained timeout --foreground -k 10 "$chroot_limit" "${nspawn[@]}" "${environment[@]}" --setenv=TERM=dumb "${binds[@]}" --as-pid2 --pipe -D "$root" "$@") </dev/null
 }
 
+# last_line LOG: of what a command in the root said; nspawn adds a line where /run is no tmpfs.
+last_line() { grep -v '^Attempted to remove disk file system' "$1" | tail -n 1; }
+
 # must TITLE CODE LOG: ends the release unless CODE is 0: what fetches from the mirror is skipped when that failed, or else it is a failure.
 must() {
 	local reason
 	[ "$2" != 0 ] || return 0
 	if reason=$(mirror_failed "$3"); then skip "$1: $reason (everything: $3)"; fi
 	case $2 in
-	124 | 137) reason="it took too long: $(tail -n 1 "$3")" ;;
-	*) reason=$(grep -E '^(package|setup|image): ' "$3" || tail -n 1 "$3") ;;
+	124 | 137)
+		if reason=$(grep -m 1 -E '^ +(Connection (timed out|failed)|Could not connect)' "$3"); then skip "$1: it took too long:$reason (everything: $3)"; fi
+		reason="it took too long: $(last_line "$3")"
+		;;
+	*) reason=$(grep -E '^(package|setup|image): ' "$3" || last_line "$3") ;;
 	esac
 	no "$1" "$reason (everything: $3)"
 	exit 1
@@ -135,7 +142,7 @@ make_system() {
 	unpack_minimal "$release" "$root"
 	mkdir "$root/paige"
 	cp -r "$top/scripts" "$root/paige/scripts"
-	chroot_run sh -c "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $extra && /paige/scripts/setup &&
+	chroot_limit=$fetch_limit chroot_run sh -c "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $extra && /paige/scripts/setup &&
 		apt-get clean && rm -rf /var/lib/apt/lists/*" >"$base/$release-service.log" 2>&1 || code=$?
 	must "a system to build in" "$code" "$base/$release-service.log"
 	rm -rf "$root/paige" "$root/usr/sbin/policy-rc.d" "$root/etc/machine-id" "$root/var/lib/dbus/machine-id"
