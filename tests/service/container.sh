@@ -50,18 +50,19 @@ chroot_run() {
 	(contained timeout --foreground -k 10 "$chroot_limit" "${nspawn[@]}" "${environment[@]}" --setenv=TERM=dumb "${binds[@]}" --as-pid2 --pipe -D "$root" "$@") </dev/null
 }
 
-# last_line LOG: of what a command in the root said; nspawn adds a line where /run is no tmpfs.
-last_line() { grep -v '^Attempted to remove disk file system' "$1" | tail -n 1; }
+# last_line LOG: of what a command in the root said; nspawn adds lines when it is ended, and where /run is no tmpfs.
+last_line() { grep -vE '^(Attempted to remove disk file system|Container .* terminated by signal)' "$1" | tail -n 1; }
 
-# must TITLE CODE LOG: ends the release unless CODE is 0: what fetches from the mirror is skipped when that failed, or else it is a failure.
+# must TITLE CODE LOG: ends the release unless CODE is 0: skipped when the mirror failed or apt was still at it when the time was over, or
+# else it is a failure.
 must() {
 	local reason
 	[ "$2" != 0 ] || return 0
 	if reason=$(mirror_failed "$3"); then skip "$1: $reason (everything: $3)"; fi
 	case $2 in
 	124 | 137)
-		if reason=$(grep -m 1 -E '^ +(Connection (timed out|failed)|Could not connect)' "$3"); then skip "$1: it took too long:$reason (everything: $3)"; fi
 		reason="it took too long: $(last_line "$3")"
+		[[ $reason != *': '@(Get|Ign|Err):[0-9]* && $reason != *'I: '@(running apt-get update|downloading packages)* ]] || skip "$1: $reason (everything: $3)"
 		;;
 	*) reason=$(grep -E '^(package|setup|image): ' "$3" || last_line "$3") ;;
 	esac
