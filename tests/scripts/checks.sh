@@ -19,6 +19,8 @@ cat >"$work/test" <<'END_OF_TEST'
 #!/usr/bin/env bash
 set -euo pipefail
 . "$1/service/checks.sh"
+. "$1/fresh/debian.sh"
+. "$1/service/container.sh"
 choose_releases bookworm trixie
 run_release() {
 	release=$1
@@ -29,6 +31,7 @@ run_release() {
 	fails) [ "$release" = trixie ] && no one "it is not so"; ok two "it is so" ;;
 	breaks) exit 3 ;;
 	skips) skip "cannot be looked at" ;;
+	needs) printf '%s\n' "$SAID" >"$FRESH_DIR/log"; must one "$CODE" "$FRESH_DIR/log"; ok one "it came" ;;
 	stops) ok one "it is so"; [ "$release" = bookworm ] || skip "no more can be looked at" ;;
 	builds) bash -c 'trap "echo build cleaned up" EXIT; trap "exit 1" TERM; echo $$ >"$0"; sleep 600; :' "$FRESH_DIR/build"; ok one "was not ended" ;;
 	esac
@@ -49,6 +52,18 @@ ends passes 0 '4 passed, 0 failed, 0 skipped'
 ends fails 1 '2 passed, 1 failed, 0 skipped: trixie one: it is not so'
 ends breaks 1 '0 passed, 2 failed, 0 skipped: bookworm run: ended unexpectedly with 3'
 ends skips 77 '0 passed, 0 failed, 2 skipped: bookworm cannot be looked at'
+
+# needs CODE-OF-THE-COMMAND WHAT-IT-SAID CODE LAST-LINE: a test whose command fetches from the mirror.
+needs() { CODE=$1 SAID=$2 ends needs "$3" "$4"; }
+needs 0 'W: Failed to fetch http://m/a' 0 '2 passed, 0 failed, 0 skipped'
+log="(everything: $work/log)"
+needs 100 $'E: Failed to fetch http://m/a  503\nE: Unable to fetch some archives' 77 "0 passed, 0 failed, 2 skipped: bookworm one: E: Failed to fetch http://m/a 503 $log"
+needs 100 $'W: Failed to fetch http://m/a\nE: Unable to locate package b' 77 "0 passed, 0 failed, 2 skipped: bookworm one: W: Failed to fetch http://m/a $log"
+needs 100 'E: Unable to locate package b' 1 "0 passed, 2 failed, 0 skipped: bookworm one: E: Unable to locate package b $log"
+needs 1 $'setup: this distribution does not offer: b\nPaige is built on Debian' 1 "0 passed, 2 failed, 0 skipped: bookworm one: setup: this distribution does not offer: b $log"
+needs 124 $'Get:7 http://m/a\nContainer x terminated by signal KILL.' 77 "0 passed, 0 failed, 2 skipped: bookworm one: it took too long: Get:7 http://m/a $log"
+needs 137 '==> making a Debian: 99 s, I: downloading packages with apt...' 77 "0 passed, 0 failed, 2 skipped: bookworm one: it took too long: ==> making a Debian: 99 s, I: downloading packages with apt... $log"
+needs 124 '[7/99] Compiling' 1 "0 passed, 2 failed, 0 skipped: bookworm one: it took too long: [7/99] Compiling $log"
 ends stops 77 '2 passed, 0 failed, 1 skipped: trixie no more can be looked at'
 
 # Only the test itself is told, and by TERM: INT and HUP are ignored in what was begun in the background, or with nohup.
