@@ -30,11 +30,13 @@ scenario('who has just begun is told in each view why it is empty, and not that 
 });
 
 scenario('activity: the log is live, filtered by type and text, and older pages come when one scrolls', async (t) => {
+  const day = new Date().toDateString();
   const daemon = await t.daemon();
   const { browser } = t.closeLater(await launch());
   const editor = await t.editor(daemon);
   editor.send('session:start', { issueNumber: 3 });
   const { payload } = await editor.next('session:started');
+  await daemon.sql(`INSERT INTO action_log VALUES ('of-old', '${payload.sessionId}', 'selection', '{"path":"days-ago.ts","textLength":1}', '${new Date(Date.now() - 3 * 86400000).toISOString()}')`);
   for (let i = 0; i < 600; i += 1) editor.send('editor:tab_switch', { toPath: `<i>tab</i> number ${i}.ts` });
   await daemon.logged('tab_switch', 600);
   assert.ok(payload.sessionId);
@@ -51,7 +53,13 @@ scenario('activity: the log is live, filtered by type and text, and older pages 
     return (await table.getByText('Session started').count()) > 0;
   });
   assert.ok((await inPage()) < 60);
+  await page.getByLabel('with').fill('days-ago.ts');
+  await until('one row', async () => (await inPage()) === 1);
+  assert.match(await table.locator('.log-row time').textContent(), /\d+, \d\d:\d\d$/, 'what was on another day says which');
   await page.getByLabel('with').fill('number 17.ts');
+  await until('that row', async () => (await table.getByText('number 17.ts').count()) === 1);
+  // Unless this is done at midnight.
+  if (new Date().toDateString() === day) assert.match(await table.locator('.log-row time').textContent(), /^\d\d:\d\d:\d\d$/);
   await until('one row', async () => (await inPage()) === 1);
   await page.getByLabel('with').fill('');
   const shown = page.locator('.types summary');

@@ -1,6 +1,6 @@
 // coach.js - the column of the coach: the session, its phases, and what was said.
 import { button, el, fill, freshId, region, setText } from './dom.js';
-import { clock, title } from './format.js';
+import { clock, lately, title } from './format.js';
 
 /**
  * @typedef {import('./session.js').Entry} Entry
@@ -55,7 +55,7 @@ function sessionCard({ connection, session }, host) {
     about.hidden = active === null;
     if (!active) return;
     const what = active.issueNumber ? `Issue ${active.issueNumber}${active.issueTitle ? `: ${active.issueTitle}` : ''}` : 'Session without an issue';
-    fill(name, what, active.startedAt && el('span', { class: 'since' }, ` since ${clock(active.startedAt)}`));
+    fill(name, what, active.startedAt && el('span', { class: 'since' }, ` since ${lately(active.startedAt)}`));
   });
   session.hintLevel.watch((now) => (level.value = String(now)));
   session.observer.watch(({ muted }) => mute.setAttribute('aria-pressed', String(muted)));

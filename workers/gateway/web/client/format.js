@@ -29,6 +29,14 @@ export function moment(at) {
 }
 
 /**
+ * The time of day of what was today, and the day besides of what was not.
+ * @param {number | string} at
+ */
+export function lately(at) {
+  return new Date(at).toDateString() === new Date().toDateString() ? clock(at) : moment(at);
+}
+
+/**
  * Day and time to the second.
  * @param {number | string} at
  */

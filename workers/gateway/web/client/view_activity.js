@@ -1,7 +1,7 @@
 // view_activity.js - the Activity view: the action log, newest first and live, and what the Observer decided and why. Only the
 // rows that are seen are in the page. The address says what is shown: #/activity/TYPE,TYPE/TEXT, with "all" for every type.
 import { button, el, fill, freshId, region, setText } from './dom.js';
-import { brief, clock, count, moment, percent, title } from './format.js';
+import { brief, count, lately, moment, percent, title } from './format.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').ActionEvent} Row
@@ -155,7 +155,7 @@ class RowDetail {
 /** @param {Row} row @param {number} index @param {(row: Row) => void} open */
 function line(row, index, open) {
   const text = brief(row.data);
-  const node = el('div', { class: 'log-row', role: 'row', 'aria-rowindex': index + 2 }, el('time', { role: 'cell', datetime: row.createdAt, title: row.createdAt }, clock(row.createdAt)), el('span', { role: 'cell', class: 'log-type' }, button(title(row.type), () => open(row), { class: 'link', 'aria-label': `${title(row.type)}, all of it` })), el('span', { role: 'cell', class: 'log-data', title: text }, text));
+  const node = el('div', { class: 'log-row', role: 'row', 'aria-rowindex': index + 2 }, el('time', { role: 'cell', datetime: row.createdAt, title: row.createdAt }, lately(row.createdAt)), el('span', { role: 'cell', class: 'log-type' }, button(title(row.type), () => open(row), { class: 'link', 'aria-label': `${title(row.type)}, all of it` })), el('span', { role: 'cell', class: 'log-data', title: text }, text));
   node.style.top = `${index * ROW}px`;
   return node;
 }
