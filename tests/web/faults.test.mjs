@@ -89,6 +89,39 @@ scenario('the store is killed while the learner types and saves: the file is sav
   await person.close();
 });
 
+scenario('a page that comes while the file worker is away asks for what is unsaved, and again until it has it', async (t) => {
+  const { daemon, browser, mcp } = await world(t);
+  const editor = await t.editor(daemon);
+  await editor.ask('session:start', {}, 'session:started');
+  await editor.ask('file:open', { path: 'README.md' }, 'fs:content');
+  const unsaved = '# Greeter, as nobody has saved it\n';
+  editor.send('buffer:update', { path: 'README.md', content: unsaved, cursorPosition: { line: 1, column: 1 } });
+  await until('the text for Claude', async () => (await buffer(mcp, 'README.md'))?.content === unsaved);
+  assert.equal((await daemon.ctl('stop', 'fswatch')).code, 0);
+
+  const before = () => {
+    const { send } = WebSocket.prototype;
+    window.asked = 0;
+    WebSocket.prototype.send = function (text) {
+      window.asked += JSON.parse(text).type === 'buffers:request';
+      send.call(this, text);
+    };
+  };
+  const person = await Person.at(browser, daemon, { before });
+  const { page } = person;
+  await person.connected();
+  await until('the page has asked twice', async () => {
+    assert.deepEqual(person.faults, []);
+    const asked = await page.evaluate(() => window.asked);
+    return asked >= 2 || assert.fail(`it has asked ${asked} times`);
+  });
+  assert.equal((await daemon.ctl('start', 'fswatch')).code, 0);
+  await until('the unsaved text in the page', async () => (await person.text()) === unsaved);
+  await page.getByText('README.md, unsaved').waitFor();
+  assert.equal(await page.getByText('Unsaved text that Paige has kept could not be read').count(), 0);
+  await person.close();
+});
+
 scenario('two windows type in one file: who saves second is asked, and neither text is lost unasked', async (t) => {
   const { daemon, browser } = await world(t);
   const [one, other] = [await Person.at(browser, daemon, { hash: '#/work/README.md' }), await Person.at(browser, daemon, { hash: '#/work/README.md' })];
