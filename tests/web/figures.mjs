@@ -117,10 +117,12 @@ await measure(smallProject({ 'long.ts': Array.from({ length: LINES }, (_, i) => 
   print('transferred at the first visit', `${(at(of('bytes'), 1) / 1024).toFixed(0)} KiB in ${at(of('requests'), 1)} requests`);
   print('first paint (median, most)', `${at(of('paint'), 0.5).toFixed(0)} ms, ${at(of('paint'), 1).toFixed(0)} ms`);
   print('ready to type (median, most)', `${at(of('ready'), 0.5).toFixed(0)} ms, ${at(of('ready'), 1).toFixed(0)} ms`);
+  const printMemory = async (what) => print(`memory of the gateway with ${PAGES} pages more${what}`, `${((await memory(browser, daemon)) / 1024).toFixed(1)} MiB`);
+  await printMemory('');
   const { times, each } = await keystrokes(browser, daemon);
   print(`keystroke to painted, ${LINES} lines (p50, p95, most)`, `${[0.5, 0.95, 1].map((share) => at(times, share).toFixed(1)).join(', ')} ms`);
   print('processor time of the page for a key', `${each.toFixed(1)} ms`);
-  print(`memory of the gateway with ${PAGES} pages more`, `${((await memory(browser, daemon)) / 1024).toFixed(1)} MiB`);
+  await printMemory(', which are given that file, unsaved');
   assert.ok(at(of('bytes'), 1) > 0 && at(of('bytes'), 1) <= BYTES_MAX, `the first visit transfers at most ${BYTES_MAX} bytes`);
   assert.ok(at(of('requests'), 1) <= REQUESTS_MAX, `in at most ${REQUESTS_MAX} requests`);
 });
