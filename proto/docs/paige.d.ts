@@ -359,6 +359,12 @@ export interface UserExplain {
 	surroundingContext?: string;
 }
 
+/** The learner opens a kata to work on it. */
+export interface PracticeOpenKata {
+	/** Id of the kata, as dashboard:state has it. */
+	kataId: string;
+}
+
 /** The learner hands in a solution of a kata (story 11). Without a kata it is answered by review:error (P5.15). */
 export interface UserReview {
 	/** Id of the kata. */
@@ -771,6 +777,26 @@ export interface ExplainError {
 	error: string;
 }
 
+/** A kata to work on; never with its instructor notes. */
+export interface PracticeKata {
+	/** Id of the kata. */
+	id: string;
+	/** Its title. */
+	title: string;
+	/** What to do. */
+	description: string;
+	/** What to begin with. */
+	scaffoldingCode: string;
+}
+
+/** A kata that the learner has opened. */
+export interface PracticeKataLoad {
+	/** The kata. */
+	kata: PracticeKata;
+	/** Its constraints. Those above the best level of the learner, or above 1 without any attempt, are not unlocked yet. */
+	constraints: KataConstraint[];
+}
+
 /** What to do next. */
 export interface ReviewFollowUp {
 	/** What kind of step. */
@@ -1065,26 +1091,6 @@ export interface EditorHoverHint {
 	range: CodeRange;
 	/** The text. */
 	hintText: string;
-}
-
-/** A kata to work on; never with its instructor notes. */
-export interface PracticeKata {
-	/** Id of the kata. */
-	id: string;
-	/** Its title. */
-	title: string;
-	/** What to do. */
-	description: string;
-	/** What to begin with. */
-	scaffoldingCode: string;
-}
-
-/** A kata is opened. */
-export interface PracticeKataLoad {
-	/** The kata. */
-	kata: PracticeKata;
-	/** Its constraints. */
-	constraints: KataConstraint[];
 }
 
 /** The editor was told. */
@@ -2323,6 +2329,8 @@ export interface ClientPayloads {
 	"dashboard:refresh_issues": Empty;
 	/** Answered by explain:response or explain:error to all. */
 	"user:explain": UserExplain;
+	/** Answered by practice:kata_load to the sender. NOT_FOUND for a kata that is not there. */
+	"practice:open_kata": PracticeOpenKata;
 	/** Answered by review:response or review:error to all. */
 	"user:review": UserReview;
 	/** Answered as user:review, and by practice:solution_review to all. */
@@ -2435,6 +2443,8 @@ export interface ServerPayloads {
 	"explain:response": ExplainResponse;
 	/** Answers user:explain. */
 	"explain:error": ExplainError;
+	/** Answers practice:open_kata. */
+	"practice:kata_load": PracticeKataLoad;
 	/** Answers user:review. */
 	"review:response": ReviewResponse;
 	/** Answers user:review. */
@@ -2495,8 +2505,6 @@ export interface ServerPayloads {
 	"editor:clear_decorations": EditorClearDecorations;
 	/** Declared, never sent (P5.18). */
 	"editor:hover_hint": EditorHoverHint;
-	/** Declared, never sent (P5.18). */
-	"practice:kata_load": PracticeKataLoad;
 }
 
 /** A message of an editor. `id` comes back in the answer. */

@@ -322,6 +322,42 @@ scenario('a review unlocks constraints, and knows the attempts made under the sa
   assert.ok(!JSON.stringify(editor.messages).includes('backtick'), 'no window sees the notes');
 });
 
+scenario('a kata is opened for the window that asks, without the notes for the reviewer', async (t) => {
+  const { asked, daemon, editor } = await world(t);
+  const other = await t.editor(daemon);
+  const sessionId = await begin(editor);
+  const task = { id: 'k', title: 'Templates', description: '**Greet** a <b>name</b>.', scaffoldingCode: 'const greet = () => {\n};\n' };
+  const constraints = [['No plus', 1], ['One line', 4]].map(([title, minLevel]) => ({ title, description: `${title}.`, minLevel }));
+  await daemon.sql(`INSERT INTO knowledge_gaps (id, session_id, topic, severity, evidence, related_concepts, last_encountered_at) VALUES ('g', '${sessionId}', 'templates', 'high', 'x', '[]', '2026-01-01T00:00:00.000Z');
+    INSERT INTO kata_specs VALUES ('k', 'g', '${task.title}', '${task.description}', '${task.scaffoldingCode}', 'The secret is a backtick.', '${JSON.stringify(constraints)}', '[{"code":"old","level":2,"constraints":[]}]');
+    INSERT INTO kata_specs VALUES ('bare', 'g', '', '', '', 'The secret is a backtick.', '["A title alone"]', '[]')`);
+  const open = (kataId) => editor.ask('practice:open_kata', { kataId }, ['practice:kata_load', 'connection:error', 'review:error']);
+
+  const { type, payload } = await open('k');
+  assert.equal(type, 'practice:kata_load', JSON.stringify(payload));
+  assert.deepEqual(payload, { kata: task, constraints }, 'the task and nothing else');
+  editor.send('session:end'); // it needs no session
+  await editor.next('session:ended');
+  assert.deepEqual((await open('bare')).payload, { kata: { id: 'bare', title: '', description: '', scaffoldingCode: '' }, constraints: [{ title: 'A title alone', description: 'A title alone', minLevel: 1 }] });
+
+  for (const [kataId, code, message] of [
+    ['none', 'NOT_FOUND', 'kataId "none": there is no such kata. dashboard:request tells which there are.'],
+    ['k" or "1"="1', 'NOT_FOUND', 'kataId "k" or "1"="1": there is no such kata. dashboard:request tells which there are.'],
+    ['', 'INVALID_MESSAGE', 'payload.kataId: must not be empty'],
+    ['x'.repeat(65), 'INVALID_MESSAGE', 'payload.kataId: expected at most 64 bytes, got 65'],
+    [7, 'INVALID_MESSAGE', 'payload.kataId: expected a string'],
+    [undefined, 'INVALID_MESSAGE', 'payload.kataId: expected a string'],
+  ]) {
+    const refused = await open(kataId);
+    assert.deepEqual([refused.type, refused.payload.code, refused.payload.message], ['connection:error', code, message]);
+  }
+  assert.deepEqual(asked('practice_review'), [], 'Claude is not asked');
+  editor.send('dashboard:request', { statsPeriod: 'all' });
+  await other.next('dashboard:state');
+  assert.deepEqual(other.of('practice:kata_load').concat(other.of('connection:error')), [], 'no other window hears of it');
+  for (const window of [editor, other]) assert.ok(!JSON.stringify(window.messages).includes('backtick'), 'no window sees the notes');
+});
+
 /** A gh that lists what stands in the file `issues` of its directory, or fails as the file `mode` says. */
 const GH = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1

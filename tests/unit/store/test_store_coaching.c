@@ -259,6 +259,12 @@ START_TEST(older_and_broken_kata_columns_do_no_harm)
 			"\"constraints\":[{\"title\":\"title "
 			"alone\",\"description\":\"title alone\",\"minLevel\":1},"
 			"{\"title\":\"o\",\"description\":\"d\",\"minLevel\":2}]"));
+	ck_assert_ptr_nonnull(
+		strstr(must_call(METHOD_KATA_OPEN, NULL, "{\"kataId\":\"k\"}")
+				->outcome.answer.ptr,
+			"\"constraints\":[{\"title\":\"title "
+			"alone\",\"description\":\"title alone\",\"minLevel\":1},"
+			"{\"title\":\"o\",\"description\":\"d\",\"minLevel\":2}]"));
 	/* It fails alone. */
 	done_count = 0;
 	broken = queue_call(METHOD_KATA_ATTEMPT, NULL, attempt_json("1", 3));
@@ -271,6 +277,25 @@ START_TEST(older_and_broken_kata_columns_do_no_harm)
 	ck_assert_ptr_nonnull(
 		strstr(must_call(METHOD_DASHBOARD_STATE, NULL, "{}")->outcome.answer.ptr,
 			"\"attemptsCount\":0"));
+}
+END_TEST
+
+START_TEST(d69_an_opened_kata_has_its_task_and_no_notes)
+{
+	const struct call *none;
+
+	add_kata("[{\"title\":\"a\",\"description\":\"d\",\"minLevel\":3}]",
+		"[{\"code\":\"mine\",\"level\":2}]");
+	answered(must_call(METHOD_KATA_OPEN, NULL, "{\"kataId\":\"k\"}"),
+		"{\"kata\":{\"id\":\"k\",\"title\":\"T\",\"description\":\"D\","
+		"\"scaffoldingCode\":\"S\"},\"constraints\":[{\"title\":\"a\","
+		"\"description\":\"d\",\"minLevel\":3}]}");
+	none = run_call(METHOD_KATA_OPEN, NULL, "{\"kataId\":\"x\"}");
+	ck_assert_ptr_eq(none->outcome.error, &error_code_infos[ERROR_NOT_FOUND]);
+	ck_assert_msg(str_is(none->outcome.message,
+			      "kataId \"x\": there is no such kata. dashboard:request "
+			      "tells which there are."),
+		"%.*s", STR_ARG(none->outcome.message));
 }
 END_TEST
 
@@ -687,6 +712,7 @@ int main(void)
 	tcase_add_test(tc, attempts_add_up_and_unlock);
 	tcase_add_test(tc, an_attempt_repeated_after_a_kill_is_kept_once);
 	tcase_add_test(tc, older_and_broken_kata_columns_do_no_harm);
+	tcase_add_test(tc, d69_an_opened_kata_has_its_task_and_no_notes);
 	tcase_add_test(tc, reviews_are_progress_of_the_active_phase);
 	tcase_add_test(tc, calls_that_nobody_ended_are_logged_as_failed);
 	tcase_add_test(tc, a_broken_list_of_open_calls_does_no_harm);

@@ -1,6 +1,6 @@
 /*
- * katas.c - katas and the attempts at them (FR-154, FR-157, FR-158; P2.4, P11.3 to
- * P11.7).
+ * katas.c - katas, for the reviewer and for the learner, and the attempts at them (FR-154,
+ * FR-157, FR-158; P2.4, P11.3 to P11.7).
  *
  * An attempt is read, appended and written in one transaction, so two at once are both
  * kept.
@@ -12,24 +12,26 @@
 #include "workers/store/service/store.h"
 
 /* Constraints are objects; a title alone, as older rows have it, stands for one of level
- * 1 (P2.3). What is neither is left out. */
-static void read_constraints(struct arena *arena, struct str text, struct kata *out)
+ * 1 (P2.3). What is neither is left out. In the arena. */
+static struct kata_constraint *read_constraints(
+	struct arena *arena, struct str text, size_t *count)
 {
 	struct strs titles = json_read_strings(arena, text);
 	size_t objects;
-	struct kata_constraint *items =
+	struct kata_constraint *found =
 		json_read_objects(arena, kata_constraint_type(), text, &objects);
-
-	out->constraints.items =
+	struct kata_constraint *items =
 		arena_array(arena, objects + titles.count, sizeof(*items));
+
 	for (size_t i = 0; i < titles.count; i++)
-		out->constraints.items[out->constraints.count++] =
-			(struct kata_constraint){.title = titles.items[i],
-				.description = titles.items[i],
-				.min_level = 1,
-				.has_min_level = true};
+		items[i] = (struct kata_constraint){.title = titles.items[i],
+			.description = titles.items[i],
+			.min_level = 1,
+			.has_min_level = true};
 	for (size_t i = 0; i < objects; i++)
-		out->constraints.items[out->constraints.count++] = items[i];
+		items[titles.count + i] = found[i];
+	*count = titles.count + objects;
+	return items;
 }
 
 /* 1 with *out in the arena, 0 there is none, or -errno. */
@@ -51,7 +53,8 @@ static int read_kata(
 		.attempts = {.raw = query_column(query, 5, call->arena)},
 		.topic = query_column(query, 6, call->arena),
 	};
-	read_constraints(call->arena, query_column(query, 4, call->arena), out);
+	out->constraints.items = read_constraints(call->arena,
+		query_column(query, 4, call->arena), &out->constraints.count);
 	return 1;
 }
 
@@ -71,6 +74,35 @@ int kata_get(struct store *store, struct call *call)
 	if (found == 0)
 		return no_kata(call);
 	call_answer(call, &kata);
+	return 0;
+}
+
+/* For the learner. The notes for the reviewer are not even read (D69). */
+int kata_open(struct store *store, struct call *call)
+{
+	const struct practice_open_kata *request = call->message;
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_KATA_OPEN);
+	struct practice_kata_load answer = {.has_kata = true};
+	int found;
+
+	query_text(query, 1, request->kata_id);
+	found = query_step(&store->db, query);
+	if (found < 0)
+		return found;
+	if (found == 0)
+		return call_refuse(call, ERROR_NOT_FOUND,
+			"kataId \"%.*s\": there is no such kata. dashboard:request tells "
+			"which there are.",
+			STR_ARG(request->kata_id));
+	answer.kata = (struct practice_kata){
+		.id = query_column(query, 0, call->arena),
+		.title = query_column(query, 1, call->arena),
+		.description = query_column(query, 2, call->arena),
+		.scaffolding_code = query_column(query, 3, call->arena),
+	};
+	answer.constraints.items = read_constraints(call->arena,
+		query_column(query, 4, call->arena), &answer.constraints.count);
+	call_answer(call, &answer);
 	return 0;
 }
 
