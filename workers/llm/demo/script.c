@@ -136,12 +136,55 @@ static void coach_agent(struct answer *a)
 	yyjson_mut_obj_add_str(a->doc, a->root, "estimated_difficulty", "intermediate");
 }
 
+static void add_constraint(struct answer *a, yyjson_mut_val *constraints,
+	const char *title, const char *description, int min_level)
+{
+	yyjson_mut_val *one = yyjson_mut_arr_add_obj(a->doc, constraints);
+
+	yyjson_mut_obj_add_str(a->doc, one, "title", title);
+	set(a, one, "description", said(a, "%s", description));
+	yyjson_mut_obj_add_int(a->doc, one, "minLevel", min_level);
+}
+
+/* One that can be worked on: a task, code to begin with, and constraints of which the
+ * first can be taken on at once, the second after a review that gives level 4, and the
+ * third stays locked (practice_review). */
+static void add_kata(struct answer *a, yyjson_mut_val *katas)
+{
+	yyjson_mut_val *kata = yyjson_mut_arr_add_obj(a->doc, katas), *constraints;
+
+	yyjson_mut_obj_add_str(a->doc, kata, "title", "Predict, then run");
+	set(a, kata, "description",
+		said(a, "Know what code does **before** you run it.\n\n"
+			"1. Read `total` and write down what each call returns.\n"
+			"2. Then run it, and mark what you had not expected.\n"
+			"3. For each mark, name the line that you had misread."));
+	yyjson_mut_obj_add_str(a->doc, kata, "scaffolding_code",
+		"function total(prices, discount = 0) {\n"
+		"  const sum = prices.reduce((a, b) => a + b, 0);\n"
+		"  return sum - sum * discount;\n"
+		"}\n"
+		"\n"
+		"// total([2, 3])      returns\n"
+		"// total([10], 0.5)   returns\n"
+		"// total([], 0.1)     returns\n");
+	yyjson_mut_obj_add_arr(a->doc, kata, "test_cases");
+	constraints = yyjson_mut_obj_add_arr(a->doc, kata, "constraints");
+	add_constraint(a, constraints, "Say why",
+		"Below each answer write which line decides it.", 1);
+	add_constraint(a, constraints, "Find an edge",
+		"Add a call whose result would surprise a reader.", 3);
+	add_constraint(a, constraints, "From memory",
+		"Write the function anew from your notes alone.", 6);
+	yyjson_mut_obj_add_null(a->doc, kata, "follow_up_constraint");
+	set(a, kata, "instructor_notes", said(a, "The results are 5, 5 and 0."));
+}
+
 static void knowledge_gap_extraction(struct answer *a)
 {
 	yyjson_mut_val *gap = yyjson_mut_arr_add_obj(
 		a->doc, yyjson_mut_obj_add_arr(a->doc, a->root, "knowledge_gaps"));
-	yyjson_mut_val *kata = yyjson_mut_arr_add_obj(
-		a->doc, yyjson_mut_obj_add_arr(a->doc, a->root, "kata_specs"));
+	yyjson_mut_val *katas = yyjson_mut_obj_add_arr(a->doc, a->root, "kata_specs");
 	yyjson_mut_val *summary =
 		yyjson_mut_obj_add_obj(a->doc, a->root, "session_summary");
 
@@ -151,13 +194,7 @@ static void knowledge_gap_extraction(struct answer *a)
 			yyjson_arr_size(yyjson_obj_get(a->user, "action_log"))));
 	yyjson_mut_obj_add_str(a->doc, gap, "severity", "low");
 	yyjson_mut_obj_add_arr(a->doc, gap, "related_concepts");
-	yyjson_mut_obj_add_str(a->doc, kata, "title", "Predict, then run");
-	set(a, kata, "description",
-		said(a, "Write down what a function returns before you run it."));
-	yyjson_mut_obj_add_str(a->doc, kata, "scaffolding_code", "");
-	yyjson_mut_obj_add_arr(a->doc, kata, "test_cases");
-	yyjson_mut_obj_add_arr(a->doc, kata, "constraints");
-	yyjson_mut_obj_add_null(a->doc, kata, "follow_up_constraint");
+	add_kata(a, katas);
 	yyjson_mut_obj_add_int(a->doc, summary, "phases_completed", 0);
 	yyjson_mut_obj_add_int(a->doc, summary, "total_time_minutes", 0);
 	yyjson_mut_obj_add_int(a->doc, summary, "hints_used", 0);
