@@ -68,6 +68,29 @@ scenario('hostile texts in file names, messages, highlights, phases and the log 
   await person.close();
 });
 
+scenario('hostile texts in a kata stay texts', async (t) => {
+  const { daemon, browser } = await world(t);
+  const editor = await t.editor(daemon);
+  editor.send('session:start', { issueNumber: 7 });
+  const { payload } = await editor.next('session:started');
+  const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
+  const constraints = FREE.map((title) => ({ title, description: `${title} described`, minLevel: 1 }));
+  await daemon.sql(`INSERT INTO knowledge_gaps (id, session_id, topic, severity, evidence, related_concepts, last_encountered_at) VALUES ('g', '${payload.sessionId}', ${quoted(TEXTS[1])}, 'high', 'x', '[]', '2026-01-01T00:00:00.000Z');
+    INSERT INTO kata_specs VALUES ('k', 'g', ${quoted(TEXTS[0])}, ${quoted(FREE.join('\n\n'))}, ${quoted(FREE.join('\n'))}, 'n', ${quoted(JSON.stringify(constraints))}, '[]')`);
+  const before = () => (window.alert = (text) => console.error(`alert: ${text}`));
+  const person = await Person.at(browser, daemon, { before, hash: '#/progress' });
+  const kata = person.page.locator('.kata');
+  await kata.locator('summary').click();
+  await kata.locator('.kata-task').getByText('</p></div></script><script>alert(9)</script>').waitFor();
+  await kata.getByRole('switch', { name: TEXTS[0], exact: true }).check();
+  assert.equal(await kata.getByRole('switch').count(), FREE.length);
+  // A box for text has its own line ends, and no end of line of another kind.
+  assert.equal(await kata.getByLabel('Your solution').inputValue(), FREE.join('\n'));
+  await clean(person, 'a kata');
+  await person.picture('kata-hostile');
+  await person.close();
+});
+
 scenario('hostile texts in the fields of guards stay texts', async (t) => {
   const { daemon, browser } = await world(t);
   const guard = await Guard.create(daemon, 'session-guard', 'one', { timeboxMs: 3600000, codingQuestion: FREE.join('\n') });

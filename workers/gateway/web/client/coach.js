@@ -1,5 +1,5 @@
 // coach.js - the column of the coach: the session, its phases, and what was said.
-import { button, el, fill, freshId, region, setText } from './dom.js';
+import { button, el, fill, freshId, region, setText, written } from './dom.js';
 import { clock, lately, title } from './format.js';
 
 /**
@@ -12,26 +12,6 @@ import { clock, lately, title } from './format.js';
 const levels = ['None', 'File', 'Region', 'Line'];
 const kinds = /** @type {Record<string, string>} */ ({ info: 'Note', hint: 'Hint', success: 'Done', warning: 'Warning', error: 'Problem', nudge: 'Nudge' });
 const statuses = /** @type {Record<string, string>} */ ({ pending: 'to come', active: 'current', complete: 'complete' });
-
-/**
- * Draws Markdown. A page that has just begun has none, so what draws it is read later.
- * @type {((text: string) => HTMLElement) | null}
- */
-let prose = null;
-
-/**
- * What Claude wrote: as it stands, until it can be drawn as Markdown.
- * @param {string} text
- */
-function written(text) {
-  if (prose) return prose(text);
-  const plain = el('div', { class: 'prose' }, el('p', { class: 'text' }, text));
-  import('./markdown.js').then((module) => {
-    prose = module.prose;
-    plain.replaceWith(prose(text));
-  }).catch(() => null);
-  return plain;
-}
 
 /** @param {import('./main.js').App} app @param {{problem(text: string): void}} host */
 function sessionCard({ connection, session }, host) {

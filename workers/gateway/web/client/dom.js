@@ -1,4 +1,4 @@
-// dom.js - makes elements. Whatever comes from outside becomes a text node here, never markup.
+// dom.js - makes elements, also of what Claude wrote. Whatever comes from outside becomes a text node here, never markup.
 
 /**
  * @typedef {Node | string | number | null | undefined | false} Child
@@ -84,4 +84,24 @@ export function freshId(stem) {
 export function region(name, props = {}, ...children) {
   const id = freshId('region');
   return el('section', { 'aria-labelledby': id, ...props }, el('h2', { id }, name), ...children);
+}
+
+/**
+ * Draws Markdown. A page that has just begun has none, so what draws it is read later.
+ * @type {((text: string) => HTMLElement) | null}
+ */
+let prose = null;
+
+/**
+ * What Claude wrote: as it stands, until it can be drawn as Markdown.
+ * @param {string} text
+ */
+export function written(text) {
+  if (prose) return prose(text);
+  const plain = el('div', { class: 'prose' }, el('p', { class: 'text' }, text));
+  import('./markdown.js').then((module) => {
+    prose = module.prose;
+    plain.replaceWith(prose(text));
+  }).catch(() => null);
+  return plain;
 }

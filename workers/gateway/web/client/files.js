@@ -97,12 +97,8 @@ export class Files {
     connection.on('editor:open_file', ({ payload }) => this.show(payload.path));
     connection.on('fs:save_ack', ({ payload }) => this.acknowledged(payload.path, payload.version));
     connection.on('fs:tree_update', ({ payload }) => (payload.action === 'rename' && payload.newPath ? this.renamed(payload.path, payload.newPath) : this.touched(payload.action, payload.path)));
-    window.addEventListener('pagehide', () => this.leave());
-    window.addEventListener('beforeunload', (event) => {
-      this.leave();
-      // The browser asks: the page that comes would begin with what the disk has.
-      if (!this.drafts.kept) event.preventDefault();
-    });
+    // The page that comes would begin with what the disk has.
+    this.drafts.watchLeaving(() => this.leave());
   }
 
   tell() {

@@ -1,5 +1,5 @@
-// unsaved.js - what outlives a page: tabs and unsaved texts as drafts in the browser's store, and how a page that begins takes up
-// what an earlier one and the daemon have kept.
+// unsaved.js - what outlives a page: what it puts into the browser's store for the case of a reload, as tabs and unsaved texts, and how a
+// page that begins takes up what an earlier one and the daemon have kept.
 import { Refused } from './connection.js';
 
 /**
@@ -9,7 +9,7 @@ import { Refused } from './connection.js';
  * @typedef {{path: string, content: string, version: string}} Draft unsaved text that outlives a reload; `version`: what it is based on
  */
 
-/** Unsaved texts that the daemon has are written into the browser's store this often at most. */
+/** What the daemon has, too, or what is just being typed, is written this often at most. */
 const KEEP_MS = 1000;
 /** Drafts together; a browser gives a page about 5 million characters. */
 const DRAFTS_MAX = 2000000;
@@ -19,34 +19,86 @@ const TABS = 'paige.tabs';
 const MISSING_TRIES = 12;
 const MISSING_AGAIN_MS = 3000;
 
+/**
+ * What an earlier page has kept; null when that is nothing, or cannot be read.
+ * @param {string} name
+ * @returns {any}
+ */
+export function readKept(name) {
+  try {
+    return JSON.parse(sessionStorage.getItem(name) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Throws when the browser's store is full or closed.
+ * @param {string} name
+ * @param {unknown} value
+ */
+export function keep(name, value) {
+  sessionStorage.setItem(name, JSON.stringify(value));
+}
+
+/** Something that a page has in the browser's store. */
+export class Kept {
+  constructor() {
+    /** All of it is in the browser's store, or there is nothing. */
+    this.kept = true;
+    this.timer = 0;
+  }
+
+  /**
+   * Puts all of it into the browser's store. False: not all of it could be put there.
+   * @returns {boolean}
+   */
+  put() {
+    throw new Error('says what is kept');
+  }
+
+  /** Writes it within a second. */
+  soon() {
+    if (!this.timer) this.timer = window.setTimeout(() => this.write(), KEEP_MS);
+  }
+
+  write() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.kept = this.put();
+  }
+
+  /**
+   * Writes it when the page is left. The browser asks before that when it cannot all be kept.
+   * @param {() => void} [before] what is to be done first
+   */
+  watchLeaving(before = () => this.write()) {
+    window.addEventListener('pagehide', before);
+    window.addEventListener('beforeunload', (event) => {
+      before();
+      if (!this.kept) event.preventDefault();
+    });
+  }
+}
+
 /** @returns {Map<string, Draft>} */
 function readDrafts() {
-  try {
-    const list = JSON.parse(sessionStorage.getItem(DRAFTS) ?? '[]');
-    return new Map(list.filter((/** @type {Draft} */ draft) => typeof draft?.path === 'string' && typeof draft.content === 'string').map((/** @type {Draft} */ draft) => [draft.path, draft]));
-  } catch {
-    return new Map();
-  }
+  const list = readKept(DRAFTS);
+  return new Map((Array.isArray(list) ? list : []).filter((/** @type {Draft} */ draft) => typeof draft?.path === 'string' && typeof draft.content === 'string').map((/** @type {Draft} */ draft) => [draft.path, draft]));
 }
 
 /** @returns {{tabs: string[], current: string}} */
 function readTabs() {
-  try {
-    const { tabs, current } = JSON.parse(sessionStorage.getItem(TABS) ?? '{}');
-    return { tabs: Array.isArray(tabs) ? tabs.filter((path) => typeof path === 'string') : [], current: typeof current === 'string' ? current : '' };
-  } catch {
-    return { tabs: [], current: '' };
-  }
+  const { tabs, current } = readKept(TABS) ?? {};
+  return { tabs: Array.isArray(tabs) ? tabs.filter((path) => typeof path === 'string') : [], current: typeof current === 'string' ? current : '' };
 }
 
 /** Tabs and unsaved texts in the browser's store, for the case of a reload. */
-export class Drafts {
+export class Drafts extends Kept {
   /** @param {() => {open: Iterable<OpenFile>, current: OpenFile | null}} now what is to be kept */
   constructor(now) {
+    super();
     this.now = now;
-    /** The unsaved texts are in the browser's store, or there are none. */
-    this.kept = true;
-    this.timer = 0;
     /** Those of an earlier page that have not been taken up. */
     this.earlier = readDrafts();
     /** What an earlier page had open. */
@@ -63,14 +115,7 @@ export class Drafts {
     return draft;
   }
 
-  /** Writes them within a second. */
-  soon() {
-    if (!this.timer) this.timer = window.setTimeout(() => this.write(), KEEP_MS);
-  }
-
-  write() {
-    clearTimeout(this.timer);
-    this.timer = 0;
+  put() {
     const { open, current } = this.now();
     let left = DRAFTS_MAX;
     const drafts = [...this.earlier.values()];
@@ -83,12 +128,12 @@ export class Drafts {
       if (left >= 0) drafts.push({ path: file.path, content, version: file.base });
     }
     try {
-      sessionStorage.setItem(DRAFTS, JSON.stringify(drafts));
-      sessionStorage.setItem(TABS, JSON.stringify({ tabs, current: current?.path ?? '' }));
-      this.kept = left >= 0;
+      keep(DRAFTS, drafts);
+      keep(TABS, { tabs, current: current?.path ?? '' });
+      return left >= 0;
     } catch {
       // The browser's store is full or closed: the daemon still has the text.
-      this.kept = drafts.length === this.earlier.size;
+      return drafts.length === this.earlier.size;
     }
   }
 }

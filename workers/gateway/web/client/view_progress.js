@@ -2,19 +2,17 @@
 import { button, el, fill, freshId, region, setText } from './dom.js';
 import { bars, ChartBox, colour } from './charts.js';
 import { count, duration, moment, percent, title } from './format.js';
+import { kataItem, Solutions } from './kata.js';
 import { facts, number, reason, table } from './parts.js';
 
 /**
  * @typedef {import('../../../../proto/docs/paige').DashboardState} State
- * @typedef {import('../../../../proto/docs/paige').DashboardKata} Kata
  * @typedef {import('../../../../proto/docs/paige').DashboardIssue} Issue
  * @typedef {import('../../../../proto/docs/paige').DashboardSkill} Skill
  * @typedef {import('../../../../proto/docs/paige').LearningRecommendation} Recommendation
- * @typedef {import('../../../../proto/docs/paige').ReviewResponse} Review
  * @typedef {import('./connection.js').Connection} Connection
  */
 
-const REVIEW_MS = 180000;
 const stages = ['novice', 'advanced beginner', 'competent', 'proficient', 'expert'];
 /** A radar of fewer than three corners is a line. */
 const CORNERS_MIN = 3;
@@ -122,43 +120,6 @@ function material(item) {
   })), el('p', { class: 'aside' }, item.studyOrder));
 }
 
-/** @param {Review} review */
-function reviewed(review) {
-  const next = review.followUp ? [review.followUp.reason, review.followUp.constraint].filter(Boolean).join(' ') : '';
-  return el('div', { class: `bubble ${review.passed ? 'success' : 'warning'}` }, el('strong', {}, review.passed ? `Passed, level ${review.level}` : `Not yet, level ${review.level}`), el('p', { class: 'text' }, review.feedback), next && el('p', { class: 'text' }, `Next: ${next}`), review.unlockedConstraints.length > 0 && el('ul', {}, review.unlockedConstraints.map((constraint) => el('li', {}, el('strong', {}, constraint.title), `: ${constraint.description}`))));
-}
-
-/**
- * A kata with a box for the solution, which stays while the page does.
- * @param {Connection} connection
- * @param {Kata} kata
- */
-function kataItem(connection, kata) {
-  const code = el('textarea', { id: freshId('solution'), rows: '8', spellcheck: 'false', maxlength: '200000' });
-  const answer = el('div', { 'aria-live': 'polite' });
-  const send = button('Hand in', async () => {
-    if (!code.value.trim()) return fill(answer, el('p', { class: 'problem' }, 'The box is empty.'));
-    send.disabled = true;
-    fill(answer, el('p', { class: 'aside' }, 'Claude is reviewing it.'));
-    try {
-      const { type, payload } = await connection.ask('user:review', { kataId: kata.id, userCode: code.value }, ['review:response', 'review:error'], { ms: REVIEW_MS });
-      if (type === 'review:response') handedIn(/** @type {Review} */ (payload));
-      fill(answer, type === 'review:response' ? reviewed(/** @type {Review} */ (payload)) : el('p', { class: 'problem' }, /** @type {{error: string}} */ (payload).error));
-    } catch (error) {
-      fill(answer, el('p', { class: 'problem' }, error instanceof Error ? error.message : String(error)));
-    }
-    send.disabled = false;
-  }, { class: 'primary' });
-  const about = el('span', {});
-  const set = (/** @type {Kata} */ now) => {
-    kata = now;
-    setText(about, ` ${kata.topic} (${[count(kata.attemptsCount, 'attempt'), kata.bestLevel ? `best level ${kata.bestLevel}` : 'not passed yet', kata.constraintCount > 0 && count(kata.constraintCount, 'constraint')].filter(Boolean).join(', ')})`);
-  };
-  const handedIn = (/** @type {Review} */ { passed, level: reached }) => set({ ...kata, attemptsCount: kata.attemptsCount + 1, bestLevel: passed ? /** @type {Kata['bestLevel']} */ (Math.max(kata.bestLevel ?? 0, reached)) : kata.bestLevel });
-  set(kata);
-  return { root: el('details', { class: 'kata' }, el('summary', {}, el('strong', {}, kata.title), about), el('label', { for: code.id }, 'Your solution'), code, el('div', { class: 'row end' }, send), answer), set };
-}
-
 /** @param {State} state */
 function figures({ stats }) {
   return facts([['Sessions completed', String(stats.sessionsCompleted)], ['Time with the coach', duration(stats.totalCoachingMinutes * 60000)], ['Issues', String(stats.issuesWorkedOn)], ['Gaps closed', `${stats.knowledgeGapsAddressed} of ${stats.knowledgeGapsIdentified}`], ['Hints used', String(stats.hintsUsed)], ['Cost of Claude', `$${stats.apiCostTotal.toFixed(2)}`]]);
@@ -174,6 +135,8 @@ export function progressView({ connection, session }) {
   const stats = el('div', {}, el('p', { class: 'empty' }, 'The figures are being read.'));
   const running = el('ul', { class: 'bubbles' });
   const katas = el('div', {});
+  const noKatas = el('p', { class: 'empty', hidden: true }, 'Katas are made when a session is wrapped up, one for each gap.');
+  const solutions = new Solutions();
   /** @type {Map<string, ReturnType<typeof kataItem>>} */
   const boxes = new Map();
   const issues = el('ol', { class: 'bubbles' });
@@ -188,6 +151,23 @@ export function progressView({ connection, session }) {
 
   const read = () => void (seen && connection.tell('dashboard:request', { statsPeriod: /** @type {'7d'} */ (period.value), reuse: true }));
   const readDays = () => void (seen && connection.status.now.up && days.read(/** @type {Record<string, number>} */ ({ '7d': 7, '30d': 30 })[period.value] ?? DAYS_ALL));
+  const drawKatas = (/** @type {State['katas']} */ now) => {
+    for (const kata of now) {
+      if (!boxes.has(kata.id)) boxes.set(kata.id, kataItem(connection, solutions, kata));
+      boxes.get(kata.id)?.set(kata);
+    }
+    const ids = new Set(now.map(({ id }) => id));
+    // One that is gone stays while it holds what somebody has typed.
+    for (const [id, box] of boxes) {
+      if (ids.has(id)) continue;
+      box.leave();
+      if (!box.typed()) boxes.delete(id);
+    }
+    const shown = [...boxes.values()].map(({ root: one }) => one);
+    noKatas.hidden = shown.length > 0;
+    // An element that is put in again loses the focus, and the state is told whenever any window asks for it.
+    if (shown.length !== katas.children.length || shown.some((one, i) => one !== katas.children[i])) fill(katas, shown);
+  };
   const fail = (/** @type {Error} */ error) => {
     setText(problem, error.message);
     problem.hidden = false;
@@ -204,11 +184,7 @@ export function progressView({ connection, session }) {
     // Nobody is asked, and no answer comes, as long as there is no gap.
     if (!materialsKnown) setText(materialsSaid, payload.stats.knowledgeGapsIdentified > payload.stats.knowledgeGapsAddressed ? 'Claude is looking for materials.' : 'What to read is found for the gaps that a session has shown.');
     fill(running, payload.inProgressSessions.map((one) => el('li', { class: 'row' }, el('span', {}, `${one.issueNumber ? `Issue ${one.issueNumber}${one.issueTitle ? `: ${one.issueTitle}` : ''}` : 'Without an issue'}, begun ${moment(one.startedAt)}`), one.id === session.active.now?.id ? el('span', { class: 'badge good' }, 'Under way') : button('Resume', () => resume(one.id), { class: 'small' }))));
-    for (const kata of payload.katas) {
-      if (!boxes.has(kata.id)) boxes.set(kata.id, kataItem(connection, kata));
-      boxes.get(kata.id)?.set(kata);
-    }
-    fill(katas, payload.katas.length ? payload.katas.map((kata) => boxes.get(kata.id)?.root) : el('p', { class: 'empty' }, 'Katas are made when a session is wrapped up, one for each gap.'));
+    drawKatas(payload.katas);
   });
   connection.on('dashboard:issues', ({ payload }) => {
     fill(issues, payload.issues.map((issue) => issueItem(issue, () => begin(issue.number))));
@@ -226,6 +202,7 @@ export function progressView({ connection, session }) {
   });
   connection.on('connection:init', read);
   connection.on('connection:init', readDays);
+  connection.on('connection:init', () => boxes.forEach((box) => box.again()));
   const root = el(
     'div',
     { class: 'page' },
@@ -234,7 +211,7 @@ export function progressView({ connection, session }) {
     region('Figures', { class: 'card' }, el('div', { class: 'row' }, el('label', { for: period.id }, 'Of'), period), stats, running),
     region('Skills', { class: 'card skills' }, noSkills, chart.root, skillTable),
     days.root,
-    region('Katas', { class: 'card' }, katas),
+    region('Katas', { class: 'card' }, noKatas, katas),
     region('Issues', { class: 'card' }, issuesSaid, issues, button('Look again', () => connection.tell('dashboard:refresh_issues', {}))),
     region('Materials', { class: 'card' }, materialsSaid, materials),
   );
