@@ -438,6 +438,13 @@ scenario('the dashboard shows its state at once, then issues, and says what is m
   assert.match(issues.payload.error, /./);
 });
 
+scenario('without gh the dashboard says what it is for and how to get it', async (t) => {
+  const { editor } = await world(t, {}, { PATH: t.directory('tools') });
+  editor.send('dashboard:request', { statsPeriod: 'all' });
+  const { payload } = await editor.next(['dashboard:issues', 'dashboard:issues_error']);
+  assert.deepEqual(payload, { error: 'GitHub CLI not found. Paige reads the open issues of the project with it. To install it: apt install gh. To log in: gh auth login' });
+});
+
 scenario('a dashboard that is opened again is answered from what was paid for, as long as the question is the same', async (t) => {
   const tools = t.directory('tools');
   const list = (count) => fs.writeFileSync(path.join(tools, 'issues'), JSON.stringify(Array.from({ length: count }, (_, i) => ({ number: i + 1, title: `Issue ${i + 1}`, body: 'b', labels: [], assignees: [], comments: [] }))));

@@ -340,8 +340,12 @@ int gh_run(struct flow *flow, const char *const *arguments, struct buf *out,
 		error = finish(flow, &run);
 	}
 	if (error) {
-		*problem = error == -ENOENT ? "GitHub CLI not found"
-					    : "GitHub CLI could not be started";
+		*problem =
+			error == -ENOENT
+				? "GitHub CLI not found. Paige reads the open issues of "
+				  "the project with it. To install it: apt install gh. "
+				  "To log in: gh auth login"
+				: "GitHub CLI could not be started";
 		return -1;
 	}
 	*problem = problem_of(&run);
