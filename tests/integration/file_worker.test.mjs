@@ -218,6 +218,35 @@ scenario('what is asked of a long file while it is being opened is done after it
   assert.deepEqual((await mcp.ok('paige_get_open_files')).files, ['long.ts']);
 });
 
+scenario('edits are summed up once, and a file that is looked at again without an edit is not in the log for it (P4.6)', async (t) => {
+  const daemon = await t.daemon({ projectDir: t.keep(smallProject()), env: { BUFFER_SUMMARY_MS: '200' } });
+  const editor = await t.editor(daemon);
+  editor.send('session:start', { issueNumber: 7 });
+  await editor.next('session:started');
+  const rows = async (name) => (await daemon.actions('buffer_summary')).map(({ data }) => data).filter((data) => data.path === name);
+  const edit = (name) => editor.send('buffer:update', { path: name, content: 'x'.repeat(20), cursorPosition: { line: 1, column: 1 } });
+  const summed = (name) => until(`a summary of ${name}`, async () => (await rows(name)).length > 0);
+  for (const name of ['one.ts', 'two.ts', 'three.ts', 'four.ts']) fs.writeFileSync(path.join(daemon.projectDir, name), 'x'.repeat(19));
+  await open(editor, 'one.ts');
+  edit('one.ts');
+  await summed('one.ts');
+  // The same tick of the timer looks at every file, so each summary of another one is a tick for the first.
+  for (const other of ['two.ts', 'three.ts']) {
+    editor.send('file:close', { path: 'one.ts' });
+    await open(editor, 'one.ts');
+    await open(editor, other);
+    edit(other);
+    await summed(other);
+  }
+  assert.deepEqual(await rows('one.ts'), [{ path: 'one.ts', editCount: 1, charDelta: 1, charCount: 20 }]);
+  // What was typed just before the file is closed counts all the same.
+  await open(editor, 'four.ts');
+  edit('four.ts');
+  editor.send('file:close', { path: 'four.ts' });
+  await summed('four.ts');
+  assert.deepEqual((await rows('four.ts')).map(({ editCount }) => editCount), [1]);
+});
+
 scenario('data that the daemon keeps inside the project is no part of the tree', async (t) => {
   const projectDir = t.keep(smallProject());
   const { editor } = await withTree(t, { projectDir, dataDir: path.join(projectDir, '.paige') });

@@ -148,7 +148,7 @@ static void serve_close(void *arg, struct bus_request *request, const void *mess
 	if (buffer && !buffer->dirty) {
 		buffers_remove(&fs->buffers, buffer);
 	} else if (buffer) {
-		buffer->log = (struct buffer_log){.edits = 0};
+		buffer_log_opened(&buffer->log, 0);
 		buffers_changed(&fs->buffers, buffer);
 	}
 	action_queue_add(&fs->action_queue, request->key, ACTION_FILE_CLOSE,

@@ -91,7 +91,8 @@ static bool add_open(struct opening *o)
 		return false;
 	}
 	open_files_version(&fs->open_files, path, o->reading.content.version);
-	/* Unsaved edits of a file that was closed meanwhile are counted anew (P4.7). */
+	/* How far unsaved edits of a file that was closed meanwhile go is counted anew
+	 * (P4.7). */
 	if (buffer) {
 		buffer_log_opened(&buffer->log, o->reading.content.chars);
 		buffers_changed(&fs->buffers, buffer);

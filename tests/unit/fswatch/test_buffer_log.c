@@ -88,12 +88,30 @@ START_TEST(summaries)
 	ck_assert_int_eq(summary.edits, 3);
 	ck_assert_int_eq(summary.delta, -20);
 	ck_assert_int_eq(summary.chars, 980);
-	/* Each time while the file is not saved, also without edits. */
-	ck_assert(buffer_log_timer(&log, 980, &summary));
-	ck_assert_int_eq(summary.edits, 0);
-	ck_assert_int_eq(summary.delta, 0);
+	/* Not again until it is edited (P4.6), whatever is opened and closed meanwhile. */
+	ck_assert(!buffer_log_timer(&log, 980, &summary));
+	buffer_log_opened(&log, 0);
+	ck_assert(!buffer_log_timer(&log, 980, &summary));
+	buffer_log_opened(&log, 980);
+	ck_assert(!buffer_log_timer(&log, 980, &summary));
 	ck_assert(!buffer_log_edited(&log, &limits, 990, &change));
 	ck_assert(buffer_log_timer(&log, 990, &summary));
+	ck_assert_int_eq(summary.edits, 1);
+	ck_assert_int_eq(summary.delta, 10);
+}
+END_TEST
+
+START_TEST(what_was_typed_before_a_file_is_closed_is_summed_up)
+{
+	struct buffer_log log = {0};
+	struct buffer_log_change change;
+	struct buffer_log_summary summary;
+
+	buffer_log_opened(&log, 1000);
+	ck_assert(!buffer_log_edited(&log, &limits, 1010, &change));
+	buffer_log_opened(&log, 0);
+	buffer_log_opened(&log, 1000);
+	ck_assert(buffer_log_timer(&log, 1010, &summary));
 	ck_assert_int_eq(summary.edits, 1);
 	ck_assert_int_eq(summary.delta, 10);
 }
@@ -123,6 +141,7 @@ int main(void)
 	tcase_add_test(tc, small_edits_add_up);
 	tcase_add_test(tc, limits_can_be_set);
 	tcase_add_test(tc, summaries);
+	tcase_add_test(tc, what_was_typed_before_a_file_is_closed_is_summed_up);
 	tcase_add_test(tc, a_significant_change_is_not_summed_up_again);
 	return check_run(tc);
 }

@@ -3,7 +3,7 @@
 
 void buffer_log_opened(struct buffer_log *log, int64_t chars)
 {
-	*log = (struct buffer_log){.logged_chars = chars};
+	log->logged_chars = chars;
 }
 
 bool buffer_log_edited(struct buffer_log *log, const struct buffer_log_limits *limits,
@@ -12,19 +12,18 @@ bool buffer_log_edited(struct buffer_log *log, const struct buffer_log_limits *l
 	int64_t previous = log->logged_chars;
 	int64_t delta = chars > previous ? chars - previous : previous - chars;
 
-	log->covered = false;
 	log->edits++;
 	if (delta <= limits->chars && (double)delta <= limits->ratio * (double)previous)
 		return false;
 	*change = (struct buffer_log_change){previous, chars, delta};
-	*log = (struct buffer_log){.logged_chars = chars, .covered = true};
+	*log = (struct buffer_log){.logged_chars = chars};
 	return true;
 }
 
 bool buffer_log_timer(
 	struct buffer_log *log, int64_t chars, struct buffer_log_summary *summary)
 {
-	if (log->covered)
+	if (log->edits == 0)
 		return false;
 	*summary =
 		(struct buffer_log_summary){log->edits, chars - log->logged_chars, chars};

@@ -3,8 +3,8 @@
  * FR-044).
  *
  * There are two rows: buffer_significant_change, at once, when the length of the text is far
- * from the length last logged; and buffer_summary, on a timer, for each file with unsaved
- * edits. Pure: lengths (UTF-16 code units) come in, rows go out.
+ * from the length last logged; and buffer_summary, on a timer, for each unsaved
+ * file that was edited since its last row. Pure: lengths (UTF-16 code units) come in, rows go out.
  */
 #ifndef PAIGE_FSWATCH_BUFFERS_BUFFER_LOG_H
 #define PAIGE_FSWATCH_BUFFERS_BUFFER_LOG_H
@@ -15,8 +15,7 @@
 /* Of one file. Zero is a file that was never opened nor logged (P4.7). */
 struct buffer_log {
 	int64_t logged_chars; /* length when it was opened or last logged */
-	int64_t edits;	      /* since then */
-	bool covered;	      /* the last row was a significant change (P4.6) */
+	int64_t edits;	      /* since the last row of it */
 };
 
 struct buffer_log_limits {
@@ -35,7 +34,8 @@ struct buffer_log_summary {
 	int64_t chars;
 };
 
-/* The file was opened with this length, from which changes are counted (P4.7). */
+/* The file was opened with this length, or closed (0), from which changes are counted
+ * (P4.7). Edits that no row tells of stay counted. */
 void buffer_log_opened(struct buffer_log *log, int64_t chars);
 
 /*
@@ -46,8 +46,8 @@ bool buffer_log_edited(struct buffer_log *log, const struct buffer_log_limits *l
 	int64_t chars, struct buffer_log_change *change);
 
 /*
- * The timer fired while the file has unsaved edits. True when a summary is due, which is
- * always so unless a significant change covers all edits (P4.6). The count then restarts.
+ * The timer fired while the file has unsaved edits. True when a summary is due: there were
+ * edits since the last row of either kind (P4.6). The count then restarts.
  */
 bool buffer_log_timer(
 	struct buffer_log *log, int64_t chars, struct buffer_log_summary *summary);

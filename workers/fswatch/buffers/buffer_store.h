@@ -50,7 +50,7 @@ struct buffer_store_header {
 	int64_t updated_us;
 	int64_t chars;
 	int64_t logged_chars, edits;
-	uint32_t dirty, covered;
+	uint32_t dirty, unused; /* `unused` of this version, whatever is there */
 	struct hash_sum sum;
 };
 
