@@ -83,6 +83,8 @@ scenario('a solution outlives the view, a reload and the daemon, and nothing is 
   await one.locator('.kata-task em').waitFor();
   assert.equal(await box.inputValue(), BEGINNING);
   await box.fill('my own');
+  // Also for a page that nobody leaves, but that is ended.
+  await until('it is in the browser\'s store', async () => (await page.evaluate(() => sessionStorage.getItem('paige.solutions')))?.includes('my own'));
   await one.getByRole('switch', { name: 'No plus' }).check();
   await show('activity');
   await page.getByRole('heading', { level: 1, name: 'Activity' }).waitFor();
@@ -139,14 +141,19 @@ scenario('a kata that is gone says so, and what was typed for it stays', async (
   await editor.next('dashboard:state');
   await page.getByText('Kata two').waitFor();
   assert.equal(await one.getByLabel('Your solution').evaluate((node) => node === document.activeElement), true, 'whoever types goes on when another window asks');
+  await page.reload();
+  await two.waitFor();
   await daemon.sql('DELETE FROM kata_specs');
+  await open(one);
+  await one.getByText('This kata is not there any more. What is in the box stays there until the page is left.').waitFor();
+  assert.equal(await one.getByLabel('Your solution').inputValue(), 'my own');
   await open(two);
   await two.getByText('This kata is not there any more.').waitFor();
   assert.equal(await two.getByRole('button', { name: 'Hand in' }).isVisible(), false);
   await person.looks('kata-gone');
   editor.send('dashboard:request', { statsPeriod: '7d' });
   await until('the one without a solution is no longer shown', async () => (await two.count()) === 0);
-  await one.getByText('This kata is not there any more. What is in the box stays there until the page is closed.').waitFor();
+  await one.getByText('This kata is not there any more. What is in the box stays there until the page is left.').waitFor();
   assert.equal(await one.getByLabel('Your solution').inputValue(), 'my own');
   assert.equal(await one.getByRole('button', { name: 'Hand in' }).isDisabled(), true);
   await person.close();

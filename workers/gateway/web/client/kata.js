@@ -142,7 +142,7 @@ export function kataItem(connection, solutions, first) {
   };
   const leave = () => {
     gone = true;
-    say(`This kata is not there any more.${own() ? ' What is in the box stays there until the page is closed.' : ''}`, false);
+    say(`This kata is not there any more.${own() ? ' What is in the box stays there until the page is left.' : ''}`, false);
   };
 
   const taken = (/** @type {Task} */ now) => {
