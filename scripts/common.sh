@@ -98,6 +98,19 @@ watched() {
 	return "$code"
 }
 
+# apart SECONDS COMMAND...: for root with mounts and processes of its own, so that nothing of them is left when it has ended, takes longer, or is
+# ended; others may have no such place, and get the bound alone. Ends with 137 when it takes longer. The shell is there because no signal but KILL
+# ends the first process of such a place, not even one that everybody of its group receives.
+apart() {
+	local limit=$1 place=()
+	shift
+	# shellcheck disable=SC2016 # the shell inside has it
+	if [ "$(id -u)" = 0 ] && unshare --mount --pid --fork --kill-child --mount-proc true 2>/dev/null; then
+		place=(unshare --mount --pid --fork --kill-child --mount-proc sh -c '"$@"; exit $?' -)
+	fi
+	timeout --foreground -s KILL "$limit" "${place[@]}" "$@"
+}
+
 # What is put before a command that has to end with the script.
 bound=(setpriv --pdeathsig TERM)
 

@@ -8,10 +8,6 @@
 # Proxy and checks of dates, as this machine has them, and how patient apt is; nothing else of its configuration.
 apt_options=$(machine_apt_options)
 
-# apart SECONDS COMMAND...: with mounts and processes of its own, so that nothing of them is left when it has ended, takes longer, or is ended.
-# The shell is there because no signal but KILL ends the first process, not even one that everybody of its group receives.
-apart() { timeout --foreground -s KILL "$1" unshare --mount --pid --fork --kill-child --mount-proc sh -c '"$@"; exit $?' - "${@:2}"; }
-
 # mirror_failed LOG: prints the line by which apt, or a script that uses it, says that the mirror failed; false without such a line.
 mirror_failed() {
 	grep -m 1 -E '^(E|W|setup|image): .*(Failed to fetch|Unable to fetch|index files failed to download|Failed getting release file|could not read its lists|knows no source of Debian)' "$1"
