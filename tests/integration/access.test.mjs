@@ -1,11 +1,11 @@
 // Who may connect, and what those who may not can do to the others. The rules themselves are a table
 // in tests/unit/gateway/test_gateway_access.c.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { exchange, request } from './lib/raw-http.mjs';
-import { freePort } from './lib/ports.mjs';
+import { checkBehind, PROXIES, publicName, startProxy, withoutProxy } from './lib/proxies.mjs';
 import { scenario, unless, waiting } from './lib/scenario.mjs';
 import { cannot, stranger } from './lib/stranger.mjs';
 import { sleep, until } from './lib/wait.mjs';
@@ -156,41 +156,14 @@ scenario('a browser logs in with the token and is let in by a cookie, which a ne
   assert.equal(await asked({}), 403, 'a new token ends the cookie');
 });
 
-const nginx = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((file) => fs.existsSync(file));
-const behindNginx = unless(cannot || (!nginx && 'nginx is not installed'), scenario);
-
-behindNginx('behind nginx, which runs as another user: nobody without the token, everything with it', async (t) => {
-  const front = await freePort();
-  const daemon = await t.daemon({ env: { PUBLIC_HOSTS: `http://paige.example.org:${front}`, TRUSTED_PROXIES: 'www-data' } });
-  const dir = t.directory('nginx');
-  fs.chmodSync(dir, 0o755);
-  fs.writeFileSync(path.join(dir, 'nginx.conf'), `
-    daemon off; pid ${dir}/pid; error_log stderr; user www-data; worker_processes 1; events {}
-    http { access_log off; server { listen 127.0.0.1:${front};
-      location / { proxy_pass http://127.0.0.1:${daemon.port}; proxy_http_version 1.1; proxy_buffering off;
-        proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;
-        proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $http_connection; } } }`);
-  const child = spawn(nginx, ['-c', path.join(dir, 'nginx.conf')], { stdio: 'ignore' });
-  t.closeLater({ close: () => child.kill('SIGTERM') });
-  const through = { port: front };
-  const host = `paige.example.org:${front}`;
-  const ask = (method, target, options = {}) => exchange(through, request(through, method, target, { host, ...options }));
-  await until('nginx answers', async () => (await ask('GET', '/health')).status === 200);
-  assert.equal((await ask('GET', '/metrics')).status, 403);
-  await until('the visitor is logged', () => /request refused.*visitor=127\.0\.0\.1/.test(daemon.everythingWritten()));
-  assert.equal((await ask('GET', '/metrics', { host: `evil.example:${front}` })).status, 403);
-  assert.equal((await ask('GET', '/metrics', { headers: { Authorization: `Bearer ${daemon.discovery.token}` } })).status, 200);
-  const own = { Origin: `http://${host}` };
-  const answer = await ask('POST', '/login', { headers: own, body: JSON.stringify({ token: daemon.discovery.token }) });
-  assert.equal(answer.status, 204, answer.text);
-  const Cookie = answer.headers['set-cookie'].split(';')[0];
-  assert.equal((await ask('GET', '/', { headers: { Cookie, 'Sec-Fetch-Site': 'none' } })).status, 200);
-  const upgrade = `GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`;
-  const done = (text) => text.includes('\r\n\r\n');
-  assert.equal((await exchange(through, `${upgrade}Cookie: ${Cookie}\r\nOrigin: http://${host}\r\n\r\n`, { until: done })).status, 101);
-  assert.equal((await exchange(through, `${upgrade}Cookie: ${Cookie}\r\nOrigin: http://evil.example\r\n\r\n`, { until: done })).status, 403);
-  assert.equal((await exchange(through, `${upgrade}Origin: http://${host}\r\n\r\n`, { until: done })).status, 403);
-});
+for (const kind of PROXIES) {
+  unless(cannot || withoutProxy(kind), scenario)(`behind ${kind}, which runs as another user: nobody without the token, everything with it`, async (t) => {
+    const name = await publicName();
+    const daemon = await t.daemon({ env: { PUBLIC_HOSTS: `http://${name.host}`, TRUSTED_PROXIES: 'www-data' } });
+    t.closeLater(startProxy(kind, t.directory(kind), name.front, daemon.port));
+    await checkBehind(name, daemon.discovery.token, { log: () => daemon.everythingWritten() });
+  });
+}
 
 /** A network of its own with one address, from which this machine is 10.213.97.1: what a container's bridge is. Null where none can be made. */
 function bridge() {
