@@ -7,12 +7,8 @@
 #define REQUIRED_NULLABLE (FIELD_REQUIRED | FIELD_NULLABLE)
 #define NO_MAX 9007199254740992.0
 
-#if defined(PASS_CONSTANTS)
-
-#define ENUMERATION(name, doc) enum name {
-#define NAME(constant, wire) constant,
-#define END_ENUMERATION(name) };
-#define TYPE(name, doc)
+/* These passes read no fields. */
+#if defined(PASS_CONSTANTS) || defined(PASS_ACCESSORS) || defined(PASS_LISTS)
 #define STRING(member, wire, flags, min, max, doc)
 #define STRINGS(member, wire, flags, min, max, doc)
 #define NAMES(member, wire, flags, enumeration, min, max, doc)
@@ -29,6 +25,14 @@
 #define OBJECT(member, wire, flags, type, doc)
 #define OBJECTS(member, wire, flags, type, min, max, doc)
 #define END_TYPE(name)
+#endif
+
+#if defined(PASS_CONSTANTS)
+
+#define ENUMERATION(name, doc) enum name {
+#define NAME(constant, wire) constant,
+#define END_ENUMERATION(name) };
+#define TYPE(name, doc)
 
 #elif defined(PASS_STRUCTS)
 
@@ -60,22 +64,6 @@
 #define NAME(constant, wire)
 #define END_ENUMERATION(name)
 #define TYPE(name, doc) const struct type *name##_type(void);
-#define STRING(member, wire, flags, min, max, doc)
-#define STRINGS(member, wire, flags, min, max, doc)
-#define NAMES(member, wire, flags, enumeration, min, max, doc)
-#define INT(member, wire, flags, min, max, doc)
-#define NUMBER(member, wire, flags, min, max, doc)
-#define BOOL(member, wire, flags, doc)
-#define JSON(member, wire, flags, doc)
-#define JSON_OBJECT(member, wire, flags, doc)
-#define JSON_ARRAY(member, wire, flags, doc)
-#define JSON_SCHEMA(member, wire, flags, schema, doc)
-#define JSON_OF(member, wire, flags, type, doc)
-#define ENUM(member, wire, flags, enumeration, doc)
-#define LEVEL(member, wire, flags, enumeration, doc)
-#define OBJECT(member, wire, flags, type, doc)
-#define OBJECTS(member, wire, flags, type, min, max, doc)
-#define END_TYPE(name)
 
 #elif defined(PASS_TABLES)
 
@@ -158,22 +146,6 @@
 #define NAME(constant, wire)
 #define END_ENUMERATION(name)
 #define TYPE(name, doc) LIST_TYPE(name)
-#define STRING(member, wire, flags, min, max, doc)
-#define STRINGS(member, wire, flags, min, max, doc)
-#define NAMES(member, wire, flags, enumeration, min, max, doc)
-#define INT(member, wire, flags, min, max, doc)
-#define NUMBER(member, wire, flags, min, max, doc)
-#define BOOL(member, wire, flags, doc)
-#define JSON(member, wire, flags, doc)
-#define JSON_OBJECT(member, wire, flags, doc)
-#define JSON_ARRAY(member, wire, flags, doc)
-#define JSON_SCHEMA(member, wire, flags, schema, doc)
-#define JSON_OF(member, wire, flags, type, doc)
-#define ENUM(member, wire, flags, enumeration, doc)
-#define LEVEL(member, wire, flags, enumeration, doc)
-#define OBJECT(member, wire, flags, type, doc)
-#define OBJECTS(member, wire, flags, type, min, max, doc)
-#define END_TYPE(name)
 
 #else
 #error "one PASS_... must be defined"
