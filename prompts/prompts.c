@@ -108,9 +108,8 @@ struct str prompt_text(const struct prompts *p, enum call_kind kind,
 	const size_t mark = sizeof(PLACEHOLDER) - 1;
 	struct str text = p->texts[kind] ? (struct str){p->texts[kind], p->lens[kind]}
 					 : built_in(kind);
-	struct str result;
 	const char *end = text.ptr + text.len, *at = text.ptr, *hit;
-	struct buf b = {0};
+	AUTO_BUF b = {0};
 
 	while ((hit = memmem(at, (size_t)(end - at), PLACEHOLDER, mark)) != NULL) {
 		buf_add(&b, at, (size_t)(hit - at));
@@ -118,7 +117,5 @@ struct str prompt_text(const struct prompts *p, enum call_kind kind,
 		at = hit + mark;
 	}
 	buf_add(&b, at, (size_t)(end - at));
-	result = arena_str(arena, buf_str(&b));
-	buf_free(&b);
-	return result;
+	return arena_str(arena, buf_str(&b));
 }

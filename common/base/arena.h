@@ -34,5 +34,7 @@ struct str arena_vprintf(struct arena *a, const char *format, va_list args)
 /* Forgets everything but keeps one block for reuse. */
 void arena_reset(struct arena *a);
 void arena_free(struct arena *a);
+/* AUTO_ARENA arena = {0}; is freed at the end of its block. */
+#define AUTO_ARENA __attribute__((cleanup(arena_free))) struct arena
 
 #endif

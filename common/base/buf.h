@@ -31,5 +31,7 @@ void buf_clear(struct buf *b);
  * frees it. */
 void buf_empty(struct buf *b, size_t keep);
 void buf_free(struct buf *b);
+/* AUTO_BUF text = {0}; is freed at the end of its block. */
+#define AUTO_BUF __attribute__((cleanup(buf_free))) struct buf
 
 #endif

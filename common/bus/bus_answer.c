@@ -250,7 +250,7 @@ void bus_answer_message(struct bus_request *request, const void *reply)
 void bus_answer_error(struct bus_request *request, const char *code, struct str context,
 	const char *format, ...)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 	struct str message;
 	va_list args;
 
@@ -267,6 +267,5 @@ void bus_answer_error(struct bus_request *request, const char *code, struct str 
 	}
 	buf_add_char(&body, '}');
 	keep(request, false, buf_str(&body), NULL);
-	buf_free(&body);
 	request_done(request);
 }

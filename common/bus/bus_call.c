@@ -154,14 +154,13 @@ void bus_call_message(struct bus *bus, enum method method, struct str key,
 	const void *request, int64_t deadline_ms, bus_reply_fn *on_reply, void *arg)
 {
 	const struct type *(*type)(void) = method_infos[method].request;
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	if (type && request)
 		proto_encode(type(), request, &body);
 	else
 		buf_add_str(&body, STR_LIT("{}"));
 	bus_call(bus, method, key, buf_str(&body), deadline_ms, on_reply, arg);
-	buf_free(&body);
 }
 
 /* ---- delivering ---- */

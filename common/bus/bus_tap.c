@@ -28,7 +28,7 @@ void bus_tap(struct bus *bus, int fd)
 
 static void write_line(struct bus *bus, const struct tapped *t)
 {
-	struct buf line = {0};
+	AUTO_BUF line = {0};
 	ssize_t n;
 
 	proto_encode(tapped_type(), t, &line);
@@ -48,7 +48,6 @@ static void write_line(struct bus *bus, const struct tapped *t)
 		close(bus->tap_fd);
 		bus->tap_fd = -1;
 	}
-	buf_free(&line);
 }
 
 /* Says first how many lines were dropped; they stay counted while there is no room. */

@@ -59,12 +59,11 @@ static void settle(struct settings *s, enum setting_id id, const struct candidat
 		return;
 	}
 	if (given) {
-		struct buf rule = {0};
+		AUTO_BUF rule = {0};
 
 		setting_rule(id, &rule);
 		buf_add_char(&rule, '\0');
 		problem(problems, id, c, rule.data);
-		buf_free(&rule);
 	} else if (required) {
 		buf_printf(problems, "%s is not set. It is required: %s\n", info->name,
 			info->meaning);
@@ -254,7 +253,7 @@ int settings_change(struct settings *s, const struct settings *old,
 	*s = (struct settings){0};
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		enum setting_id id = (enum setting_id)i;
-		struct buf text = {0};
+		AUTO_BUF text = {0};
 
 		if (values[i])
 			buf_add_str(&text, str_of(values[i]));
@@ -263,7 +262,6 @@ int settings_change(struct settings *s, const struct settings *old,
 		candidate_propose(&candidates[i], id,
 			text.len ? buf_str(&text) : STR_LIT(""),
 			settings_source(old, id));
-		buf_free(&text);
 	}
 	settle_all(s, candidates, false, problems);
 	candidates_forget(candidates);

@@ -147,7 +147,7 @@ static int slurp(struct file *f, struct buf *out)
 
 static void read_file(struct file *f)
 {
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	int error = slurp(f, &text);
 
 	if (error == 0)
@@ -164,7 +164,6 @@ static void read_file(struct file *f)
 	else /* a service may not look into a home */
 		buf_printf(&f->warnings, "%s: cannot be read: %s\n", f->path,
 			strerror(-error));
-	buf_free(&text);
 }
 
 static void file_fini(struct file *f)
@@ -231,7 +230,7 @@ static void pass_over(struct settings *s, struct file *f)
 {
 	char *home = settings_config_path();
 	const char *between = "";
-	struct buf names = {0};
+	AUTO_BUF names = {0};
 
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		if (!f->values[i].text)
@@ -249,7 +248,6 @@ static void pass_over(struct settings *s, struct file *f)
 			home && f->source == SETTING_DOTENV
 				? home
 				: "a file outside of it and start with --config FILE");
-	buf_free(&names);
 	free(home);
 	file_fini(f);
 	*f = (struct file){.path = f->path, .source = f->source};

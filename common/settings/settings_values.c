@@ -301,13 +301,9 @@ void settings_print(
 bool settings_differ(
 	const struct settings *a, const struct settings *b, enum setting_id id)
 {
-	struct buf left = {0}, right = {0};
-	bool differ;
+	AUTO_BUF left = {0}, right = {0};
 
 	settings_print(a, id, true, &left);
 	settings_print(b, id, true, &right);
-	differ = !str_eq(buf_str(&left), buf_str(&right));
-	buf_free(&left);
-	buf_free(&right);
-	return differ;
+	return !str_eq(buf_str(&left), buf_str(&right));
 }

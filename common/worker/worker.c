@@ -235,7 +235,7 @@ static int read_bus_keys(struct worker *w)
 
 static int read_settings(struct worker *w)
 {
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 	struct settings settings;
 	int r = settings_load_environment(&settings, &problems);
 
@@ -246,7 +246,6 @@ static int read_settings(struct worker *w)
 		log_set_level((enum log_level)settings.log_level);
 	/* For ever: see worker.h. */
 	w->settings = settings_ref(settings_snapshot(&settings));
-	buf_free(&problems);
 	return r < 0 ? WORKER_EXIT_CONFIG : 0;
 }
 
@@ -294,7 +293,7 @@ static void serve_metrics(void *arg, struct bus_request *request, const void *me
 	const struct worker *w = arg;
 	struct worker_metrics metrics = {.has_turns = true};
 	struct bus_metrics calls;
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	(void)message;
 	turns_get(&metrics.turns);
@@ -304,7 +303,6 @@ static void serve_metrics(void *arg, struct bus_request *request, const void *me
 	metrics_print(w->spec->id, &text);
 	metrics.text = text.len ? buf_str(&text) : STR_LIT("");
 	bus_answer_message(request, &metrics);
-	buf_free(&text);
 }
 
 /* False for a method in the catalogue for which init registered no handler. */

@@ -168,14 +168,13 @@ static void add_description(
 	const struct field *f, const struct dialect *d, struct buf *out)
 {
 	bool number = f->kind == FIELD_INT || f->kind == FIELD_NUMBER;
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	buf_add_str(&text, str_of(f->doc));
 	if (!d->bounds && number && f->min <= f->max && f->max < NO_UPPER_BOUND)
 		buf_printf(&text, " From %.17g to %.17g.", f->min, f->max);
 	add_key(out, "description");
 	buf_add_json_string(out, buf_str(&text));
-	buf_free(&text);
 }
 
 static void add_field(const struct field *f, const struct dialect *d, struct buf *out)

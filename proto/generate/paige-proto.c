@@ -74,10 +74,9 @@ static void make_file(const struct reference_file *file, struct buf *out)
 
 static int schema(const char *name)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	yyjson_doc *doc;
 	char *text;
-	int result;
 
 	if (!name)
 		schema_write_all(&out);
@@ -92,27 +91,21 @@ static int schema(const char *name)
 		fputs("paige-proto: the schema is no JSON; this is a fault of the "
 		      "program\n",
 			stderr);
-		buf_free(&out);
 		return EXIT_FAILURE;
 	}
 	buf_printf(&out, "%s\n", text);
 	free(text);
-	result = print(&out);
-	buf_free(&out);
-	return result;
+	return print(&out);
 }
 
 static int dts(const char *argument)
 {
-	struct buf out = {0};
-	int result;
+	AUTO_BUF out = {0};
 
 	if (argument)
 		return usage("dts takes no argument, not ", argument);
 	dts_write(&out);
-	result = print(&out);
-	buf_free(&out);
-	return result;
+	return print(&out);
 }
 
 static bool is_page(const struct reference_file *file, const char *page)
@@ -127,8 +120,7 @@ static bool is_page(const struct reference_file *file, const char *page)
 
 static int markdown(const char *page)
 {
-	struct buf out = {0};
-	int result;
+	AUTO_BUF out = {0};
 
 	for (size_t i = 0; i < reference_file_count; i++) {
 		if (!is_page(&reference_files[i], page))
@@ -139,9 +131,7 @@ static int markdown(const char *page)
 	}
 	if (out.len == 0)
 		return usage("there is no page called ", page);
-	result = print(&out);
-	buf_free(&out);
-	return result;
+	return print(&out);
 }
 
 static int write_file(int dir, const char *name, const struct buf *text)
@@ -170,11 +160,10 @@ static int write_one(int dir, const struct reference_file *file, const struct bu
 
 static int check_one(int dir, const struct reference_file *file, const struct buf *made)
 {
-	struct buf there = {0};
+	AUTO_BUF there = {0};
 	int result = file_read_named(dir, file->name, MAX_FILE_BYTES, &there);
 	bool same = result == 0 && str_eq(buf_str(&there), buf_str(made));
 
-	buf_free(&there);
 	if (same)
 		return EXIT_SUCCESS;
 	if (result < 0)
@@ -201,12 +190,11 @@ static int each_file(const char *path,
 		return EXIT_FAILURE;
 	}
 	for (size_t i = 0; i < reference_file_count; i++) {
-		struct buf made = {0};
+		AUTO_BUF made = {0};
 
 		make_file(&reference_files[i], &made);
 		if (one(dir, &reference_files[i], &made) != EXIT_SUCCESS)
 			result = EXIT_FAILURE;
-		buf_free(&made);
 	}
 	close(dir);
 	return result;

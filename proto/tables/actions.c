@@ -26,7 +26,7 @@ void action_row_make(struct arena *arena, enum action action, struct str id,
 	struct wall at, const void *data, struct action_row *out)
 {
 	char *created_at = arena_alloc(arena, WALL_ISO_SIZE);
-	struct buf json = {0};
+	AUTO_BUF json = {0};
 
 	wall_iso(at, created_at);
 	proto_encode(action_infos[action].data(), data, &json);
@@ -34,5 +34,4 @@ void action_row_make(struct arena *arena, enum action action, struct str id,
 		.type = str_of(action_infos[action].name),
 		.data = {.raw = arena_str(arena, buf_str(&json))},
 		.created_at = str_of(created_at)};
-	buf_free(&json);
 }

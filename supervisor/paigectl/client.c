@@ -29,7 +29,7 @@ static int find_unnamed(const char *config_file, struct daemon_place *place)
 int place_find(const struct options *o, struct daemon_place *place)
 {
 	struct settings settings;
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 	bool named;
 	int error;
 
@@ -40,13 +40,11 @@ int place_find(const struct options *o, struct daemon_place *place)
 		fprintf(stderr, "paigectl: DATA_DIR cannot be used:\n%.*s",
 			STR_ARG(buf_str(&problems)));
 		settings_fini(&settings);
-		buf_free(&problems);
 		return PAIGECTL_FAILED;
 	}
 	place->data_dir = xstrdup(settings.data_dir);
 	named = settings_source(&settings, SETTING_ID_data_dir) != SETTING_DEFAULT;
 	settings_fini(&settings);
-	buf_free(&problems);
 	error = lock_holder(place->data_dir, &place->pid, place->runtime_dir);
 	if (error == 0 || error == -ESRCH)
 		return named ? 0 : find_unnamed(options_get(o, "config"), place);
@@ -113,7 +111,7 @@ static int talk(const char *runtime_dir, struct str request, int limit_ms,
 {
 	int fd = connect_to(runtime_dir);
 	socklen_t peer_len = sizeof(*peer);
-	struct buf line = {0};
+	AUTO_BUF line = {0};
 	int error;
 
 	if (fd < 0)
@@ -124,7 +122,6 @@ static int talk(const char *runtime_dir, struct str request, int limit_ms,
 	buf_add_char(&line, '\n');
 	error = send(fd, line.data, line.len, MSG_NOSIGNAL) == (ssize_t)line.len ? 0
 										 : -errno;
-	buf_free(&line);
 	if (!error)
 		error = read_answer(fd, limit_ms, answer);
 	close(fd);
@@ -134,7 +131,7 @@ static int talk(const char *runtime_dir, struct str request, int limit_ms,
 int client_try(const char *runtime_dir, struct str request, int limit_ms,
 	struct ucred *peer, yyjson_doc **doc)
 {
-	struct buf answer = {0};
+	AUTO_BUF answer = {0};
 	struct proto_error problem;
 	int error = talk(runtime_dir, request, limit_ms, peer, &answer);
 
@@ -142,14 +139,13 @@ int client_try(const char *runtime_dir, struct str request, int limit_ms,
 		*doc = proto_parse(buf_str(&answer), &problem);
 		error = *doc ? 0 : -EBADMSG;
 	}
-	buf_free(&answer);
 	return error;
 }
 
 int client_ask(const struct daemon_place *place, struct str request, int limit_ms,
 	yyjson_doc **doc)
 {
-	struct buf answer = {0};
+	AUTO_BUF answer = {0};
 	struct proto_error problem;
 	const char *refusal;
 	int error;
@@ -158,15 +154,12 @@ int client_ask(const struct daemon_place *place, struct str request, int limit_m
 		return paigectl_fail(PAIGECTL_NOT_RUNNING, "no daemon is running on %s",
 			place->data_dir);
 	error = talk(place->runtime_dir, request, limit_ms, NULL, &answer);
-	if (error) {
-		buf_free(&answer);
+	if (error)
 		return paigectl_fail(PAIGECTL_FAILED,
 			"the daemon (process %d) does not answer on %s/" CTL_SOCKET
 			": %s",
 			(int)place->pid, place->runtime_dir, strerror(-error));
-	}
 	*doc = proto_parse((struct str){answer.data, answer.len}, &problem);
-	buf_free(&answer);
 	if (!*doc)
 		return paigectl_fail(PAIGECTL_FAILED,
 			"the daemon gave an invalid answer: %s", problem.text);
@@ -212,7 +205,7 @@ static int receive_pipe(int fd, int limit_ms, int *pipe_fd, struct buf *answer)
 int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection)
 {
 	static const char request[] = "{\"command\":\"tap\"}\n";
-	struct buf answer = {0};
+	AUTO_BUF answer = {0};
 	yyjson_doc *doc;
 	const char *refusal;
 	int error;
@@ -226,17 +219,14 @@ int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection)
 		error = -errno;
 	if (!error)
 		error = receive_pipe(*connection, TAP_ANSWER_MS, pipe_fd, &answer);
-	if (!error && *pipe_fd >= 0) {
-		buf_free(&answer);
+	if (!error && *pipe_fd >= 0)
 		return 0;
-	}
 	doc = yyjson_read(answer.data, answer.len, 0);
 	refusal = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "error"));
 	paigectl_fail(PAIGECTL_FAILED,
 		"the daemon (process %d) does not show its messages: %s", (int)place->pid,
 		refusal ? refusal : strerror(error ? -error : EPROTO));
 	yyjson_doc_free(doc);
-	buf_free(&answer);
 	if (*connection >= 0)
 		close(*connection);
 	return PAIGECTL_FAILED;

@@ -208,7 +208,7 @@ static int run(const struct options *o, const char *what, const char *name)
 int paigectl_guard(const struct options *o)
 {
 	const char *what = o->operand_count ? o->operands[0] : "";
-	struct buf name = {0};
+	AUTO_BUF name = {0};
 	int code;
 
 	if (strcmp(what, "list") == 0 && o->operand_count == 1)
@@ -219,6 +219,5 @@ int paigectl_guard(const struct options *o)
 	else
 		code = paigectl_fail(PAIGECTL_USAGE,
 			USAGE "; KIND is session-guard, breakloop, interview or idle");
-	buf_free(&name);
 	return code;
 }

@@ -37,12 +37,11 @@ static const char *allowed_file(struct arena *arena, struct str data_dir)
 static bool allowed(struct str data_dir, struct str session)
 {
 	struct arena arena = {0};
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	bool yes = file_read_named(AT_FDCWD, allowed_file(&arena, data_dir), SESSION_MAX,
 			   &text) == 0 &&
 		   str_eq(buf_str(&text), session);
 
-	buf_free(&text);
 	arena_free(&arena);
 	return yes;
 }
@@ -58,23 +57,21 @@ static void answer(const char *event, const struct buf *members)
 
 static void decide(const char *decision, const char *reason)
 {
-	struct buf members = {0};
+	AUTO_BUF members = {0};
 
 	buf_printf(&members,
 		"\"permissionDecision\":\"%s\",\"permissionDecisionReason\":", decision);
 	buf_add_json_string(&members, str_of(reason));
 	answer("PreToolUse", &members);
-	buf_free(&members);
 }
 
 static void tell(struct str context)
 {
-	struct buf members = {0};
+	AUTO_BUF members = {0};
 
 	buf_add_str(&members, STR_LIT("\"additionalContext\":"));
 	buf_add_json_string(&members, context);
 	answer("UserPromptSubmit", &members);
-	buf_free(&members);
 }
 
 /* ---- before a tool is used ---- */
@@ -184,7 +181,7 @@ static void at_prompt(yyjson_val *event)
 	const struct machine_entry *daemon;
 	yyjson_doc *state = NULL, *files = NULL;
 	struct machine m;
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	machine_look(&m);
 	daemon = cwd ? machine_of_project(&m, cwd) : NULL;
@@ -198,7 +195,6 @@ static void at_prompt(yyjson_val *event)
 		tell(buf_str(&text));
 	yyjson_doc_free(state);
 	yyjson_doc_free(files);
-	buf_free(&text);
 	machine_free(&m);
 }
 
@@ -222,7 +218,7 @@ static bool read_event(struct buf *out)
 
 int paigectl_hook(const struct options *o)
 {
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	struct proto_error problem;
 	yyjson_doc *doc = NULL;
 	yyjson_val *event;
@@ -243,7 +239,6 @@ int paigectl_hook(const struct options *o)
 	else if (name && strcmp(name, "UserPromptSubmit") == 0)
 		at_prompt(event);
 	yyjson_doc_free(doc);
-	buf_free(&text);
 	return PAIGECTL_DONE;
 }
 

@@ -26,7 +26,7 @@ static int steer(const struct options *o, enum ctl_command command, const char *
 {
 	struct ctl_request request = {.command = command, .has_command = true};
 	struct daemon_place place;
-	struct buf json = {0};
+	AUTO_BUF json = {0};
 	yyjson_doc *doc = NULL;
 	int code;
 
@@ -44,7 +44,6 @@ static int steer(const struct options *o, enum ctl_command command, const char *
 		printf("%s %s after %" PRId64 " ms\n",
 			request.worker.ptr ? worker : "all workers", how, took_ms(doc));
 	yyjson_doc_free(doc);
-	buf_free(&json);
 	place_free(&place);
 	return code;
 }

@@ -153,7 +153,7 @@ static void print_setting(
 static int local_config(const struct options *o, yyjson_doc **doc)
 {
 	struct settings settings;
-	struct buf problems = {0}, json = {0};
+	AUTO_BUF problems = {0}, json = {0};
 	struct proto_error error;
 
 	if (settings_load(&settings, options_get(o, "config"), &problems) != 0)
@@ -161,8 +161,6 @@ static int local_config(const struct options *o, yyjson_doc **doc)
 			STR_ARG(buf_str(&problems)));
 	settings_report(&settings, &json);
 	*doc = proto_parse(buf_str(&json), &error);
-	buf_free(&json);
-	buf_free(&problems);
 	settings_fini(&settings);
 	return *doc ? 0 : paigectl_fail(PAIGECTL_FAILED, "%s", error.text);
 }

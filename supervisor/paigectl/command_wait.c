@@ -113,7 +113,7 @@ static int verdict(enum look found, const struct buf *text, long seconds)
 
 int paigectl_wait(const struct options *o)
 {
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	enum look found = LOOK_ABSENT;
 	struct mono end;
 	int64_t left;
@@ -140,7 +140,6 @@ int paigectl_wait(const struct options *o)
 	if (code == PAIGECTL_DONE)
 		code = options_get(o, "json") ? verdict_json(found, &text)
 					      : verdict(found, &text, seconds);
-	buf_free(&text);
 	return code;
 }
 

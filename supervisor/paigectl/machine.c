@@ -239,7 +239,7 @@ static int several(const struct machine *m)
 		"several daemons run here; say which one by DATA_DIR, or by --config:");
 	for (size_t i = 0; i < m->count; i++) {
 		const struct machine_daemon *d = &m->items[i].shown;
-		struct buf shown = {0};
+		AUTO_BUF shown = {0};
 
 		if (!m->items[i].ours)
 			continue;
@@ -247,7 +247,6 @@ static int several(const struct machine *m)
 		fprintf(stderr, "  DATA_DIR=%.*s  (%.*s, port %d)\n",
 			STR_ARG(buf_str(&shown)),
 			STR_ARG(d->unit.len ? d->unit : d->user), (int)d->port);
-		buf_free(&shown);
 	}
 	return PAIGECTL_FAILED;
 }

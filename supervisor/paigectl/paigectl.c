@@ -13,7 +13,7 @@
 
 int paigectl_fail(int code, const char *format, ...)
 {
-	struct buf shown = {0};
+	AUTO_BUF shown = {0};
 	char *text;
 	va_list args;
 
@@ -23,7 +23,6 @@ int paigectl_fail(int code, const char *format, ...)
 	va_end(args);
 	terminal_add_shown(&shown, str_of(text));
 	fprintf(stderr, "paigectl: %.*s\n", STR_ARG(buf_str(&shown)));
-	buf_free(&shown);
 	free(text);
 	return code;
 }
@@ -60,11 +59,10 @@ int paigectl_print_json(yyjson_val *value)
 
 int paigectl_print_message(const struct type *type, const void *message)
 {
-	struct buf json = {0};
+	AUTO_BUF json = {0};
 
 	proto_encode(type, message, &json);
 	printf("%.*s\n", STR_ARG(buf_str(&json)));
-	buf_free(&json);
 	return PAIGECTL_DONE;
 }
 
@@ -138,18 +136,16 @@ static void print_commands(FILE *file)
 static int run(enum command_id command, int argc, char **argv)
 {
 	struct options options;
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	if (options_read(&options, command, argc, argv, &text) != 0) {
 		paigectl_fail(PAIGECTL_USAGE, "%.*s\nTry `paigectl %s --help`.",
 			STR_ARG(buf_str(&text)), command_infos[command].name);
-		buf_free(&text);
 		return PAIGECTL_USAGE;
 	}
 	if (options_get(&options, "help")) {
 		options_print_help(command, &text);
 		fwrite(text.data, 1, text.len, stdout);
-		buf_free(&text);
 		return PAIGECTL_DONE;
 	}
 	return commands[command](&options);

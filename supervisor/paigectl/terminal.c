@@ -107,7 +107,7 @@ static bool write_all(struct str text)
 /* 0 means an error to fopencookie. */
 static ssize_t on_write(void *cookie, const char *data, size_t len)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	struct str text;
 	size_t kept;
 	bool done;
@@ -120,19 +120,17 @@ static ssize_t on_write(void *cookie, const char *data, size_t len)
 	memmove(cut_off.data, text.ptr + text.len - kept, kept);
 	cut_off.len = kept;
 	done = write_all(buf_str(&out));
-	buf_free(&out);
 	return done ? (ssize_t)len : 0;
 }
 
 static int on_close(void *cookie)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	bool done;
 
 	(void)cookie;
 	filter(&out, buf_str(&cut_off));
 	done = write_all(buf_str(&out));
-	buf_free(&out);
 	buf_free(&cut_off);
 	return done ? 0 : EOF;
 }
@@ -227,7 +225,7 @@ void terminal_bytes(int64_t bytes, char out[32])
 
 void terminal_cell(struct str text, int width, enum terminal_cut cut)
 {
-	struct buf visible = {0};
+	AUTO_BUF visible = {0};
 	size_t room = (size_t)width, kept = room - strlen(CUT_MARK), from = 0;
 
 	/* Escaped before it is measured. */
@@ -246,5 +244,4 @@ void terminal_cell(struct str text, int width, enum terminal_cut cut)
 		printf(CUT_MARK "%-*.*s", (int)kept, (int)(visible.len - from),
 			visible.data + from);
 	}
-	buf_free(&visible);
 }

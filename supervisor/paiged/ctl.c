@@ -338,7 +338,7 @@ static void rotate_token(struct ctl_client *c)
 static void reload(struct ctl_client *c)
 {
 	struct process_table *ps = &c->ctl->daemon->processes;
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 	int error = reload_settings(c->ctl->daemon, c->changes, &problems);
 
 	if (error == -ESHUTDOWN)
@@ -347,7 +347,6 @@ static void reload(struct ctl_client *c)
 		answer_error(c, ERROR_NOT_ALLOWED,
 			"the settings are wrong, so the old ones stay:\n%.*s",
 			STR_ARG(buf_str(&problems)));
-	buf_free(&problems);
 	if (error)
 		return;
 	log_info("reload asked for", "by", "%s", "paigectl", NULL);
@@ -370,14 +369,11 @@ static void reload(struct ctl_client *c)
 /* The answer to tap, with the reading end of the pipe. */
 static bool send_reader(int client, int reader)
 {
-	struct buf json = {0};
-	bool sent;
+	AUTO_BUF json = {0};
 
 	proto_encode(ctl_done_type(), &(struct ctl_done){.has_took_ms = true}, &json);
 	buf_add_char(&json, '\n');
-	sent = pass_fd(client, (struct iovec){json.data, json.len}, reader);
-	buf_free(&json);
-	return sent;
+	return pass_fd(client, (struct iovec){json.data, json.len}, reader);
 }
 
 /* The connection stays open for as long as the client looks. */

@@ -12,7 +12,7 @@ int discovery_write(const char *data_dir, const struct discovery *d)
 {
 	char started_at[WALL_ISO_SIZE];
 	char *path;
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	int error;
 
 	if (asprintf(&path, "%s/paiged.json", data_dir) < 0)
@@ -31,7 +31,6 @@ int discovery_write(const char *data_dir, const struct discovery *d)
 		&text);
 	buf_add_char(&text, '\n');
 	error = private_file_replace(path, buf_str(&text));
-	buf_free(&text);
 	free(path);
 	return error;
 }

@@ -39,7 +39,7 @@ void doctor_stop(struct doctor_run *run)
 
 static void finish(struct doctor_run *run, const char *problem)
 {
-	struct buf text = run->text;
+	AUTO_BUF text = run->text;
 	doctor_fn *done = run->done;
 	void *arg = run->arg;
 	const char *end;
@@ -51,7 +51,6 @@ static void finish(struct doctor_run *run, const char *problem)
 	if (!problem && end)
 		report = (struct str){text.data, (size_t)(end - text.data)};
 	done(arg, report, problem ? problem : "it said nothing");
-	buf_free(&text);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)

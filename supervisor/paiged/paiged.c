@@ -41,7 +41,7 @@ static void print_indented(enum log_level level, const struct buf *lines)
 /* All problems in one message (FR-005, FR-006). */
 static int load(struct settings *settings, const char *config_file)
 {
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 	int error = settings_load(settings, config_file, &problems);
 
 	if (error) {
@@ -60,7 +60,6 @@ static int load(struct settings *settings, const char *config_file)
 		      "directory, and from --config FILE or "
 		      "~/.config/paige/paige.conf; see paige.conf(5).\n",
 			stderr);
-	buf_free(&problems);
 	return error;
 }
 
@@ -71,7 +70,7 @@ static int load(struct settings *settings, const char *config_file)
 static void suggest_project(const char *project, const char *config_file)
 {
 	struct settings settings;
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 	enum setting_source source;
 
 	(void)!settings_load(&settings, config_file, &problems);
@@ -79,7 +78,6 @@ static void suggest_project(const char *project, const char *config_file)
 	if (source == SETTING_DEFAULT || source == SETTING_DOTENV)
 		setenv(setting_info(SETTING_ID_project_dir)->name, project, 1);
 	settings_fini(&settings);
-	buf_free(&problems);
 }
 
 static void print_settings(const struct settings *settings)
@@ -91,23 +89,21 @@ static void print_settings(const struct settings *settings)
 
 static int read_options(struct options *options, int argc, char **argv)
 {
-	struct buf problem = {0};
+	AUTO_BUF problem = {0};
 	int error = options_read(options, COMMAND_PAIGED, argc, argv, &problem);
 
 	if (error)
 		fprintf(stderr, "paiged: %.*s\nTry `paiged --help`.\n",
 			STR_ARG(buf_str(&problem)));
-	buf_free(&problem);
 	return error;
 }
 
 static void print_help(void)
 {
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	options_print_help(COMMAND_PAIGED, &text);
 	fwrite(text.data, 1, text.len, stdout);
-	buf_free(&text);
 }
 
 int main(int argc, char **argv)

@@ -31,7 +31,7 @@ int runtime_take(struct daemon *d, struct buf *problem)
 /* Takes a directory again, here or elsewhere, and writes down where. */
 static bool take_again(struct daemon *d)
 {
-	struct buf problem = {0};
+	AUTO_BUF problem = {0};
 	int error;
 
 	lock_leave_runtime(&d->lock);
@@ -45,7 +45,6 @@ static bool take_again(struct daemon *d)
 			"problem", "%.*s", STR_ARG(buf_str(&problem)), "error", "%s",
 			strerror(-error), NULL);
 	d->runtime_lost = error != 0;
-	buf_free(&problem);
 	return error == 0;
 }
 

@@ -26,7 +26,7 @@ static struct strs lines_of(struct arena *a, struct str text)
 static struct ctl_exit describe_exit(const struct exit_reason *e, struct arena *a)
 {
 	char at[WALL_ISO_SIZE];
-	struct buf meaning = {0};
+	AUTO_BUF meaning = {0};
 	struct ctl_exit out = {.kind = str_of(exit_reason_kind_name(e->kind))};
 
 	exit_reason_print(e, &meaning);
@@ -41,7 +41,6 @@ static struct ctl_exit describe_exit(const struct exit_reason *e, struct arena *
 	}
 	out.code = e->code;
 	out.has_code = true;
-	buf_free(&meaning);
 	return out;
 }
 

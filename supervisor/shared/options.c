@@ -184,7 +184,7 @@ void options_print_help(enum command_id command, struct buf *out)
 	buf_add_char(out, '\n');
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_info *option = &option_infos[i];
-		struct buf left = {0};
+		AUTO_BUF left = {0};
 
 		if (!option_applies(option, command))
 			continue;
@@ -193,6 +193,5 @@ void options_print_help(enum command_id command, struct buf *out)
 			option->argument ? option->argument : "");
 		buf_printf(out, "%-24.*s  ", STR_ARG(buf_str(&left)));
 		wrap(option->meaning, 26, out);
-		buf_free(&left);
 	}
 }

@@ -61,7 +61,7 @@ void settings_log(const struct settings *settings, const struct settings *before
 			STR_ARG(line), NULL);
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		enum setting_id id = (enum setting_id)i;
-		struct buf value = {0}, shown = {0};
+		AUTO_BUF value = {0}, shown = {0};
 
 		if (!(setting_info(id)->flags & SETTING_RISKY) ||
 			settings_source(settings, id) == SETTING_DEFAULT ||
@@ -73,8 +73,6 @@ void settings_log(const struct settings *settings, const struct settings *before
 			"%s", setting_info(id)->name, "value", "%.*s",
 			STR_ARG(buf_str(&shown)), "from", "%s",
 			settings_origin(settings, id), NULL);
-		buf_free(&value);
-		buf_free(&shown);
 	}
 }
 
@@ -82,7 +80,7 @@ void settings_log_network(char *const *environment)
 {
 	for (; *environment; environment++) {
 		struct str name = {*environment, strcspn(*environment, "=")};
-		struct buf shown = {0};
+		AUTO_BUF shown = {0};
 
 		if (!inherited_network(*environment))
 			continue;
@@ -90,6 +88,5 @@ void settings_log_network(char *const *environment)
 		log_info("variable that decides how the network is reached", "name",
 			"%.*s", STR_ARG(name), "value", "%.*s", STR_ARG(buf_str(&shown)),
 			NULL);
-		buf_free(&shown);
 	}
 }

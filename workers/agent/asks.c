@@ -91,23 +91,19 @@ static int respond(struct agent_session *s, const char *id, const char *subtype,
 
 static void refuse(struct agent_session *s, const char *id, const char *why)
 {
-	struct buf value = {0};
+	AUTO_BUF value = {0};
 
 	buf_add_json_string(&value, str_of(why));
 	(void)respond(s, id, "error", "\"error\":", &value, "");
-	buf_free(&value);
 }
 
 static int deny(struct agent_ask *ask, struct str why)
 {
-	struct buf value = {0};
-	int r;
+	AUTO_BUF value = {0};
 
 	buf_add_json_string(&value, why);
-	r = respond(ask->session, ask->id, "success",
+	return respond(ask->session, ask->id, "success",
 		"\"response\":{\"behavior\":\"deny\",\"message\":", &value, "}");
-	buf_free(&value);
-	return r;
 }
 
 /* Takes the memory of `input` unless it fails. */
@@ -169,7 +165,7 @@ static int answer(struct agent_ask *ask, yyjson_val *answers)
 	yyjson_doc *input = yyjson_read(ask->input.data, ask->input.len, 0);
 	yyjson_mut_doc *doc = yyjson_doc_mut_copy(input, NULL);
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	int r;
 
 	yyjson_mut_obj_remove_key(root, "answers");
@@ -177,7 +173,6 @@ static int answer(struct agent_ask *ask, yyjson_val *answers)
 	text.data = alloc_checked(yyjson_mut_write(doc, 0, &text.len));
 	text.cap = text.len + 1;
 	r = allow(ask, &text);
-	buf_free(&text);
 	yyjson_mut_doc_free(doc);
 	yyjson_doc_free(input);
 	return r;

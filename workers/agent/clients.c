@@ -108,7 +108,7 @@ void client_send_piece(struct agent_client *client, struct str message)
 {
 	struct str rest = {message.ptr + client->owed_at, message.len - client->owed_at};
 	const bool last = rest.len <= CLIENT_PIECE_BYTES;
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	if (!last)
 		rest.len = CLIENT_PIECE_BYTES;
@@ -116,7 +116,6 @@ void client_send_piece(struct agent_client *client, struct str message)
 	buf_add_char(&body, last ? TOPIC_AGENT_LAST_PIECE : TOPIC_AGENT_PIECE);
 	buf_add_str(&body, rest);
 	publish_text(client, buf_str(&body));
-	buf_free(&body);
 	client->owed_at += rest.len;
 	client->owed = !last;
 	if (last)
@@ -125,11 +124,10 @@ void client_send_piece(struct agent_client *client, struct str message)
 
 void client_say(struct agent_client *client, const struct type *type, const void *message)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	proto_encode(type, message, &out);
 	client_send(client, buf_str(&out));
-	buf_free(&out);
 }
 
 void client_say_notice(struct agent_client *client, const char *type)

@@ -141,7 +141,7 @@ static int read_configuration(struct agents *a)
 static int read_env_file(struct agents *a)
 {
 	const char *path = a->worker->settings->agent_env_file;
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	int r, line = 0;
 
 	if (!path[0])
@@ -159,7 +159,6 @@ static int read_env_file(struct agents *a)
 				  "every quote closed",
 				"path", "%s", path, "line", "%d", line, NULL);
 	}
-	buf_free(&text);
 	return r;
 }
 

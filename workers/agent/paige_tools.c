@@ -44,7 +44,7 @@ int paige_tools_describe(struct str discovery, struct buf *out)
 
 int paige_tools_write(const char *data_dir, const char *runtime_dir, char path[PATH_MAX])
 {
-	struct buf discovery = {0}, text = {0};
+	AUTO_BUF discovery = {0}, text = {0};
 	char folder[108];
 	int n = snprintf(path, PATH_MAX, "%s/paiged.json", data_dir), result;
 
@@ -57,7 +57,5 @@ int paige_tools_write(const char *data_dir, const char *runtime_dir, char path[P
 	snprintf(path, PATH_MAX, "%s/" FILE_NAME, folder);
 	if (result == 0)
 		result = private_file_replace(path, buf_str(&text));
-	buf_free(&discovery);
-	buf_free(&text);
 	return result;
 }

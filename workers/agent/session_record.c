@@ -45,12 +45,11 @@ static bool take_dropped(struct str about, struct record_state *state)
 
 void record_apply(struct record_state *state, enum record_line line, struct str about)
 {
-	struct buf copy = {0};
+	AUTO_BUF copy = {0};
 
 	if (about.len > 0)
 		buf_add_str(&copy, about);
 	record_apply_taking(state, line, &copy);
-	buf_free(&copy);
 }
 
 void record_apply_taking(
@@ -290,7 +289,7 @@ int record_open(struct record *r, int dir_fd, const char *id, struct record_stat
 {
 	const struct names n = names_of(id);
 	int fd = openat(dir_fd, n.name, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-	struct buf text = {.data = NULL};
+	AUTO_BUF text = {.data = NULL};
 	ssize_t whole = -EBADMSG;
 	int error = fd < 0 ? -errno : file_read_all(fd, RECORD_MAX_BYTES, &text);
 
@@ -301,7 +300,6 @@ int record_open(struct record *r, int dir_fd, const char *id, struct record_stat
 		error = (int)whole;
 	if (!error && (size_t)whole < text.len && ftruncate(fd, (off_t)whole) < 0)
 		error = -errno;
-	buf_free(&text);
 	if (error) {
 		if (fd >= 0)
 			close(fd);

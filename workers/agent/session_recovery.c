@@ -27,13 +27,10 @@
 
 int session_record(struct agent_session *s)
 {
-	struct buf lines = {0};
-	int r;
+	AUTO_BUF lines = {0};
 
 	record_render(s->folder.path, &s->state, &lines);
-	r = record_replace(&s->record, s->agents->records_fd, s->id, buf_str(&lines));
-	buf_free(&lines);
-	return r;
+	return record_replace(&s->record, s->agents->records_fd, s->id, buf_str(&lines));
 }
 
 bool session_rewrites(const struct agent_session *s, enum record_line line)

@@ -48,12 +48,11 @@ struct agent_session *session_in(struct agents *a, const char *folder)
 /* After each change of them. */
 static void show_counts(struct agents *a)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	buf_printf(&out, "{\"sessions\":%zu,\"processes\":%zu}", a->session_count,
 		a->process_count);
 	worker_set_detail(a->worker, buf_str(&out));
-	buf_free(&out);
 	session_states_changed(a);
 }
 

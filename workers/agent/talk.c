@@ -115,7 +115,7 @@ static const char *write_prompt(
 	struct agent_session *s, const struct agent_client *client, struct buf *content)
 {
 	struct prompt *one = prompts_add(&s->prompts, content);
-	struct buf line = {0};
+	AUTO_BUF line = {0};
 	int r;
 
 	if (!one)
@@ -126,7 +126,6 @@ static const char *write_prompt(
 		one->uuid);
 	r = process_write_shared(s->process, buf_str(&line), buf_str(&one->content),
 		release_prompt, prompt_ref(one), STR_LIT("}}"));
-	buf_free(&line);
 	if (r == 0) {
 		session_happened(s, IDLE_PROMPT_WRITTEN);
 		return NULL;
@@ -171,7 +170,7 @@ const char *session_prompt(
 
 bool session_abort(struct agent_session *s)
 {
-	struct buf line = {0};
+	AUTO_BUF line = {0};
 	char id[UUID_SIZE];
 
 	if (!s->process || !idle_driver_in_progress(&s->driver))
@@ -186,7 +185,6 @@ bool session_abort(struct agent_session *s)
 	if (process_write(s->process, &line, 1) < 0)
 		log_info("the agent does not read; it gets a signal in a moment",
 			"session", "%s", s->id, NULL);
-	buf_free(&line);
 	process_stop(s->process, PROCESS_ASKED);
 	output_go_on(s);
 	return true;

@@ -56,7 +56,7 @@ static void run(struct job *arg)
 	struct diff_job *job = (struct diff_job *)arg;
 	struct arena *arena = &job->request->arena;
 	struct file_content file = {.binary = false};
-	struct buf text = {.data = NULL};
+	AUTO_BUF text = {.data = NULL};
 	size_t left = LINES_MAX_BYTES;
 
 	job->made.error =
@@ -67,7 +67,6 @@ static void run(struct job *arg)
 		brief_diff(&job->made.diff, job->query.start_line, arena, &left);
 		job->made.diff.diff = arena_str(arena, job->made.diff.diff);
 	}
-	buf_free(&text);
 	read_content_fini(&file);
 }
 

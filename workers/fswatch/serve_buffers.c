@@ -33,7 +33,7 @@ static void answer_text(struct fswatch *fs, struct bus_request *request, const c
 /* For the Observer: an edit arrived (P10.1). */
 static void tell_edit(struct fswatch *fs, struct str path)
 {
-	struct buf json = {.data = NULL};
+	AUTO_BUF json = {.data = NULL};
 	struct mono now = clock_mono();
 
 	if (mono_diff_ms(now, fs->edits_since) >= EDITS_TOLD_MS) {
@@ -45,7 +45,6 @@ static void tell_edit(struct fswatch *fs, struct str path)
 	fs->edits_told++;
 	proto_encode(path_data_type(), &(struct path_data){.path = path}, &json);
 	bus_publish(fs->bus, "buffer/update", buf_str(&json));
-	buf_free(&json);
 }
 
 /* A row at once when the length is far from the one last logged (FR-044). */

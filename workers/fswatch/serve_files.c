@@ -24,15 +24,12 @@
 
 struct str fswatch_path_context(struct bus_request *request, struct str path)
 {
-	struct buf json = {.data = NULL};
+	AUTO_BUF json = {.data = NULL};
 	struct path_data data = {.path = path};
 
 	proto_encode(path_data_type(), &data, &json);
 
-	struct str copy = arena_str(&request->arena, buf_str(&json));
-
-	buf_free(&json);
-	return copy;
+	return arena_str(&request->arena, buf_str(&json));
 }
 
 /* The same object with one more member. */

@@ -60,7 +60,7 @@ static void add_diff(
 	struct state_job *job, const struct sliced *s, struct file_content *file)
 {
 	struct arena *arena = &job->request->arena;
-	struct buf text = {.data = NULL};
+	AUTO_BUF text = {.data = NULL};
 	int error = diff_with_disk(
 		&job->fs->project, s->state.path, s->state.content, file, &text);
 
@@ -73,7 +73,6 @@ static void add_diff(
 		job->bytes += diff.diff.len;
 		job->answer.diffs.items[job->answer.diffs.count++] = diff;
 	}
-	buf_free(&text);
 }
 
 /* As fswatch_conflict. */

@@ -20,11 +20,10 @@ static void publish_too_big(struct fswatch *fs)
 		.message =
 			arena_printf(&arena, TOO_BIG, watch_tree(fs->watch)->file_count),
 	};
-	struct buf json = {.data = NULL};
+	AUTO_BUF json = {.data = NULL};
 
 	proto_encode(connection_error_type(), &error, &json);
 	bus_publish(fs->bus, "ui/connection:error", buf_str(&json));
-	buf_free(&json);
 	arena_free(&arena);
 }
 
@@ -148,7 +147,7 @@ void fswatch_publish_tree(struct fswatch *fs)
 static void on_update(void *arg, const struct coalesce_update *update)
 {
 	struct fswatch *fs = arg;
-	struct buf json = {.data = NULL};
+	AUTO_BUF json = {.data = NULL};
 
 	if (update->fresh_tree) {
 		fswatch_publish_tree(fs);
@@ -166,7 +165,6 @@ static void on_update(void *arg, const struct coalesce_update *update)
 		},
 		&json);
 	bus_publish(fs->bus, "ui/fs:tree_update", buf_str(&json));
-	buf_free(&json);
 }
 
 static void on_ready(void *arg)

@@ -124,7 +124,7 @@ static struct proxies proxies;
 static void find_allowed(const struct gateway *g)
 {
 	const struct settings *s = g->worker->settings;
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 	struct str rest, line;
 
 	peers_resolve(
@@ -134,7 +134,6 @@ static void find_allowed(const struct gateway *g)
 	while (str_take_line(&rest, &line))
 		log_warn("a setting about who may connect has no effect", "problem",
 			"%.*s", STR_ARG(line), NULL);
-	buf_free(&problems);
 }
 
 static void set_access(struct gateway *g)

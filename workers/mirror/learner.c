@@ -31,12 +31,11 @@ static struct reader {
 
 static void print_line(const struct mirror_part *part)
 {
-	struct buf line = {0};
+	AUTO_BUF line = {0};
 
 	proto_encode(mirror_part_type(), part, &line);
 	buf_add_char(&line, '\n');
 	fwrite(line.data, 1, line.len, stdout);
-	buf_free(&line);
 }
 
 /* That is the last line. */
@@ -120,7 +119,7 @@ static void on_declared(void *arg, const struct server_answer *answer)
 
 static void declare(void)
 {
-	struct buf sql = {0};
+	AUTO_BUF sql = {0};
 
 	if (reader.at == SOURCES) {
 		end(&(struct mirror_part){.whole = true, .has_whole = true});
@@ -128,7 +127,6 @@ static void declare(void)
 	}
 	source_query(order[reader.at], &sql);
 	server_send(reader.server, sql.data, 0, NULL, on_declared, NULL);
-	buf_free(&sql);
 }
 
 /* ---- the beginning ---- */

@@ -48,11 +48,10 @@ static bool is_late(const struct step *s)
 static void publish(struct observer *o, const char *topic, const struct type *type,
 	const void *message)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	proto_encode(type, message, &body);
 	bus_publish(o->worker->bus, topic, buf_str(&body));
-	buf_free(&body);
 }
 
 static void publish_status(struct observer *o, bool active)

@@ -65,7 +65,7 @@ static int make_key(const char *path, struct call *call, struct mcp_sessions_kep
 /* Forgets the oldest lines of a file that has grown. */
 static void shorten(const char *path, const struct mcp_sessions_kept *kept)
 {
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	int result;
 
 	buf_printf(&text, "%.*s\n", STR_ARG(kept->key));
@@ -75,13 +75,12 @@ static void shorten(const char *path, const struct mcp_sessions_kept *kept)
 	if (result < 0)
 		log_warn("the list of ended MCP sessions was not shortened", "error",
 			"%s", file_error_text(result), NULL);
-	buf_free(&text);
 }
 
 int mcp_sessions(struct store *store, struct call *call)
 {
 	struct mcp_sessions_kept kept = {0};
-	struct buf file = {0};
+	AUTO_BUF file = {0};
 	struct str text;
 	char path[PATH_MAX];
 	int result = path_of(store, path);
@@ -100,7 +99,6 @@ int mcp_sessions(struct store *store, struct call *call)
 		call_answer(call, &kept);
 	if (result == 0 && kept.ended.count == MCP_SESSIONS_ENDED_MAX)
 		shorten(path, &kept);
-	buf_free(&file);
 	if (result < 0)
 		return call_refuse(call, ERROR_INTERNAL_ERROR,
 			"The key of the MCP sessions cannot be kept in %s: %s", path,

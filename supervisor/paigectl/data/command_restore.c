@@ -116,14 +116,13 @@ static int fetch_from_mirror(const struct options *o, const struct stopped_data 
 static int import_from_mirror(const struct options *o, const struct stopped_data *data)
 {
 	struct settings settings;
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 	int code;
 
 	/* What else may be wrong with them does not matter here. */
 	(void)!settings_load(&settings, options_get(o, "config"), &problems);
 	code = fetch_from_mirror(o, data, &settings);
 	settings_fini(&settings);
-	buf_free(&problems);
 	return code;
 }
 

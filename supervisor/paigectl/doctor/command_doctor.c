@@ -46,11 +46,10 @@ static void print_report(struct doctor *d)
 {
 	const struct doctor_report report = {
 		.findings = {.items = d->findings, .count = d->count}};
-	struct buf line = {0};
+	AUTO_BUF line = {0};
 
 	proto_encode(doctor_report_type(), &report, &line);
 	printf("%.*s\n", STR_ARG(buf_str(&line)));
-	buf_free(&line);
 }
 
 static void say_problems(struct doctor *d, const struct buf *problems)
@@ -95,7 +94,7 @@ static void suggest_project(struct doctor *d, const char *config_file)
 {
 	const char *name = setting_info(SETTING_ID_project_dir)->name;
 	struct settings settings;
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 	char *here = getcwd(NULL, 0);
 
 	(void)!settings_load(&settings, config_file, &problems);
@@ -107,7 +106,6 @@ static void suggest_project(struct doctor *d, const char *config_file)
 			"%s is not set; checking the current directory instead", name);
 	}
 	settings_fini(&settings);
-	buf_free(&problems);
 	free(here);
 }
 
@@ -115,7 +113,7 @@ int paigectl_doctor(const struct options *o)
 {
 	struct settings settings;
 	struct daemon_place place;
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 	struct doctor d = {.settings = &settings,
 		.place = &place,
 		.json = options_get(o, "json") != NULL};
@@ -149,7 +147,6 @@ int paigectl_doctor(const struct options *o)
 		printf("\nNothing is wrong; notes: %d\n", d.notes);
 	arena_free(&d.arena);
 	settings_fini(&settings);
-	buf_free(&problems);
 	place_free(&place);
 	return d.troubles ? PAIGECTL_FAILED : PAIGECTL_DONE;
 }

@@ -24,7 +24,7 @@ static size_t ignore(char *data, size_t size, size_t count, void *arg)
 static long http_get(const char *url, char error[CURL_ERROR_SIZE])
 {
 	CURL *curl = alloc_checked(curl_easy_init());
-	struct buf no_proxy = {0};
+	AUTO_BUF no_proxy = {0};
 	long status = 0;
 	CURLcode code;
 
@@ -45,7 +45,6 @@ static long http_get(const char *url, char error[CURL_ERROR_SIZE])
 	else if (!error[0])
 		snprintf(error, CURL_ERROR_SIZE, "%s", curl_easy_strerror(code));
 	curl_easy_cleanup(curl);
-	buf_free(&no_proxy);
 	return status;
 }
 
@@ -54,7 +53,7 @@ static long http_get(const char *url, char error[CURL_ERROR_SIZE])
 static void check_port(struct doctor *d)
 {
 	struct listener listener;
-	struct buf problem = {0};
+	AUTO_BUF problem = {0};
 
 	if (listener_open(
 		    &listener, d->settings->host, (int)d->settings->port, &problem) == 0)
@@ -64,7 +63,6 @@ static void check_port(struct doctor *d)
 		doctor_say(d, FINDING_TROUBLE, "port", NULL, "%.*s",
 			STR_ARG(buf_str(&problem)));
 	listener_close(&listener);
-	buf_free(&problem);
 }
 
 static void check_workers(struct doctor *d, yyjson_val *status)

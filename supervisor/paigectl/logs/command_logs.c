@@ -65,11 +65,10 @@ static struct str time_of(struct str line)
 
 static void print_json(struct str line)
 {
-	struct buf json = {0};
+	AUTO_BUF json = {0};
 
 	log_json_line(line, &json);
 	printf("%.*s\n", STR_ARG(buf_str(&json)));
-	buf_free(&json);
 }
 
 static void print_line(const struct logs_view *v, struct str line)
@@ -388,7 +387,7 @@ int paigectl_logs(const struct options *o)
 	struct logs_view view = {.filter = {.level = LOG_LEVEL_DEBUG},
 		.json = options_get(o, "json") != NULL};
 	struct daemon_place place;
-	struct buf dir = {0};
+	AUTO_BUF dir = {0};
 	size_t lines;
 	int code = place_find(o, &place);
 
@@ -411,7 +410,6 @@ int paigectl_logs(const struct options *o)
 			code = follow(&view, dir.data);
 	}
 	forget(&view);
-	buf_free(&dir);
 	place_free(&place);
 	return code;
 }

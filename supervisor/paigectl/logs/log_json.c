@@ -55,7 +55,7 @@ void log_json_line(struct str line, struct buf *out)
 {
 	const size_t begin = out->len;
 	struct str rest = line, name;
-	struct buf value = {0};
+	AUTO_BUF value = {0};
 	bool fields = str_starts(line, "ts=");
 
 	while (fields && rest.len > 0) {
@@ -66,7 +66,6 @@ void log_json_line(struct str line, struct buf *out)
 		buf_add_char(out, ':');
 		buf_add_json_string(out, value.len ? buf_str(&value) : STR_LIT(""));
 	}
-	buf_free(&value);
 	if (!fields) {
 		out->len = begin;
 		buf_add_str(out, STR_LIT("{\"text\":"));

@@ -81,7 +81,7 @@ bool environment_gives(
 void environment_changes(
 	enum worker_id id, const struct settings *settings, struct buf *json)
 {
-	struct buf value = {0};
+	AUTO_BUF value = {0};
 	char between = '{';
 
 	for (int i = 0; i < SETTING_COUNT; i++) {
@@ -99,7 +99,6 @@ void environment_changes(
 		buf_add_json_string(json, buf_str(&value));
 	}
 	buf_add_char(json, '}');
-	buf_free(&value);
 }
 
 char **environment_for(
@@ -107,14 +106,14 @@ char **environment_for(
 {
 	bool trusted = worker_infos[id].needs_api_key;
 	struct list l = {0};
-	struct buf keys = {0};
+	AUTO_BUF keys = {0};
 
 	for (; *inherited; inherited++)
 		if (!is_own(*inherited) && (trusted || is_harmless(*inherited)))
 			add(&l, strdup(*inherited));
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_info *info = setting_info((enum setting_id)i);
-		struct buf value = {0};
+		AUTO_BUF value = {0};
 
 		if (!environment_gives(id, given->settings, (enum setting_id)i))
 			continue;
@@ -123,7 +122,6 @@ char **environment_for(
 		else
 			settings_print(given->settings, (enum setting_id)i, true, &value);
 		add_printf(&l, "%s=%.*s", info->name, STR_ARG(buf_str(&value)));
-		buf_free(&value);
 	}
 	/* A burst needs more blocks of a size at once than a thread keeps at hand by
 	 * default (7). */
@@ -134,7 +132,6 @@ char **environment_for(
 	add_printf(&l, "PAIGE_EPOCH=%016" PRIx64, given->epoch);
 	bus_keys_print(&given->bus_keys, &keys);
 	add_printf(&l, "PAIGE_BUS_KEYS=%.*s", STR_ARG(buf_str(&keys)));
-	buf_free(&keys);
 	add_printf(&l, "PAIGE_RUNTIME_DIR=%s", given->runtime_dir);
 	if (given->broker)
 		add(&l, strdup("PAIGE_BROKER=1"));

@@ -54,7 +54,7 @@ static bool has_variable(struct str environment, const char *assignment)
 static size_t find(const char *runtime_dir, int pidfds[ORPHANS_MAX])
 {
 	DIR *proc = opendir("/proc");
-	struct buf environment = {0};
+	AUTO_BUF environment = {0};
 	struct dirent *entry;
 	char *assignment;
 	size_t count = 0;
@@ -79,7 +79,6 @@ static size_t find(const char *runtime_dir, int pidfds[ORPHANS_MAX])
 	}
 	closedir(proc);
 	free(assignment);
-	buf_free(&environment);
 	return count;
 }
 

@@ -229,7 +229,7 @@ static void log_exit(const struct process *p, pid_t pid)
 {
 	bool expected = p->policy.state == POLICY_STOPPING &&
 			p->last.kind == EXIT_REASON_EXIT && p->last.code == 0;
-	struct buf how = {0};
+	AUTO_BUF how = {0};
 
 	exit_reason_print(&p->last, &how);
 	if (expected)
@@ -238,7 +238,6 @@ static void log_exit(const struct process *p, pid_t pid)
 	else
 		log_warn("worker ended", "name", "%s", name_of(p), "pid", "%d", (int)pid,
 			"how", "%.*s", STR_ARG(buf_str(&how)), NULL);
-	buf_free(&how);
 }
 
 /* Forgets the process and tells the policy. */
@@ -415,16 +414,13 @@ int process_init(struct process *p, enum worker_id id, struct process_shared *sh
 bool process_enabled(const struct process *p)
 {
 	const char *setting = worker_infos[p->id].needs_setting;
-	struct buf value = {0};
-	bool set;
+	AUTO_BUF value = {0};
 
 	if (!setting)
 		return true;
 	settings_print(p->shared->settings,
 		(enum setting_id)setting_by_name(str_of(setting)), true, &value);
-	set = value.len > 0;
-	buf_free(&value);
-	return set;
+	return value.len > 0;
 }
 
 bool process_wanted(const struct process *p)

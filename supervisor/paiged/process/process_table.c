@@ -55,7 +55,7 @@ void process_table_describe(const struct process_table *ps, struct buf *out)
 static void tell_gateway(struct process_table *ps)
 {
 	struct process *gateway = &ps->workers[WORKER_GATEWAY];
-	struct buf now = {0};
+	AUTO_BUF now = {0};
 
 	if (gateway->policy.state != POLICY_READY)
 		return;
@@ -66,7 +66,6 @@ static void tell_gateway(struct process_table *ps)
 		buf_clear(&ps->told);
 		buf_add_str(&ps->told, buf_str(&now));
 	}
-	buf_free(&now);
 }
 
 /* ---- stopping ---- */
@@ -203,7 +202,7 @@ void process_table_start(struct process_table *ps)
 
 void process_table_reload(struct process_table *ps)
 {
-	struct buf json = {0};
+	AUTO_BUF json = {0};
 
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		if (ps->workers[i].pid <= 0)
@@ -212,7 +211,6 @@ void process_table_reload(struct process_table *ps)
 		environment_changes((enum worker_id)i, ps->shared.settings, &json);
 		channel_send_reload(&ps->workers[i].channel, buf_str(&json));
 	}
-	buf_free(&json);
 }
 
 void process_table_late(struct process_table *ps)

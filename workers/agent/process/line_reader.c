@@ -43,13 +43,12 @@ void line_reader_feed(struct line_reader *r, struct str bytes, line_fn *fn, void
 
 void line_reader_resume(struct line_reader *r, line_fn *fn, void *arg)
 {
-	struct buf rest = r->rest;
+	AUTO_BUF rest = r->rest;
 
 	r->paused = false;
 	r->rest = (struct buf){0};
 	if (rest.len > 0)
 		line_reader_feed(r, buf_str(&rest), fn, arg);
-	buf_free(&rest);
 }
 
 void line_reader_end(struct line_reader *r, line_fn *fn, void *arg)

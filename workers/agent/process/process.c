@@ -354,7 +354,7 @@ static void read_last(struct process *p, int stream, const struct line_reader *r
 /* Reads what is left and tells the end; when lines are not taken, process_resume goes on. */
 static void finish(struct process *p)
 {
-	struct buf errors = {0};
+	AUTO_BUF errors = {0};
 
 	read_last(p, STREAM_OUT, &p->out);
 	if (!p->out.paused)
@@ -365,7 +365,6 @@ static void finish(struct process *p)
 	line_reader_end(&p->err, on_error_line, p);
 	p->end.errors = last_errors(p, &errors);
 	p->events.on_end(p->events.arg, &p->end);
-	buf_free(&errors);
 	process_free(p);
 }
 

@@ -139,7 +139,7 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 
 void action_queue_send(struct action_queue *o)
 {
-	struct buf body = {.data = NULL};
+	AUTO_BUF body = {.data = NULL};
 	char key[UUID_SIZE];
 	size_t count = 0, most = o->most ? o->most : CALL_MAX_ROWS;
 
@@ -164,7 +164,6 @@ void action_queue_send(struct action_queue *o)
 	o->sending = count;
 	bus_call(o->bus, METHOD_ACTION_APPEND, str_of(key), buf_str(&body), 0, on_reply,
 		o);
-	buf_free(&body);
 }
 
 /* ---- across a crash ---- */

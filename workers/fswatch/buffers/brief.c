@@ -35,7 +35,7 @@ int brief_buffer(struct str text, int64_t total, const struct tool_get_buffer_in
 		.numbered = true,
 	};
 	struct lines_taken taken;
-	struct buf lines = {0};
+	AUTO_BUF lines = {0};
 
 	if (!part && text.len <= LINES_MAX_BYTES &&
 		lines_json_size(text) <= LINES_MAX_BYTES) {
@@ -48,7 +48,6 @@ int brief_buffer(struct str text, int64_t total, const struct tool_get_buffer_in
 	range.last = in->has_end_line && in->end_line < total ? in->end_line : total;
 	taken = lines_take(text, &range, LINES_MAX_BYTES, &lines);
 	out->content = arena_str(arena, lines.data ? buf_str(&lines) : STR_LIT(""));
-	buf_free(&lines);
 	out->start_line = range.first;
 	out->end_line = taken.last;
 	out->total_lines = total;
@@ -85,7 +84,7 @@ void brief_diff(
 	struct lines_range range = {
 		.first = start_line > 0 ? start_line : 1, .last = INT64_MAX};
 	struct lines_taken taken = {.next = 1};
-	struct buf lines = {0};
+	AUTO_BUF lines = {0};
 	size_t own;
 
 	if (*left >= MIN_DIFF_BYTES)
@@ -104,5 +103,4 @@ void brief_diff(
 		item->diff = arena_str(arena, lines.data ? buf_str(&lines) : STR_LIT(""));
 	own = lines_json_size(item->diff);
 	*left -= *left < own ? *left : own;
-	buf_free(&lines);
 }

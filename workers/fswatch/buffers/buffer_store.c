@@ -396,7 +396,7 @@ int buffer_store_load(struct buffer_store *buffer_store,
 {
 	int fd = openat(buffer_store->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct buf data = {.data = NULL};
+	AUTO_BUF data = {.data = NULL};
 
 	if (!dir) {
 		int error = -errno;
@@ -421,6 +421,5 @@ int buffer_store_load(struct buffer_store *buffer_store,
 			"a stored buffer holds no whole record, set aside");
 	}
 	closedir(dir);
-	buf_free(&data);
 	return 0;
 }

@@ -163,7 +163,7 @@ static bool torn(struct str now, struct str old, struct str content)
  * another program's by now, else why it cannot be told. */
 static int finish(const struct project *p, const struct record *r)
 {
-	struct buf now = {.data = NULL};
+	AUTO_BUF now = {.data = NULL};
 	struct stat st;
 	int fd = project_openat_nofollow(p, r->key, O_RDWR | O_NONBLOCK | O_NOCTTY);
 	int error = fd == -ENOENT ? -ESTALE : fd < 0 ? fd : 0;
@@ -180,7 +180,6 @@ static int finish(const struct project *p, const struct record *r)
 	}
 	if (fd >= 0)
 		close(fd);
-	buf_free(&now);
 	return error;
 }
 

@@ -143,7 +143,7 @@ static size_t read_frames(struct str bytes, journal_record_fn *record, void *arg
 
 int journal_open(struct journal *j, int dir_fd, journal_record_fn *record, void *arg)
 {
-	struct buf bytes = {.data = NULL};
+	AUTO_BUF bytes = {.data = NULL};
 
 	*j = (struct journal){.dir_fd = dir_fd};
 	j->fd = file_open_regular(dir_fd, NAME, O_RDWR | O_CREAT | O_APPEND);
@@ -166,7 +166,6 @@ int journal_open(struct journal *j, int dir_fd, journal_record_fn *record, void 
 			error = ftruncate(j->fd, (off_t)j->bytes) < 0 ? -errno : 0;
 		}
 	}
-	buf_free(&bytes);
 	if (error)
 		journal_close(j);
 	return error;

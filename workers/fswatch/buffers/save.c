@@ -39,13 +39,12 @@ static void forget(struct old *old)
 /* Of a file that is too big to be read: text that was saved here may be that big. */
 static int look_at_head(struct old *old)
 {
-	struct buf head = {.data = NULL};
+	AUTO_BUF head = {.data = NULL};
 	ssize_t n = pread(old->fd, buf_reserve(&head, HEAD_BYTES), HEAD_BYTES, 0);
 
 	if (n > 0)
 		head.len = (size_t)n;
 	old->binary = encoding_detect(buf_str(&head)).kind == ENCODING_BINARY;
-	buf_free(&head);
 	return n < 0 ? -errno : 0;
 }
 

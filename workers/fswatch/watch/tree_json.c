@@ -135,7 +135,7 @@ void tree_write_fini(struct tree_writer *w)
 
 void tree_write_list(const struct tree_dir *dir, struct buf *out)
 {
-	struct buf key = {.data = NULL}, prefix = {.data = NULL};
+	AUTO_BUF key = {.data = NULL}, prefix = {.data = NULL};
 
 	tree_path(dir, (struct str){NULL, 0}, &key);
 	buf_add_str(out, STR_LIT("{\"root\":{\"name\":"));
@@ -160,6 +160,4 @@ void tree_write_list(const struct tree_dir *dir, struct buf *out)
 	if (dir->dir_count + dir->file_count > 0)
 		out->len--;
 	buf_add_str(out, STR_LIT("]}}"));
-	buf_free(&key);
-	buf_free(&prefix);
 }

@@ -50,11 +50,10 @@ static void see_gone(struct watch *w, const struct tree_dir *dir, struct buf *pa
 
 void watch_see_gone(struct watch *w, const struct tree_dir *dir, struct str path)
 {
-	struct buf copy = {.data = NULL};
+	AUTO_BUF copy = {.data = NULL};
 
 	buf_add_str(&copy, path);
 	see_gone(w, dir, &copy);
-	buf_free(&copy);
 }
 
 /* A tree that is still being scanned would be a wrong one. */

@@ -131,7 +131,7 @@ void supervisor_ask(struct worker *worker, const struct ctl_request *request,
 	int deadline_ms, supervisor_answer_fn *fn, void *arg)
 {
 	struct asking *a = xcalloc(1, sizeof(*a));
-	struct buf line = {0};
+	AUTO_BUF line = {0};
 
 	if (deadline_ms == 0)
 		deadline_ms = usual_deadline_ms((enum ctl_command)request->command);
@@ -144,5 +144,4 @@ void supervisor_ask(struct worker *worker, const struct ctl_request *request,
 	proto_encode(ctl_request_type(), request, &line);
 	buf_add_char(&line, '\n');
 	bufferevent_write(a->io, line.data, line.len);
-	buf_free(&line);
 }

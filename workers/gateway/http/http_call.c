@@ -17,7 +17,7 @@ struct pending {
 static void on_reply(void *arg, const struct bus_reply *reply)
 {
 	struct pending *p = arg;
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	int code = error_code_by_name(reply->code);
 
 	if (reply->status == BUS_OK) {
@@ -32,7 +32,6 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 			code < 0 ? 500 : error_code_infos[code].http_status,
 			"application/json", buf_str(&out));
 	}
-	buf_free(&out);
 	free(p);
 }
 

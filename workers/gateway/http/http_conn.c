@@ -460,7 +460,7 @@ static void on_arrival(evutil_socket_t fd, short what, void *arg)
 
 static void answer_fault(const struct http_conn *conn)
 {
-	struct buf body = {0}, out = {0};
+	AUTO_BUF body = {0}, out = {0};
 
 	buf_add_str(&body, STR_LIT("{\"error\":"));
 	buf_add_json_string(&body, str_of(conn->head.reason));
@@ -472,8 +472,6 @@ static void answer_fault(const struct http_conn *conn)
 		conn->head.status, body.len, STR_ARG(buf_str(&body)));
 	/* Nothing else is being sent; what the kernel does not take is lost. */
 	(void)!send(conn->fd, out.data, out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-	buf_free(&body);
-	buf_free(&out);
 }
 
 /* The client is told, and evhttp sees neither the rest of this request nor another one.

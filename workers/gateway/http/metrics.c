@@ -128,7 +128,7 @@ static void put_bus(struct scrape *s, enum worker_id id,
 static void answer(struct scrape *s)
 {
 	struct gateway *g = s->gateway;
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	int64_t up_ms = fleet_view_uptime_ms(&g->fleet, clock_mono());
 
 	metrics_put(&out, "paige_uptime_seconds", "gauge", "Age of the daemon.",
@@ -160,7 +160,6 @@ static void answer(struct scrape *s)
 	buf_add_str(&out, buf_str(&s->queued));
 	http_reply_later(
 		s->ev, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&out));
-	buf_free(&out);
 }
 
 static void have_one(struct scrape *s)

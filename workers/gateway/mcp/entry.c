@@ -22,7 +22,7 @@ void mcp_refuse(struct http_request *request, int status, int code, struct str i
 	struct str data, const char *format, ...)
 {
 	struct arena arena = {0};
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	va_list args;
 
 	va_start(args, format);
@@ -35,7 +35,6 @@ void mcp_refuse(struct http_request *request, int status, int code, struct str i
 		buf_printf(&out, ",\"data\":%.*s", STR_ARG(data));
 	buf_add_str(&out, STR_LIT("}}"));
 	http_reply(request, status, JSON_TYPE, buf_str(&out));
-	buf_free(&out);
 	arena_free(&arena);
 }
 

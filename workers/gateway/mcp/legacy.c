@@ -84,7 +84,7 @@ static void put_server_info(const struct mcp_service *service, struct buf *out)
 static void handle_initialize(struct mcp_call *call, void *arg)
 {
 	const struct mcp_service *service = call->server->service;
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	(void)arg;
 	buf_printf(&out, "{\"protocolVersion\":\"%s\",\"capabilities\":%s,",
@@ -94,7 +94,6 @@ static void handle_initialize(struct mcp_call *call, void *arg)
 	buf_add_json_string(&out, str_of(service->instructions));
 	buf_add_char(&out, '}');
 	mcp_call_result(call, buf_str(&out));
-	buf_free(&out);
 }
 
 static const struct mcp_method initialize = {

@@ -35,7 +35,7 @@ static void subscribe(struct mcp_call *call)
 
 static void acknowledge(struct mcp_call *call)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	const char *comma = "";
 
 	buf_add_str(&out, STR_LIT("{\"notifications\":{"));
@@ -49,7 +49,6 @@ static void acknowledge(struct mcp_call *call)
 	put_meta(call, &out);
 	buf_add_char(&out, '}');
 	mcp_call_notify(call, "notifications/subscriptions/acknowledged", buf_str(&out));
-	buf_free(&out);
 }
 
 void mcp_listen_tell(struct mcp_server *server, enum mcp_list list, const char *method)
@@ -57,7 +56,7 @@ void mcp_listen_tell(struct mcp_server *server, enum mcp_list list, const char *
 	struct mcp_call *call, *next;
 
 	for (call = LIST_FIRST(&server->calls); call; call = next) {
-		struct buf params = {0};
+		AUTO_BUF params = {0};
 
 		next = LIST_NEXT(call, link);
 		if (!(call->subscribed & list))
@@ -66,19 +65,17 @@ void mcp_listen_tell(struct mcp_server *server, enum mcp_list list, const char *
 		put_meta(call, &params);
 		buf_add_char(&params, '}');
 		mcp_call_notify(call, method, buf_str(&params));
-		buf_free(&params);
 	}
 }
 
 static void end(struct mcp_call *call)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	buf_add_char(&out, '{');
 	put_meta(call, &out);
 	buf_add_char(&out, '}');
 	mcp_call_result(call, buf_str(&out));
-	buf_free(&out);
 }
 
 static void on_cancelled(void *arg)

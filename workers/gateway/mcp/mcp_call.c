@@ -70,7 +70,7 @@ void mcp_call_takes_long(struct mcp_call *call)
 void mcp_call_progress(
 	struct mcp_call *call, double progress, double total, struct str message)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	if (!call->progress_token.ptr || call->cancelled || progress <= call->progress)
 		return;
@@ -94,14 +94,13 @@ void mcp_call_progress(
 	}
 	buf_add_str(&out, STR_LIT("}}"));
 	mcp_stream_send(call->stream, buf_str(&out));
-	buf_free(&out);
 }
 
 /* ---- what else goes out on the call's stream ---- */
 
 void mcp_call_notify(struct mcp_call *call, const char *method, struct str params)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	become_stream(call);
 	if (!call->stream || call->cancelled)
@@ -110,14 +109,13 @@ void mcp_call_notify(struct mcp_call *call, const char *method, struct str param
 	buf_add_str(&out, params);
 	buf_add_char(&out, '}');
 	mcp_stream_send(call->stream, buf_str(&out));
-	buf_free(&out);
 }
 
 bool mcp_call_ask(struct mcp_call *call, const char *method, struct str params,
 	mcp_answer_fn *fn, void *arg)
 {
 	struct mcp_ask *ask;
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	become_stream(call);
 	if (!call->stream || !call->session)
@@ -131,7 +129,6 @@ bool mcp_call_ask(struct mcp_call *call, const char *method, struct str params,
 	buf_add_str(&out, params);
 	buf_add_char(&out, '}');
 	mcp_stream_send(call->stream, buf_str(&out));
-	buf_free(&out);
 	return true;
 }
 

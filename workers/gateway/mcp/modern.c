@@ -15,7 +15,7 @@
 static void handle_discover(struct mcp_call *call, void *arg)
 {
 	const struct mcp_service *service = call->server->service;
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	(void)arg;
 	buf_printf(&out,
@@ -24,7 +24,6 @@ static void handle_discover(struct mcp_call *call, void *arg)
 	buf_add_json_string(&out, str_of(service->instructions));
 	buf_add_char(&out, '}');
 	mcp_call_result(call, buf_str(&out));
-	buf_free(&out);
 }
 
 static const struct mcp_method discover = {.name = "server/discover",
@@ -75,7 +74,7 @@ static bool refuse_mismatch(
 
 static bool refuse_version(struct mcp_post *post, struct str version)
 {
-	struct buf data = {0};
+	AUTO_BUF data = {0};
 
 	if (str_is(version, MCP_MODERN_VERSION))
 		return false;
@@ -84,7 +83,6 @@ static bool refuse_version(struct mcp_post *post, struct str version)
 	buf_add_char(&data, '}');
 	mcp_refuse(post->request, 400, MCP_UNSUPPORTED_VERSION, post->message.id,
 		buf_str(&data), "Unsupported protocol version");
-	buf_free(&data);
 	return true;
 }
 

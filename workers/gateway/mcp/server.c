@@ -81,13 +81,12 @@ void mcp_server_list_changed(struct mcp_server *server, enum mcp_list list)
 {
 	const char *method = list_change_method(list);
 	struct mcp_stream *stream, *next;
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	buf_printf(&out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"}", method);
 	FOREACH_NEXT(stream, next, &server->streams, of_server)
 	if (stream->session && stream->number == 0)
 		mcp_stream_send(stream, buf_str(&out));
-	buf_free(&out);
 	mcp_listen_tell(server, list, method);
 }
 

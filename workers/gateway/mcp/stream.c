@@ -93,13 +93,12 @@ static void keep(struct mcp_stream *stream, uint32_t number, struct str text)
 
 void mcp_stream_send(struct mcp_stream *stream, struct str json)
 {
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	format_event(stream, ++stream->last_event, json, &text);
 	if (stream->resumable)
 		keep(stream, stream->last_event, buf_str(&text));
 	write_text(stream, buf_str(&text));
-	buf_free(&text);
 }
 
 void mcp_stream_comment(struct mcp_stream *stream)
@@ -172,7 +171,7 @@ static void start_reply(
  * Only newer clients can read an event without data. */
 static void prime(struct mcp_stream *stream)
 {
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	if (!stream->resumable) {
 		mcp_stream_comment(stream);
@@ -181,7 +180,6 @@ static void prime(struct mcp_stream *stream)
 	buf_printf(&text, "id: %u-%u-%s\nretry: %d\ndata: \n\n", stream->number,
 		stream->last_event, stream->request, RETRY_MS);
 	write_text(stream, buf_str(&text));
-	buf_free(&text);
 }
 
 static struct mcp_stream *stream_new(
@@ -310,7 +308,7 @@ static void answer_lost(struct mcp_server *server, struct mcp_session *session,
 {
 	const char *result = server->service->lost_result;
 	struct mcp_stream *stream;
-	struct buf request = {0}, message = {0};
+	AUTO_BUF request = {0}, message = {0};
 
 	for (const char *hex = id->request + TAG_CHARS; hex[0] && hex[1]; hex += 2) {
 		char pair[3] = {hex[0], hex[1], '\0'};
@@ -330,8 +328,6 @@ static void answer_lost(struct mcp_server *server, struct mcp_session *session,
 			MCP_INTERNAL_ERROR);
 	mcp_stream_send(stream, buf_str(&message));
 	mcp_stream_finish(stream);
-	buf_free(&request);
-	buf_free(&message);
 }
 
 bool mcp_stream_resume(struct mcp_server *server, struct mcp_session *session,

@@ -27,11 +27,10 @@ static size_t watch_count; /* places that were ever used */
 /* The id as every encoder of ours writes it, so that events need not be parsed. */
 static void write_id(struct str id, char out[MAX_ID_JSON + 1])
 {
-	struct buf quoted = {0};
+	AUTO_BUF quoted = {0};
 
 	buf_add_json_string(&quoted, id);
 	snprintf(out, MAX_ID_JSON + 1, "%.*s", STR_ARG(buf_str(&quoted)));
-	buf_free(&quoted);
 }
 
 static bool concerns(const struct watch *w, int kind, struct str id_json)
@@ -88,7 +87,7 @@ static void send_state(struct opening *o, const struct guard_snapshot *snapshot)
 		.cursor = snapshot->cursor,
 		.has_cursor = true,
 		.state = snapshot->state};
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	if (!w || w->cursor > snapshot->cursor)
 		return; /* gone, or a newer state came meanwhile */
@@ -96,7 +95,6 @@ static void send_state(struct opening *o, const struct guard_snapshot *snapshot)
 	proto_encode(guard_state_type(), &state, &out);
 	ws_answer_text(o->client, STR_LIT("guard:state"), buf_str(&out),
 		ws_message_id_of(&o->message_id));
-	buf_free(&out);
 }
 
 static void fail(struct opening *o, struct str code, struct str text, struct str context)

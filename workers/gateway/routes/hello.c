@@ -157,12 +157,11 @@ static void send_init(const struct greeting *g)
 		.has_seq = true,
 		.connection_id = str_of(client->id),
 	};
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	proto_encode(connection_init_type(), &init, &out);
 	ws_answer_text(client, STR_LIT("connection:init"), buf_str(&out),
 		ws_message_id_of(&g->id));
-	buf_free(&out);
 }
 
 static void welcome(const struct greeting *g)

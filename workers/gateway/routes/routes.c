@@ -251,14 +251,13 @@ static void follow(const struct route *route, const struct ws_message *m)
 
 static void answer_stub(const struct ws_message *m)
 {
-	struct buf context = {0};
+	AUTO_BUF context = {0};
 
 	log_warn("nothing answers this message type yet", "type", "%.*s",
 		STR_ARG(m->type), NULL);
 	ws_message_context(m->type, m->id, &context);
 	ws_message_error(m->client, "NOT_IMPLEMENTED",
 		STR_LIT("Nothing answers this message yet"), buf_str(&context), m->id);
-	buf_free(&context);
 }
 
 void route_message(const struct route *route, const struct ws_message *message)

@@ -87,11 +87,10 @@ static void tell_status(const struct asking *a, struct str line)
 static void tell(const struct asking *a, const char *name, const struct type *type,
 	const void *message)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	proto_encode(type, message, &out);
 	ws_answer_text(a->client, str_of(name), buf_str(&out), ws_message_id_of(&a->id));
-	buf_free(&out);
 }
 
 static void tell_restarted(const struct asking *a, yyjson_val *root)
@@ -180,7 +179,7 @@ static bool may_ask(const struct ws_message *m)
 static bool knows_worker(const struct ws_message *m, struct str worker, bool supervisor)
 {
 	const int count = WORKER_COUNT + supervisor;
-	struct buf names = {0}, text = {0};
+	AUTO_BUF names = {0}, text = {0};
 
 	if (worker_by_name(worker) >= 0 ||
 		(supervisor && str_is(worker, SUPERVISOR_NAME)))
@@ -195,8 +194,6 @@ static bool knows_worker(const struct ws_message *m, struct str worker, bool sup
 		STR_ARG(buf_str(&names)), STR_ARG(worker));
 	ws_message_error(m->client, "INVALID_MESSAGE", buf_str(&text),
 		(struct str){NULL, 0}, m->id);
-	buf_free(&names);
-	buf_free(&text);
 	return false;
 }
 

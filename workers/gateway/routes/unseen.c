@@ -65,11 +65,10 @@ static struct payload *path_of(const struct payload *payload)
 {
 	struct str path = json_slice_member(payload_str(payload), "path");
 	struct payload *kept;
-	struct buf json = {0};
+	AUTO_BUF json = {0};
 
 	buf_printf(&json, "{\"path\":%.*s}", STR_ARG(path));
 	kept = payload_new(buf_str(&json));
-	buf_free(&json);
 	return kept;
 }
 

@@ -38,24 +38,22 @@ void ws_message_error(struct ws_client *client, const char *code, struct str tex
 {
 	const struct connection_error error = {
 		.code = str_of(code), .message = text, .context = {.raw = context}};
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	proto_encode(connection_error_type(), &error, &out);
 	ws_answer_text(client, STR_LIT("connection:error"), buf_str(&out), id);
-	buf_free(&out);
 }
 
 void ws_message_refuse(
 	struct ws_client *client, struct str type, struct str id, struct str text)
 {
-	struct buf context = {0};
+	AUTO_BUF context = {0};
 
 	client->server->metrics->ws_invalid++;
 	log_info("invalid message", "connection", "%s", client->id, "type", "%.*s",
 		STR_ARG(type), "reason", "%.*s", STR_ARG(text), NULL);
 	ws_message_context(type, id, &context);
 	ws_message_error(client, "INVALID_MESSAGE", text, buf_str(&context), id);
-	buf_free(&context);
 }
 
 /* The id is sent back as it came: a string or a number. False when it is something else.

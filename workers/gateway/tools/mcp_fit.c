@@ -37,7 +37,7 @@ static void cut_string(struct cut *cut, yyjson_mut_val *val, const char *path)
 {
 	struct str all = {yyjson_mut_get_str(val), yyjson_mut_get_len(val)};
 	struct str kept = utf8_cut(all, cut->max_string);
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	yyjson_mut_val *copy;
 
 	if (all.len <= cut->max_string)
@@ -46,7 +46,6 @@ static void cut_string(struct cut *cut, yyjson_mut_val *val, const char *path)
 		&text, "%.*s... [%zu bytes left out]", STR_ARG(kept), all.len - kept.len);
 	copy = alloc_checked(yyjson_mut_strncpy(cut->doc, text.data, text.len));
 	yyjson_mut_set_strn(val, yyjson_mut_get_str(copy), text.len);
-	buf_free(&text);
 	note(cut, path, kept.len, all.len, "bytes");
 }
 

@@ -68,7 +68,7 @@ static void answer(struct tool_call *t, struct str text, bool is_error)
 /* The answer, no longer than the client shows its model. */
 static void answer_fitting(struct tool_call *t)
 {
-	struct buf fitting = {0};
+	AUTO_BUF fitting = {0};
 	struct str text = buf_str(&t->text);
 
 	if (t->is_error) {
@@ -82,7 +82,6 @@ static void answer_fitting(struct tool_call *t)
 			text.len, t->tool->more);
 		answer(t, buf_str(&fitting), true);
 	}
-	buf_free(&fitting);
 }
 
 static void log_call(const struct tool_call *t)
@@ -248,7 +247,7 @@ void mcp_tool_calls_begin(struct gateway *g)
 /* The arguments; of a tool that does something, within its tool_request. */
 static void put_request(const struct tool_call *t, struct buf *body)
 {
-	struct buf input = {0};
+	AUTO_BUF input = {0};
 
 	if (t->tool->flags & TOOL_READ) {
 		proto_encode(t->tool->input(), t->input, body);
@@ -260,13 +259,12 @@ static void put_request(const struct tool_call *t, struct buf *body)
 			.session_id = str_of(t->session_id),
 			.input = {.raw = buf_str(&input)}},
 		body);
-	buf_free(&input);
 }
 
 static void call_owner(struct tool_call *t)
 {
 	const struct method_info *method = &method_infos[t->tool->method];
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	put_request(t, &body);
 	t->asked = true;
@@ -275,7 +273,6 @@ static void call_owner(struct tool_call *t)
 	bus_call(t->g->bus, t->tool->method,
 		str_of(method->flags & METHOD_KEYED ? t->id : NULL), buf_str(&body), 0,
 		on_reply, t);
-	buf_free(&body);
 }
 
 static void on_places(void *arg, const struct bus_reply *reply)

@@ -31,7 +31,7 @@ static void on_written(void *arg, const struct bus_reply *reply)
 static void on_flush(evutil_socket_t fd, short what, void *arg)
 {
 	struct gateway *g = arg;
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 	char key[UUID_SIZE];
 
 	(void)fd;
@@ -44,7 +44,6 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 	uuid7(clock_wall(), key);
 	bus_call(g->bus, METHOD_ACTION_APPEND, str_of(key), buf_str(&body), 0, on_written,
 		NULL);
-	buf_free(&body);
 }
 
 /* How long what is pending rests; <= 0: no longer. */

@@ -104,7 +104,7 @@ static size_t likeness(struct str a, struct str b)
 static void refuse_unknown(struct mcp_call *call, struct str name)
 {
 	struct str short_name = {name.ptr, name.len < 64 ? name.len : 64};
-	struct buf near = {0};
+	AUTO_BUF near = {0};
 	bool named[MCP_TOOL_COUNT] = {false};
 
 	for (int n = 0; n < NEAR_MATCHES; n++) {
@@ -129,7 +129,6 @@ static void refuse_unknown(struct mcp_call *call, struct str name)
 		STR_ARG(short_name),
 		near.len ? "Near matches: " : "tools/list names them all",
 		STR_ARG(buf_str(&near)));
-	buf_free(&near);
 }
 
 /* What stands for arguments that were left out. */

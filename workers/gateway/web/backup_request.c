@@ -5,11 +5,10 @@
 
 void backup_request_handle(struct gateway *g, struct http_request *request)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	if (!http_call_may_post(request))
 		return;
 	buf_add_str(&body, STR_LIT("{}"));
 	http_call(g, request, METHOD_STORE_BACKUP, &body, 200);
-	buf_free(&body);
 }

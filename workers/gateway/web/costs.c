@@ -8,7 +8,7 @@
 void costs_handle(struct gateway *g, struct http_request *request)
 {
 	struct str days = query_value(request->query, "days");
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	if (days.ptr && !query_is_number(days)) {
 		http_reply_error(request, 400,
@@ -20,5 +20,4 @@ void costs_handle(struct gateway *g, struct http_request *request)
 	else
 		buf_add_str(&body, STR_LIT("{}"));
 	http_call(g, request, METHOD_API_CALL_COSTS, &body, 200);
-	buf_free(&body);
 }

@@ -44,11 +44,10 @@ static void put_member(struct buf *out, const char *name, struct str json)
 
 static void put_text_member(struct buf *out, const char *name, struct str text)
 {
-	struct buf quoted = {0};
+	AUTO_BUF quoted = {0};
 
 	buf_add_json_string(&quoted, text);
 	put_member(out, name, buf_str(&quoted));
-	buf_free(&quoted);
 }
 
 /* {id?, config?} of a creation. */

@@ -5,11 +5,10 @@
 
 void health_answer(struct gateway *g, struct http_request *request)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	int status = fleet_view_health(&g->fleet, clock_mono(), &out);
 
 	http_reply(request, status, "application/json", buf_str(&out));
-	buf_free(&out);
 }
 
 void health_answer_ready(struct gateway *g, struct http_request *request)

@@ -38,7 +38,7 @@ static bool read_decision(struct http_request *request, struct buf *body)
 void mirror_request_handle(struct gateway *g, struct http_request *request)
 {
 	bool decides = request->method == EVHTTP_REQ_POST;
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	if (!decides)
 		buf_add_str(&body, STR_LIT("{}"));
@@ -46,5 +46,4 @@ void mirror_request_handle(struct gateway *g, struct http_request *request)
 		return;
 	http_call(g, request, decides ? METHOD_MIRROR_DECIDE : METHOD_MIRROR_CONSENT,
 		&body, 200);
-	buf_free(&body);
 }

@@ -9,7 +9,7 @@
 void sessions_handle(struct gateway *g, struct http_request *request)
 {
 	struct str limit = query_value(request->query, "limit");
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	if (limit.ptr && !query_is_number(limit)) {
 		http_reply_error(request, 400,
@@ -22,17 +22,15 @@ void sessions_handle(struct gateway *g, struct http_request *request)
 		buf_printf(&body, ",\"limit\":%.*s", STR_ARG(limit));
 	buf_add_char(&body, '}');
 	http_call(g, request, METHOD_ENTITY_LIST, &body, 200);
-	buf_free(&body);
 }
 
 static void ask(struct gateway *g, struct http_request *request, enum method method,
 	struct str query)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	buf_add_str(&body, query);
 	http_call(g, request, method, &body, 200);
-	buf_free(&body);
 }
 
 void session_handle(struct gateway *g, struct http_request *request)

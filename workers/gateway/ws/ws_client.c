@@ -378,13 +378,12 @@ void ws_client_pause_reading(struct ws_client *client, unsigned reason)
 /* What was received before a pause is looked at, and more is read. */
 static void go_on(struct ws_client *client)
 {
-	struct buf rest = client->rest;
+	AUTO_BUF rest = client->rest;
 
 	client->rest = (struct buf){0};
 	event_add(client->read_event, NULL);
 	if (client->state == WS_CLIENT_OPEN)
 		take_input(client, rest.data, rest.len);
-	buf_free(&rest);
 }
 
 static void unpause(struct ws_client *client, unsigned reasons)

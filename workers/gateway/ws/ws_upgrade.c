@@ -99,7 +99,7 @@ void ws_upgrade_to(struct ws_server *server, struct http_request *request,
 	void (*on_open)(struct ws_client *client, void *arg), void *arg)
 {
 	char accept[WS_ACCEPT_SIZE];
-	struct buf handshake = {0}, input = {0};
+	AUTO_BUF handshake = {0}, input = {0};
 	struct evhttp_connection *remains;
 	struct ws_client *client;
 	bool operates = http_is_operator(request);
@@ -125,8 +125,6 @@ void ws_upgrade_to(struct ws_server *server, struct http_request *request,
 			on_open(client, arg);
 		ws_client_start(client, buf_str(&handshake), buf_str(&input));
 	}
-	buf_free(&handshake);
-	buf_free(&input);
 }
 
 void ws_upgrade(struct gateway *g, struct http_request *request)

@@ -26,7 +26,7 @@ void breakloop_render(const void *state, const struct machine_view *view, struct
 {
 	const struct breakloop *s = state;
 	struct quota quota = s->quota;
-	struct buf apps = {0};
+	AUTO_BUF apps = {0};
 	struct breakloop_view v;
 
 	if (view->facts.has_window_start_ms)
@@ -58,7 +58,6 @@ void breakloop_render(const void *state, const struct machine_view *view, struct
 		.apps.raw = buf_str(&apps),
 	};
 	proto_encode(breakloop_view_type(), &v, out);
-	buf_free(&apps);
 }
 
 static bool is_fresh(const struct breakloop_app *a)

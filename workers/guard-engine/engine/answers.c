@@ -25,7 +25,7 @@ static void list_effects(const struct stream_result *r, struct buf *out)
 static void answer_event(struct bus_request *request, int64_t cursor,
 	const struct stream_result *r, struct str state, bool duplicate)
 {
-	struct buf effects = {0};
+	AUTO_BUF effects = {0};
 	struct guard_result answer = {.cursor = cursor, .duplicate = duplicate};
 
 	if (r->refusal) {
@@ -38,17 +38,15 @@ static void answer_event(struct bus_request *request, int64_t cursor,
 	answer.effects.raw = buf_str(&effects);
 	answer.decision.raw = r->decision;
 	bus_answer_message(request, &answer);
-	buf_free(&effects);
 }
 
 void answers_again(const struct stream *s, struct str id, const struct stream_result *r,
 	struct bus_request *request)
 {
-	struct buf state = {0};
+	AUTO_BUF state = {0};
 
 	render(s, id, r->at_ms, &r->facts, &state);
 	answer_event(request, s->cursor, r, buf_str(&state), true);
-	buf_free(&state);
 }
 
 static void answer_creation(
@@ -74,7 +72,7 @@ void answers_look(const struct instance *i, struct bus_request *request)
 		.next_deadline = deadline,
 	};
 	struct guard_facts facts;
-	struct buf state = {0};
+	AUTO_BUF state = {0};
 
 	/* A zone that is gone since: the window is shown as it was. */
 	if (!apply_facts(i, NULL, &now, at_ms, &facts))
@@ -82,17 +80,15 @@ void answers_look(const struct instance *i, struct bus_request *request)
 	render(&i->stream, str_of(i->id), at_ms, &facts, &state);
 	answer.state.raw = buf_str(&state);
 	bus_answer_message(request, &answer);
-	buf_free(&state);
 }
 
 static void publish(const struct instance *i, const char *topic, const struct type *type,
 	const void *message)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	proto_encode(type, message, &body);
 	bus_publish(i->engine->bus, topic, buf_str(&body));
-	buf_free(&body);
 }
 
 void answers_step(const struct instance *i, struct bus_request *request)
@@ -100,7 +96,7 @@ void answers_step(const struct instance *i, struct bus_request *request)
 	const struct stream_result *r = &i->result;
 	struct guard_state state = {
 		.kind = i->kind, .id = str_of(i->id), .cursor = i->stream.cursor};
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	for (int n = 0; n < r->effect_count; n++) {
 		struct guard_effect effect = {.kind = i->kind,
@@ -116,5 +112,4 @@ void answers_step(const struct instance *i, struct bus_request *request)
 		answer_creation(request, i, buf_str(&text));
 	else if (request)
 		answer_event(request, i->stream.cursor, r, buf_str(&text), false);
-	buf_free(&text);
 }

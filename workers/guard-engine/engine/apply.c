@@ -227,7 +227,7 @@ static void append(struct instance *i, struct op *op)
 		.clock = {.boot_id = str_of(i->timeline.boot_id),
 			.offset_ms = i->timeline.offset_ms},
 	};
-	struct buf snapshot = {0};
+	AUTO_BUF snapshot = {0};
 	char key[UUID_SIZE];
 
 	if (next->cursor - i->snapshot_cursor >= ENGINE_SNAPSHOT_ROWS) {
@@ -242,7 +242,6 @@ static void append(struct instance *i, struct op *op)
 	i->engine->appending++;
 	bus_call_message(i->engine->bus, METHOD_STREAM_APPEND, str_of(key), &message, 0,
 		on_appended, i);
-	buf_free(&snapshot);
 }
 
 /* ---- decide ---- */

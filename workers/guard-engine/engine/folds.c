@@ -215,7 +215,7 @@ void folds_answer_if_known(
 static void on_bundle_rows(struct fold *f)
 {
 	struct bus_request *request = f->arg;
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	if (f->code) {
 		bus_answer_error(request, f->code, (struct str){0}, "%s", f->message);
@@ -225,7 +225,6 @@ static void on_bundle_rows(struct fold *f)
 		str_of(f->id), clocks_now(&f->engine->clocks, MACHINE_CLOCK_BOOT).wall_ms,
 		f->rows, f->row_count, &out);
 	bus_answer(request, buf_str(&out));
-	buf_free(&out);
 }
 
 void folds_bundle(struct engine *e, struct str id, enum guard_bundle_for reader,

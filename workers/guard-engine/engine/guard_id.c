@@ -16,7 +16,7 @@ bool guard_id_valid(struct str id, char problem[GUARD_ID_PROBLEM_SIZE])
 {
 	bool valid = id.len > 0 && id.len < GUARD_ID_SIZE;
 	struct str shown = utf8_cut(id, SHOWN_BYTES);
-	struct buf quoted = {0};
+	AUTO_BUF quoted = {0};
 
 	for (size_t n = 0; n < id.len && valid; n++)
 		valid = byte_valid((unsigned char)id.ptr[n]);
@@ -28,6 +28,5 @@ bool guard_id_valid(struct str id, char problem[GUARD_ID_PROBLEM_SIZE])
 		"# %%, got %.*s%s",
 		GUARD_ID_SIZE - 1, STR_ARG(buf_str(&quoted)),
 		shown.len < id.len ? " and more" : "");
-	buf_free(&quoted);
 	return false;
 }

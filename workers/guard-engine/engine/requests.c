@@ -69,7 +69,7 @@ static void finish(
 	struct asking *a, const char *event, const struct type *type, const void *message)
 {
 	struct instance *i = instances_find(a->engine, a->kind, str_of(a->id));
-	struct buf text = {0}, fields = {0};
+	AUTO_BUF text = {0}, fields = {0};
 	struct proto_error error;
 	struct op *op;
 
@@ -87,8 +87,6 @@ static void finish(
 		if (i->phase == INSTANCE_READY)
 			requests_sync(i);
 	}
-	buf_free(&text);
-	buf_free(&fields);
 	free(a);
 }
 

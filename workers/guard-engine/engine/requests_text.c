@@ -81,7 +81,7 @@ static void add_history(const struct request_rows *rows, size_t end, struct buf 
 bool requests_control(const struct request_rows *rows, int64_t seq, struct arena *arena,
 	struct control_run *out)
 {
-	struct buf history = {0};
+	AUTO_BUF history = {0};
 
 	for (size_t i = 0; i < rows->count; i++) {
 		if (rows->rows[i].seq != seq || !str_is(rows->rows[i].type, "answer"))
@@ -92,7 +92,6 @@ bool requests_control(const struct request_rows *rows, int64_t seq, struct arena
 			.answer = text_of(rows, i, "answer"),
 			.history = arena_str(arena, buf_str(&history)),
 		};
-		buf_free(&history);
 		return true;
 	}
 	return false;

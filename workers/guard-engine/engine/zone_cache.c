@@ -19,14 +19,11 @@ static unsigned long uses;
 static bool load(struct str name, struct zone *out)
 {
 	char path[PATH_MAX];
-	struct buf bytes = {0};
-	bool parsed;
+	AUTO_BUF bytes = {0};
 
 	snprintf(path, sizeof(path), ZONE_CACHE_FOLDER "/%.*s", STR_ARG(name));
-	parsed = file_read_named(AT_FDCWD, path, ZONE_CACHE_MAX_FILE - 1, &bytes) == 0 &&
-		 zone_parse(buf_str(&bytes), out) == 0;
-	buf_free(&bytes);
-	return parsed;
+	return file_read_named(AT_FDCWD, path, ZONE_CACHE_MAX_FILE - 1, &bytes) == 0 &&
+	       zone_parse(buf_str(&bytes), out) == 0;
 }
 
 /* Its place, or that of the one that was not used for the longest time. */

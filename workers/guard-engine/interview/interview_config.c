@@ -115,7 +115,7 @@ void interview_config_out(const void *state, struct buf *out)
 {
 	const struct interview *s = state;
 	struct interview_section_config sections[INTERVIEW_MAX_SECTIONS];
-	struct buf warnings = {0};
+	AUTO_BUF warnings = {0};
 	struct interview_config c = {
 		.schema = str_of(s->schema->version),
 		.candidate_id =
@@ -144,5 +144,4 @@ void interview_config_out(const void *state, struct buf *out)
 	buf_add_char(&warnings, ']');
 	c.warnings_ms.raw = buf_str(&warnings);
 	proto_encode(interview_config_type(), &c, out);
-	buf_free(&warnings);
 }

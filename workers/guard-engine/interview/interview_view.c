@@ -19,13 +19,10 @@ static void add_coverage(const struct interview_section *section,
 struct str interview_coverage_text(const struct interview_section *section,
 	const struct interview_part *part, struct machine_out *out)
 {
-	struct buf text = {0};
-	struct str kept;
+	AUTO_BUF text = {0};
 
 	add_coverage(section, part, &text);
-	kept = machine_text(out, "%.*s", STR_ARG(buf_str(&text)));
-	buf_free(&text);
-	return kept;
+	return machine_text(out, "%.*s", STR_ARG(buf_str(&text)));
 }
 
 /* ---- what the candidate's page shows ---- */

@@ -129,7 +129,7 @@ static void open_at(
 {
 	struct machine_base *base = s->state;
 	struct guard_row_created row = {.rules = base->rules};
-	struct buf config = {0};
+	AUTO_BUF config = {0};
 	struct machine_out *out = xmalloc(sizeof(*out));
 	int err;
 
@@ -145,7 +145,6 @@ static void open_at(
 	out->count = 0;
 	machine_add_ref(out, ITEM_CREATED, &row);
 	write_result(s, out, created->at_ms, r);
-	buf_free(&config);
 	free(out);
 }
 

@@ -491,17 +491,14 @@ static bool within_budget(struct call *c)
 static struct str hash_of(struct str text, struct arena *arena)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
-	struct buf hex = {0};
+	AUTO_BUF hex = {0};
 	unsigned size = 0;
-	struct str result;
 
 	if (EVP_Digest(text.ptr, text.len, digest, &size, EVP_sha256(), NULL) != 1)
 		abort();
 	for (int i = 0; i < 8; i++)
 		buf_printf(&hex, "%02x", digest[i]);
-	result = arena_str(arena, buf_str(&hex));
-	buf_free(&hex);
-	return result;
+	return arena_str(arena, buf_str(&hex));
 }
 
 /* The row as it stands while the call runs: a failure, until it is known to have
@@ -573,7 +570,7 @@ static struct str new_key(struct arena *arena)
 static void prepare(struct call *c)
 {
 	struct arena *arena = &c->flow->arena;
-	struct buf user = {0};
+	AUTO_BUF user = {0};
 	struct str prompt = prompt_text(c->flow->snapshot->prompts, c->request->kind,
 		c->request->dreyfus_stage.ptr ? c->request->dreyfus_stage
 					      : STR_LIT("novice"),
@@ -585,7 +582,6 @@ static void prepare(struct call *c)
 			    : prompt;
 	proto_encode(c->info->request(), c->request->message, &user);
 	c->user = arena_str(arena, buf_str(&user));
-	buf_free(&user);
 	pthread_mutex_lock(&c->client->lock);
 	choose_model(c);
 	pthread_mutex_unlock(&c->client->lock);

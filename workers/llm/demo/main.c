@@ -48,7 +48,7 @@ static void send_json(struct evhttp_request *request, int status, const struct b
 
 static void send_refusal(struct evhttp_request *request, const struct api_refusal *r)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	buf_printf(&body,
 		"{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":", r->type);
@@ -57,7 +57,6 @@ static void send_refusal(struct evhttp_request *request, const struct api_refusa
 	log_warn("request refused", "status", "%d", r->status, "why", "%s", r->message,
 		NULL);
 	send_json(request, r->status, &body);
-	buf_free(&body);
 }
 
 static void add_event(struct evbuffer *out, const char *name, const struct buf *data)
@@ -77,7 +76,7 @@ static void send_stream(struct evhttp_request *request, struct str model, struct
 	unsigned number)
 {
 	struct evbuffer *out = evbuffer_new();
-	struct buf data = {0};
+	AUTO_BUF data = {0};
 
 	buf_printf(&data,
 		"{\"type\":\"message_start\",\"message\":{\"id\":\"msg_demo_%u\","
@@ -110,13 +109,12 @@ static void send_stream(struct evhttp_request *request, struct str model, struct
 		"text/event-stream");
 	evhttp_send_reply(request, 200, NULL, out);
 	evbuffer_free(out);
-	buf_free(&data);
 }
 
 static void send_message(struct evhttp_request *request, struct str model,
 	struct str text, unsigned number)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	buf_printf(&body,
 		"{\"id\":\"msg_demo_%u\",\"type\":\"message\",\"role\":\"assistant\","
@@ -129,14 +127,13 @@ static void send_message(struct evhttp_request *request, struct str model,
 				   "null,\"usage\":{"
 				   "\"input_tokens\":0,\"output_tokens\":0}}"));
 	send_json(request, 200, &body);
-	buf_free(&body);
 }
 
 static void answer(struct demo *demo, struct evhttp_request *request, yyjson_val *body)
 {
 	yyjson_val *model = yyjson_obj_get(body, "model");
 	struct str name = {yyjson_get_str(model), yyjson_get_len(model)};
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	script_answer(body, &text);
 	demo->answers++;
@@ -144,7 +141,6 @@ static void answer(struct demo *demo, struct evhttp_request *request, yyjson_val
 		send_stream(request, name, buf_str(&text), demo->answers);
 	else
 		send_message(request, name, buf_str(&text), demo->answers);
-	buf_free(&text);
 }
 
 static void on_messages(struct evhttp_request *request, void *arg)

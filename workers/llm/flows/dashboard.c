@@ -80,8 +80,7 @@ static struct str related_memories(struct flow *flow, struct str query)
 {
 	struct memory_hits hits = memory_find(
 		llm_memory(flow), flow, query, MEMORY_RESULTS, (struct str){NULL, 0});
-	struct buf list = {0};
-	struct str result;
+	AUTO_BUF list = {0};
 
 	buf_add_char(&list, '[');
 	for (size_t i = 0; i < hits.memories.count; i++) {
@@ -91,9 +90,7 @@ static struct str related_memories(struct flow *flow, struct str query)
 		buf_add_char(&list, '}');
 	}
 	buf_add_char(&list, ']');
-	result = arena_str(&flow->arena, buf_str(&list));
-	buf_free(&list);
-	return result;
+	return arena_str(&flow->arena, buf_str(&list));
 }
 
 static void load_issues(struct flow *flow, void *arg)

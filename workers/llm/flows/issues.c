@@ -93,10 +93,9 @@ struct str issues_for_model(yyjson_val *gh, struct arena *arena)
 
 struct str issues_query(yyjson_val *gh, struct arena *arena)
 {
-	struct buf titles = {0};
+	AUTO_BUF titles = {0};
 	size_t i, max;
 	yyjson_val *issue;
-	struct str result;
 
 	yyjson_arr_foreach(gh, i, max, issue)
 	{
@@ -104,9 +103,7 @@ struct str issues_query(yyjson_val *gh, struct arena *arena)
 			buf_add_char(&titles, '\n');
 		buf_add_str(&titles, string_of(yyjson_obj_get(issue, "title")));
 	}
-	result = arena_str(arena, buf_str(&titles));
-	buf_free(&titles);
-	return result;
+	return arena_str(arena, buf_str(&titles));
 }
 
 static bool listed(yyjson_val *gh, int64_t number)

@@ -43,8 +43,7 @@ static bool constraint_from_model(yyjson_val *val, struct kata_constraint *out)
 
 static struct str notes_from(const struct found_kata *found, struct arena *arena)
 {
-	struct buf list = {0};
-	struct str notes;
+	AUTO_BUF list = {0};
 
 	if (found->instructor_notes.len > 0)
 		return found->instructor_notes;
@@ -52,9 +51,7 @@ static struct str notes_from(const struct found_kata *found, struct arena *arena
 		buf_add_str(&list, i ? STR_LIT("\n- ") : STR_LIT("- "));
 		buf_add_str(&list, found->test_cases.items[i]);
 	}
-	notes = arena_str(arena, buf_str(&list));
-	buf_free(&list);
-	return notes;
+	return arena_str(arena, buf_str(&list));
 }
 
 struct kata_store kata_from_model(const struct found_kata *found, struct arena *arena)

@@ -49,8 +49,7 @@ static void add_dependencies(struct buf *list, struct str package_json)
 
 struct str manifests_tech_stack(struct flow *flow)
 {
-	struct buf list = {0};
-	struct str result;
+	AUTO_BUF list = {0};
 
 	for (size_t i = 0; i < sizeof(manifests) / sizeof(manifests[0]); i++) {
 		struct fs_excerpt_query query = {.path = str_of(manifests[i].file),
@@ -69,7 +68,5 @@ struct str manifests_tech_stack(struct flow *flow)
 		if (i == 0)
 			add_dependencies(&list, excerpt.text);
 	}
-	result = list.len ? arena_str(&flow->arena, buf_str(&list)) : STR_LIT("unknown");
-	buf_free(&list);
-	return result;
+	return list.len ? arena_str(&flow->arena, buf_str(&list)) : STR_LIT("unknown");
 }

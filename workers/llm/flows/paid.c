@@ -205,14 +205,13 @@ static void tell_progress(
 		.total = work->total,
 		.has_total = true,
 		.message = message};
-	struct buf json = {0};
+	AUTO_BUF json = {0};
 
 	proto_encode(flow_progress_type(), &progress, &json);
 	bus_publish(paid->worker->bus, "flow/progress", buf_str(&json));
 	buf_clear(&json);
 	proto_encode(coaching_progress_type(), &shown, &json);
 	bus_publish(paid->worker->bus, "ui/coaching:progress", buf_str(&json));
-	buf_free(&json);
 }
 
 struct step {
@@ -421,7 +420,7 @@ void paid_serve_tool(struct paid *paid, flow_fn *fn, struct bus_request *request
 	struct proto_error error;
 	const void *input =
 		mcp_tool_input(request->method, tool, &request->arena, &error);
-	struct buf asked = {0};
+	AUTO_BUF asked = {0};
 
 	if (!input) {
 		bus_answer_error(request, "INVALID_MESSAGE", (struct str){NULL, 0}, "%s",
@@ -432,7 +431,6 @@ void paid_serve_tool(struct paid *paid, flow_fn *fn, struct bus_request *request
 	serve(paid, request,
 		&(struct paid_call){.fn = fn, .tool = tool, .message = input},
 		buf_str(&asked));
-	buf_free(&asked);
 }
 
 void paid_cancel(struct paid *paid, struct str call)

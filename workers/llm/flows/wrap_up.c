@@ -60,8 +60,7 @@ static struct call_result call(
 static struct str list_gaps(
 	struct flow *flow, const struct knowledge_gap_extraction_response *r)
 {
-	struct buf list = {0};
-	struct str result;
+	AUTO_BUF list = {0};
 
 	buf_add_char(&list, '[');
 	for (size_t i = 0; i < r->knowledge_gaps.count; i++) {
@@ -73,9 +72,7 @@ static struct str list_gaps(
 			urgency_enumeration()->names[gap->severity]);
 	}
 	buf_add_char(&list, ']');
-	result = arena_str(&flow->arena, buf_str(&list));
-	buf_free(&list);
-	return result;
+	return arena_str(&flow->arena, buf_str(&list));
 }
 
 static void extract_gaps(struct wrap_up *w)

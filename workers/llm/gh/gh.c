@@ -178,7 +178,7 @@ static int send_request(
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(GH_REQUEST_FDS * sizeof(int))];
 	} space = {0};
-	struct buf words = {0};
+	AUTO_BUF words = {0};
 	struct iovec part;
 	struct msghdr message = {.msg_iov = &part,
 		.msg_iovlen = 1,
@@ -200,7 +200,6 @@ static int send_request(
 		error = -E2BIG;
 	else if (sendmsg(helper_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		error = -errno;
-	buf_free(&words);
 	return error;
 }
 
@@ -359,7 +358,7 @@ int gh_run(struct flow *flow, const char *const *arguments, struct buf *out,
 yyjson_val *gh_run_json(
 	struct flow *flow, const char *const *arguments, const char **problem)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	yyjson_doc *doc = NULL;
 
 	if (gh_run(flow, arguments, &out, problem) == 0) {
@@ -369,6 +368,5 @@ yyjson_val *gh_run_json(
 		else
 			*problem = "GitHub's answer was not understood";
 	}
-	buf_free(&out);
 	return yyjson_doc_get_root(doc);
 }

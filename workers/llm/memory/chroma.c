@@ -152,7 +152,7 @@ static void tell(struct chroma *c, bool available)
 			 " ready",
 			"url", "%s", c->url, NULL);
 	} else if (!told) {
-		struct buf text = {0};
+		AUTO_BUF text = {0};
 
 		buf_printf(&text,
 			"ChromaDB unavailable at %s \xE2\x80\x94 memory features "
@@ -160,13 +160,12 @@ static void tell(struct chroma *c, bool available)
 			c->url);
 		buf_add_char(&text, '\0');
 		log_warn(text.data, NULL);
-		buf_free(&text);
 	}
 }
 
 bool chroma_connect(struct chroma *c, struct flow *flow)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 	yyjson_val *answer;
 	bool ok;
 	int status;
@@ -181,7 +180,6 @@ bool chroma_connect(struct chroma *c, struct flow *flow)
 		c->embedder, c->size);
 	answer = request(c, flow, "POST", STR_LIT(COLLECTIONS), buf_str(&body),
 		CONNECT_MS, &status);
-	buf_free(&body);
 	ok = answer && take_collection(c, answer);
 	if (ok) {
 		learn_batch_size(c, flow);
@@ -195,7 +193,7 @@ bool chroma_connect(struct chroma *c, struct flow *flow)
 
 long chroma_next_index(struct chroma *c, struct flow *flow, struct str session_id)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 	size_t i, max;
 	yyjson_val *answer, *id;
 	long next = 0;
@@ -206,7 +204,6 @@ long chroma_next_index(struct chroma *c, struct flow *flow, struct str session_i
 	buf_add_str(&body, STR_LIT("},\"include\":[]}"));
 	answer = request(c, flow, "POST", collection_path(c, flow, "get"), buf_str(&body),
 		OPERATION_MS, &status);
-	buf_free(&body);
 	if (!answer) {
 		lose(c, "get", status);
 		return -1;
@@ -287,14 +284,13 @@ bool chroma_add(struct chroma *c, struct flow *flow, const struct memory_record 
 	pthread_mutex_unlock(&c->lock);
 	for (size_t done = 0; done < count; done += batch) {
 		size_t n = count - done < batch ? count - done : batch;
-		struct buf body = {0};
+		AUTO_BUF body = {0};
 		yyjson_val *answer;
 		int status;
 
 		build_add(c, &body, records + done, vectors + done * (size_t)c->size, n);
 		answer = request(c, flow, "POST", collection_path(c, flow, "add"),
 			buf_str(&body), OPERATION_MS, &status);
-		buf_free(&body);
 		if (!answer) {
 			lose(c, "add", status);
 			return false;
@@ -336,7 +332,7 @@ static void take_hits(struct flow *flow, yyjson_val *answer, struct memory_hits 
 bool chroma_query(struct chroma *c, struct flow *flow, const float *vector, int results,
 	struct str project, struct memory_hits *hits)
 {
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 	yyjson_val *answer;
 	int status;
 
@@ -352,7 +348,6 @@ bool chroma_query(struct chroma *c, struct flow *flow, const float *vector, int 
 		STR_LIT("\"include\":[\"documents\",\"metadatas\",\"distances\"]}"));
 	answer = request(c, flow, "POST", collection_path(c, flow, "query"),
 		buf_str(&body), OPERATION_MS, &status);
-	buf_free(&body);
 	if (!answer) {
 		lose(c, "query", status);
 		return false;

@@ -64,8 +64,7 @@ static void make_vector(struct memory *m, struct str text, float *out)
 
 static struct str join_tags(struct flow *flow, struct strs tags)
 {
-	struct buf joined = {0};
-	struct str result;
+	AUTO_BUF joined = {0};
 
 	for (size_t i = 0; i < tags.count; i++) {
 		if (i)
@@ -74,9 +73,7 @@ static struct str join_tags(struct flow *flow, struct strs tags)
 			if (tags.items[i].ptr[k] != ',')
 				buf_add_char(&joined, tags.items[i].ptr[k]);
 	}
-	result = arena_str(&flow->arena, buf_str(&joined));
-	buf_free(&joined);
-	return result;
+	return arena_str(&flow->arena, buf_str(&joined));
 }
 
 static struct str encode_vector(struct flow *flow, const float *vector, int size)

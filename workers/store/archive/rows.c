@@ -159,7 +159,7 @@ static int take_lines(struct bringing *b)
 
 static void say_what_came(const struct bringing *b)
 {
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 
 	for (size_t i = 0; i < SOURCES; i++)
 		if (sources[i].many)
@@ -171,7 +171,6 @@ static void say_what_came(const struct bringing *b)
 			"session",
 			(long long)b->left_out);
 	error_text_set(b->problem, "%.*s", STR_ARG(buf_str(&text)));
-	buf_free(&text);
 }
 
 int archive_rows(const char *project_dir, const char *folder, struct error_text *problem)

@@ -122,7 +122,7 @@ static void add_file_hint(sqlite3_stmt *query, struct call *call, struct buf *ou
 
 static int add_hints(struct store *store, struct call *call, struct buf *out)
 {
-	struct buf files = {0}, lines = {0};
+	AUTO_BUF files = {0}, lines = {0};
 	struct phase_row row;
 	int found = phase_current(store, call, &row);
 
@@ -139,8 +139,6 @@ static int add_hints(struct store *store, struct call *call, struct buf *out)
 	}
 	buf_printf(out, "{\"fileHints\":[%.*s],\"lineHints\":[%.*s]}",
 		STR_ARG(buf_str(&files)), STR_ARG(buf_str(&lines)));
-	buf_free(&files);
-	buf_free(&lines);
 	return found < 0 ? found : 0;
 }
 
@@ -282,7 +280,7 @@ static int read_wanted(struct call *call, struct strs include, struct state_requ
 static int collect(struct store *store, struct call *call, struct state_request *request)
 {
 	const struct enumeration *names = state_item_enumeration();
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 	int result = 0;
 
 	request->from_files.items =
@@ -300,7 +298,6 @@ static int collect(struct store *store, struct call *call, struct state_request 
 	}
 	request->members =
 		arena_str(call->arena, out.len > 0 ? buf_str(&out) : STR_LIT(""));
-	buf_free(&out);
 	return result;
 }
 

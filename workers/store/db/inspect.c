@@ -272,7 +272,7 @@ enum inspect_mode { INSPECT_IMMUTABLE, INSPECT_EXCLUSIVE, INSPECT_SHARED };
 static int inspect_pages(const char *path, const struct schema *schema,
 	enum inspect_mode mode, int64_t budget_ms, struct inspection *out)
 {
-	struct buf uri = {0};
+	AUTO_BUF uri = {0};
 	sqlite3 *db = NULL;
 	int result;
 	int flags = SQLITE_OPEN_URI | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOMUTEX |
@@ -294,7 +294,6 @@ static int inspect_pages(const char *path, const struct schema *schema,
 	if (result == 0 && schema)
 		result = check_schema(db, path, schema, out);
 	sqlite3_close(db);
-	buf_free(&uri);
 	return result;
 }
 

@@ -175,7 +175,8 @@ static int select_rows(struct store *store, struct call *call,
 {
 	AUTO_STATEMENT *statement = NULL;
 	const char *direction = request->oldest_first ? "ASC" : "DESC";
-	struct buf sql = {0}, list = {0};
+	struct buf sql = {0};
+	AUTO_BUF list = {0};
 	int result;
 
 	buf_add_str(&sql, STR_LIT("SELECT "));
@@ -198,7 +199,6 @@ static int select_rows(struct store *store, struct call *call,
 	}
 	buf_add_str(&list, list.len ? STR_LIT("]") : STR_LIT("[]"));
 	*rows = arena_str(call->arena, buf_str(&list));
-	buf_free(&list);
 	return result;
 }
 

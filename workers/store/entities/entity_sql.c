@@ -66,7 +66,7 @@ void entity_sql_object(const struct entity_info *info, struct buf *out)
 
 	buf_add_str(out, STR_LIT("json_object("));
 	for (size_t i = 0; i < type->count; i++) {
-		struct buf column = {0};
+		AUTO_BUF column = {0};
 
 		entity_sql_column(type->fields[i].wire, &column);
 		buf_printf(out, "%s'%s', ", i ? ", " : "", type->fields[i].wire);
@@ -76,7 +76,6 @@ void entity_sql_object(const struct entity_info *info, struct buf *out)
 				STR_ARG(buf_str(&column)), STR_ARG(buf_str(&column)));
 		else
 			buf_add_str(out, buf_str(&column));
-		buf_free(&column);
 	}
 	buf_add_char(out, ')');
 }

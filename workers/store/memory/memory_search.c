@@ -87,7 +87,7 @@ static int match(
 	struct memory *m, struct call *call, int64_t *numbers, size_t room, size_t *count)
 {
 	const struct memory_search *request = call->message;
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	int found = 0;
 
 	*count = 0;
@@ -104,7 +104,6 @@ static int match(
 		while (*count < room && (found = query_step(&m->db, query)) == 1)
 			numbers[(*count)++] = sqlite3_column_int64(query, 0);
 	}
-	buf_free(&text);
 	return found < 0 ? found : 0;
 }
 
@@ -114,17 +113,14 @@ static struct str metadata(sqlite3_stmt *row, struct arena *arena)
 {
 	static const char *const names[] = {
 		"session_id", "project", "created_at", "importance", "tags"};
-	struct buf text = {0};
-	struct str result;
+	AUTO_BUF text = {0};
 
 	for (int i = 0; i < 5; i++) {
 		buf_printf(&text, "%c\"%s\":", i == 0 ? '{' : ',', names[i]);
 		buf_add_json_string(&text, query_column(row, 2 + i, arena));
 	}
 	buf_add_char(&text, '}');
-	result = arena_str(arena, buf_str(&text));
-	buf_free(&text);
-	return result;
+	return arena_str(arena, buf_str(&text));
 }
 
 /* Without a vector to compare, as far as one that has nothing to do with it. */

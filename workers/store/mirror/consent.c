@@ -54,14 +54,13 @@ static bool read_text(struct consent *consent, struct str text)
 
 int consent_load(struct consent *consent, const char *directory)
 {
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	int result;
 
 	*consent = (struct consent){.path = xasprintf("%s/%s", directory, CONSENT_FILE)};
 	result = file_read_own(AT_FDCWD, consent->path, FILE_MAX_BYTES, &text);
 	if (result == 0 && !read_text(consent, buf_str(&text)))
 		result = -EBADMSG;
-	buf_free(&text);
 	return result == -ENOENT ? 0 : result;
 }
 
@@ -75,12 +74,11 @@ void consent_fini(struct consent *consent)
 static int keep(struct store *store, struct call *call, struct consent next)
 {
 	const struct mirror_consent message = message_of(&next);
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	int result;
 
 	proto_encode(mirror_consent_type(), &message, &text);
 	result = private_file_replace(next.path, buf_str(&text));
-	buf_free(&text);
 	if (result < 0)
 		return call_refuse(call, ERROR_STORAGE_FAILED,
 			"The decision cannot be kept in %s: %s", next.path,

@@ -34,7 +34,7 @@ static int answer_rows(struct store *store, struct call *call, int statement)
 	bool look = request->after_id.ptr && request->after > 0;
 	AUTO_QUERY *query = query_begin(&store->db, statement);
 	struct mirror_rows answer = {0};
-	struct buf rows = {0};
+	AUTO_BUF rows = {0};
 	int found = 1;
 
 	if (query) {
@@ -53,7 +53,6 @@ static int answer_rows(struct store *store, struct call *call, int statement)
 	answer.rows.raw = buf_str(&rows);
 	if (found >= 0)
 		call_answer(call, &answer);
-	buf_free(&rows);
 	return found < 0 ? found : 0;
 }
 

@@ -38,7 +38,7 @@ static void add(struct open_calls *calls, struct str key, struct str row)
 
 static int append_line(const struct open_calls *calls, struct str key, struct str row)
 {
-	struct buf line = {0};
+	AUTO_BUF line = {0};
 	int fd = file_open_regular(AT_FDCWD, calls->path, O_WRONLY | O_APPEND | O_CREAT);
 	int result = fd < 0 ? fd : 0;
 
@@ -47,7 +47,6 @@ static int append_line(const struct open_calls *calls, struct str key, struct st
 		result = errno ? -errno : -EIO;
 	if (fd >= 0)
 		close(fd);
-	buf_free(&line);
 	return result;
 }
 
@@ -84,14 +83,13 @@ static void read_lines(struct open_calls *calls, struct str text)
 
 int open_calls_load(struct open_calls *calls, const char *directory)
 {
-	struct buf file = {0};
+	AUTO_BUF file = {0};
 	int result;
 
 	*calls = (struct open_calls){0};
 	calls->path = xasprintf("%s/%s", directory, OPEN_CALLS_FILE);
 	result = file_read_own(AT_FDCWD, calls->path, FILE_MAX_BYTES, &file);
 	read_lines(calls, buf_str(&file));
-	buf_free(&file);
 	return result == -EFBIG || result == -ENOENT ? 0 : result;
 }
 

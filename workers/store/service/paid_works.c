@@ -62,7 +62,7 @@ static void shorten(struct paid_file *file)
 /* `file` borrows from what is known. */
 static int change(struct paid_works *works, struct paid_file *file)
 {
-	struct buf json = {0};
+	AUTO_BUF json = {0};
 	int result;
 
 	shorten(file);
@@ -70,13 +70,12 @@ static int change(struct paid_works *works, struct paid_file *file)
 	result = works->path ? private_file_replace(works->path, buf_str(&json)) : 0;
 	if (take_over(works, buf_str(&json)) < 0)
 		abort(); /* it was encoded just now */
-	buf_free(&json);
 	return result;
 }
 
 int paid_works_load(struct paid_works *works, const char *directory)
 {
-	struct buf file = {0};
+	AUTO_BUF file = {0};
 	int result;
 
 	*works = (struct paid_works){0};
@@ -84,7 +83,6 @@ int paid_works_load(struct paid_works *works, const char *directory)
 	result = file_read_own(AT_FDCWD, works->path, FILE_MAX_BYTES, &file);
 	if (result == 0)
 		result = take_over(works, buf_str(&file));
-	buf_free(&file);
 	return result == -ENOENT ? 0 : result;
 }
 

@@ -76,13 +76,12 @@ static int keep_snapshot(struct store *streams, struct call *call,
 {
 	AUTO_QUERY *query = NULL;
 	struct str text;
-	struct buf json = {0};
+	AUTO_BUF json = {0};
 
 	if (!a->has_snapshot)
 		return 0;
 	proto_encode(stream_snapshot_type(), &a->snapshot, &json);
 	text = arena_str(call->arena, buf_str(&json));
-	buf_free(&json);
 	query = query_begin(&streams->db, STREAMS_SNAPSHOT_SET);
 	sqlite3_bind_int64(query, 1, head->number);
 	sqlite3_bind_int64(query, 2, a->snapshot.cursor);
