@@ -118,7 +118,7 @@ static int read_options(const struct options *o, enum group *by, long *days)
 static int show(const struct options *o, yyjson_doc *doc, enum group by, long days)
 {
 	yyjson_val *root = yyjson_doc_get_root(doc);
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct cost_totals totals;
 	int code = PAIGECTL_DONE;
@@ -132,7 +132,6 @@ static int show(const struct options *o, yyjson_doc *doc, enum group by, long da
 		code = paigectl_fail(PAIGECTL_FAILED,
 			"the daemon's answer cannot be read: %s", error.text);
 	}
-	arena_free(&arena);
 	return code;
 }
 

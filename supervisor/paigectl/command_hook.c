@@ -36,14 +36,12 @@ static const char *allowed_file(struct arena *arena, struct str data_dir)
 
 static bool allowed(struct str data_dir, struct str session)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	AUTO_BUF text = {0};
-	bool yes = file_read_named(AT_FDCWD, allowed_file(&arena, data_dir), SESSION_MAX,
-			   &text) == 0 &&
-		   str_eq(buf_str(&text), session);
 
-	arena_free(&arena);
-	return yes;
+	return file_read_named(AT_FDCWD, allowed_file(&arena, data_dir), SESSION_MAX,
+		       &text) == 0 &&
+	       str_eq(buf_str(&text), session);
 }
 
 /* ---- answers ---- */
@@ -280,7 +278,7 @@ static int steer(
 	struct paigectl_edits now = {.session = daemon->session.len > 0,
 		.has_session = true,
 		.has_allowed = true};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	const char *file = allowed_file(&arena, daemon->data_dir);
 	int code = PAIGECTL_DONE;
 
@@ -288,7 +286,6 @@ static int steer(
 		code = refuse(file);
 	else if (strcmp(what, "allow") == 0 && now.session)
 		code = allow(file, daemon->session);
-	arena_free(&arena);
 	if (code != PAIGECTL_DONE)
 		return code;
 	now.allowed = !now.session || allowed(daemon->data_dir, daemon->session);
@@ -302,7 +299,7 @@ int paigectl_edits(const struct options *o)
 {
 	const char *what = o->operand_count > 0 ? o->operands[0] : "";
 	struct daemon_place place = {0};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct ctl_status daemon;
 	yyjson_doc *doc = NULL;
 	int code;
@@ -315,7 +312,6 @@ int paigectl_edits(const struct options *o)
 	if (code == PAIGECTL_DONE)
 		code = steer(o, &daemon, what);
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	place_free(&place);
 	return code;
 }

@@ -52,7 +52,7 @@ static bool in_browser(char *url)
 int paigectl_open(const struct options *o)
 {
 	struct daemon_place place = {0};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct ctl_status status;
 	yyjson_doc *doc = NULL;
 	char *url;
@@ -75,7 +75,6 @@ int paigectl_open(const struct options *o)
 			printf("%s\n", url);
 	}
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	place_free(&place);
 	return code;
 }

@@ -49,7 +49,7 @@ static int print_sessions(yyjson_val *rows)
 		"TITLE");
 	yyjson_arr_foreach(rows, i, max, row)
 	{
-		struct arena arena = {0};
+		AUTO_ARENA arena = {0};
 		struct session_record session;
 		struct proto_error error;
 		int r = proto_decode(session_record_type(), row, "row", DECODE_LENIENT,
@@ -57,7 +57,6 @@ static int print_sessions(yyjson_val *rows)
 
 		if (r == 0)
 			print_session(&session);
-		arena_free(&arena);
 		if (r < 0)
 			return paigectl_fail(PAIGECTL_FAILED,
 				"the daemon's answer cannot be read: %s", error.text);

@@ -120,7 +120,7 @@ static int verdict(const struct ctl_status *s)
 int paigectl_status(const struct options *o)
 {
 	struct daemon_place place = {0};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct ctl_status status;
 	yyjson_doc *doc = NULL;
 	int code = place_find(o, &place);
@@ -134,7 +134,6 @@ int paigectl_status(const struct options *o)
 	if (code == 0)
 		code = verdict(&status);
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	place_free(&place);
 	return code;
 }
@@ -169,7 +168,7 @@ int paigectl_config(const struct options *o)
 {
 	struct daemon_place place;
 	struct proto_error problem;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct ctl_config config;
 	yyjson_doc *doc = NULL;
 	int code = place_find(o, &place);
@@ -199,7 +198,6 @@ int paigectl_config(const struct options *o)
 		}
 	}
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	place_free(&place);
 	return code;
 }

@@ -76,7 +76,7 @@ static void print_tapped(const struct tapped *t)
 
 static void show_line(struct tap_view *v, struct str line)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct tapped t;
 	yyjson_doc *doc = proto_parse(line, &error);
@@ -91,7 +91,6 @@ static void show_line(struct tap_view *v, struct str line)
 			print_tapped(&t);
 	}
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 }
 
 static void show(struct tap_view *v)

@@ -53,7 +53,7 @@ static void print_picture(const struct ctl_status *s, bool again)
 /* One picture. An exit code. */
 static int show(const struct options *o, const struct daemon_place *place, bool again)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct ctl_status status;
 	yyjson_doc *doc = NULL;
 	int code = client_status(place, ASK_MS, &arena, &status, &doc);
@@ -64,7 +64,6 @@ static int show(const struct options *o, const struct daemon_place *place, bool 
 		print_picture(&status, again);
 	fflush(stdout);
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	return code;
 }
 

@@ -53,7 +53,7 @@ static enum look judge(const struct ctl_status *s, struct buf *text)
 static enum look look(const struct daemon_place *place, int64_t left_ms, struct buf *text)
 {
 	struct proto_error problem;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct ctl_status status;
 	yyjson_doc *doc = NULL;
 	enum look found = LOOK_NOT_YET;
@@ -75,7 +75,6 @@ static enum look look(const struct daemon_place *place, int64_t left_ms, struct 
 	else
 		found = judge(&status, text);
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	return found;
 }
 
@@ -168,7 +167,7 @@ int paigectl_reload(const struct options *o)
 {
 	struct daemon_place place;
 	struct proto_error problem;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct ctl_reloaded reloaded;
 	yyjson_doc *doc = NULL;
 	int code = place_find(o, &place);
@@ -185,7 +184,6 @@ int paigectl_reload(const struct options *o)
 	else if (code == PAIGECTL_DONE)
 		print_reloaded(&reloaded);
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	place_free(&place);
 	return code;
 }

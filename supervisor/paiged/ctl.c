@@ -544,7 +544,7 @@ static void serve(struct ctl_client *c, const struct ctl_request *request)
 
 static void on_line(struct ctl_client *c, const char *line, size_t len)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct ctl_request request;
 	yyjson_doc *doc = proto_parse((struct str){line, len}, &error);
@@ -557,7 +557,6 @@ static void on_line(struct ctl_client *c, const char *line, size_t len)
 		answer_error(c, ERROR_NOT_ALLOWED, "windows may not ask for this");
 	else
 		serve(c, &request);
-	arena_free(&arena);
 	yyjson_doc_free(doc);
 }
 

@@ -137,7 +137,7 @@ static void add_disk(struct ctl_status *status, const char *data_dir)
 
 void status_describe(const struct daemon *d, struct buf *out)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct mono now = clock_mono();
 	struct ctl_worker items[WORKER_COUNT];
 	struct usage usage = {0};
@@ -179,5 +179,4 @@ void status_describe(const struct daemon *d, struct buf *out)
 				describe_worker(&d->processes.workers[i], now, &arena);
 	add_gaps(d, &status, &arena);
 	proto_encode(ctl_status_type(), &status, out);
-	arena_free(&arena);
 }

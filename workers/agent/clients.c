@@ -147,7 +147,7 @@ struct agent_error error_message(struct arena *arena, const char *format, va_lis
 
 void client_say_error(struct agent_client *client, const char *format, ...)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct agent_error error;
 	va_list args;
 
@@ -155,5 +155,4 @@ void client_say_error(struct agent_client *client, const char *format, ...)
 	error = error_message(&arena, format, args);
 	va_end(args);
 	client_say(client, agent_error_type(), &error);
-	arena_free(&arena);
 }

@@ -189,7 +189,7 @@ bool folder_keeps_session(const char *claude_dir, const char *folder, const char
 int folder_of_kept_session(const char *claude_dir, const struct folder *root,
 	const char *id, struct folder *out)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct strs_of_folders names = folder_names(root, &arena);
 	int r = -ENOENT;
 
@@ -202,6 +202,5 @@ int folder_of_kept_session(const char *claude_dir, const struct folder *root,
 		if (folder_keeps_session(claude_dir, path.ptr, id))
 			r = folder_open(root, path, out);
 	}
-	arena_free(&arena);
 	return r < 0 ? -ENOENT : 0;
 }

@@ -448,7 +448,7 @@ void output_close(struct agent_session *s, const struct agent_session_closed *cl
 void session_tell_error(
 	struct agent_session *s, enum record_line line, const char *format, ...)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct agent_error error;
 	va_list args;
 
@@ -456,7 +456,6 @@ void session_tell_error(
 	error = error_message(&arena, format, args);
 	va_end(args);
 	session_tell(s, line, agent_error_type(), &error);
-	arena_free(&arena);
 }
 
 void output_line(void *arg, struct buf *line)

@@ -13,7 +13,7 @@
 
 static void describe(const struct discovery_file *daemon, struct buf *out)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 
 	buf_add_str(
 		out, STR_LIT("{\"mcpServers\":{\"paige\":{\"type\":\"http\",\"url\":"));
@@ -22,14 +22,13 @@ static void describe(const struct discovery_file *daemon, struct buf *out)
 	buf_add_json_string(
 		out, arena_printf(&arena, "Bearer %.*s", STR_ARG(daemon->token)));
 	buf_add_str(out, STR_LIT("}}}}\n"));
-	arena_free(&arena);
 }
 
 int paige_tools_describe(struct str discovery, struct buf *out)
 {
 	struct discovery_file daemon;
 	struct proto_error error;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	yyjson_doc *doc = proto_parse(discovery, &error);
 	int result = doc ? proto_decode(discovery_file_type(), yyjson_doc_get_root(doc),
 				   "paiged.json", DECODE_LENIENT, &arena, &daemon, &error)
@@ -38,7 +37,6 @@ int paige_tools_describe(struct str discovery, struct buf *out)
 	if (result == 0)
 		describe(&daemon, out);
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	return result < 0 ? -EINVAL : 0;
 }
 

@@ -61,7 +61,7 @@ static void describe_folder(
 static void list_folders(struct agent_client *client)
 {
 	struct agents *a = client->agents;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct strs_of_folders names = folder_names(&a->root, &arena);
 	struct agent_folder_list list = {.source = STR_LIT("bridge"),
 		.type = STR_LIT("folderList"),
@@ -72,7 +72,6 @@ static void list_folders(struct agent_client *client)
 	for (size_t i = 0; i < names.count; i++)
 		describe_folder(a, names.names[i], &arena, &list.folders.items[i]);
 	client_say(client, agent_folder_list_type(), &list);
-	arena_free(&arena);
 }
 
 static void join_folder(struct agent_client *client, struct folder folder)

@@ -435,7 +435,7 @@ const char *session_start(struct agent_session *s)
 	 * killed at any moment. */
 	const bool resume = s->state.known ||
 			    folder_keeps_session(a->claude_dir, s->folder.path, s->id);
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	char mcp[PATH_MAX];
 	const struct command_session session = {
 		.id = s->id, .resume = resume, .mcp = give_tools(a, mcp)};
@@ -445,7 +445,6 @@ const char *session_start(struct agent_session *s)
 	s->process = process_new(a->worker->base,
 		command_for_session(a->command, &session, &arena), a->environment,
 		s->folder.fd, a->lock_fd, events);
-	arena_free(&arena);
 	if (!s->process) {
 		log_error("agent not started", "session", "%s", s->id, "error", "%s",
 			strerror(errno), NULL);

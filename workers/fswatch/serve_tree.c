@@ -14,7 +14,7 @@
 /* What the windows show is out of date from now on. */
 static void publish_too_big(struct fswatch *fs)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct connection_error error = {
 		.code = str_of(error_code_infos[ERROR_TOO_BIG].name),
 		.message =
@@ -24,7 +24,6 @@ static void publish_too_big(struct fswatch *fs)
 
 	proto_encode(connection_error_type(), &error, &json);
 	bus_publish(fs->bus, "ui/connection:error", buf_str(&json));
-	arena_free(&arena);
 }
 
 /* The tree is written: for who asked, and for all windows when they are to be told. */

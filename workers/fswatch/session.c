@@ -80,7 +80,7 @@ static bool set_session(struct fswatch *fs, struct str id)
 static void on_session(void *arg, const struct bus_event *event)
 {
 	struct fswatch *fs = arg;
-	struct arena arena = {.blocks = NULL};
+	AUTO_ARENA arena = {.blocks = NULL};
 	struct proto_error error;
 	struct session_event session;
 	yyjson_doc *doc = proto_parse(event->body, &error);
@@ -102,7 +102,6 @@ static void on_session(void *arg, const struct bus_event *event)
 		}
 	}
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 }
 
 /* ---- asking, when events may have been missed ---- */
@@ -127,7 +126,7 @@ static void on_active(void *arg, const struct bus_reply *reply)
 {
 	struct question *q = arg;
 	struct fswatch *fs = q->fs;
-	struct arena arena = {.blocks = NULL};
+	AUTO_ARENA arena = {.blocks = NULL};
 	struct proto_error error;
 	struct active_session active;
 
@@ -139,7 +138,6 @@ static void on_active(void *arg, const struct bus_reply *reply)
 			 fs, active.session_id.ptr ? active.session_id : STR_LIT("")) &&
 		 began_of_late(fs, &active))
 		fswatch_publish_tree(fs);
-	arena_free(&arena);
 	free(q);
 }
 

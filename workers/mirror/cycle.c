@@ -112,14 +112,13 @@ static bool read_consent(struct mirror *m, enum method method,
 static void on_forked(void *arg, const struct bus_reply *reply)
 {
 	struct mirror *m = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct mirror_consent consent;
 
 	if (read_consent(m, METHOD_MIRROR_FORK, reply, &arena, &consent)) {
 		take_origin(m, consent.origin);
 		read_positions(m);
 	}
-	arena_free(&arena);
 }
 
 /* The database is an earlier one than the positions were made with. Its rows come again by another origin; those that are there
@@ -185,7 +184,7 @@ static void send_batch(struct mirror *m)
 static void on_rows(void *arg, const struct bus_reply *reply)
 {
 	struct mirror *m = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct mirror_rows rows;
 	struct proto_error error;
 	enum method method = m->source == MIRROR_GUARD_EVENTS ? METHOD_MIRROR_GUARD_ROWS
@@ -205,7 +204,6 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 		batch_make(m->source, rows.rows.val, &m->batch);
 		send_batch(m);
 	}
-	arena_free(&arena);
 }
 
 /* The next batch of the cycle, or its end. Positions of what changes are of one pass. */
@@ -369,7 +367,7 @@ static void on_connected(void *arg, const struct server_answer *answer)
 static void on_consent(void *arg, const struct bus_reply *reply)
 {
 	struct mirror *m = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct mirror_consent consent;
 
 	if (!read_consent(m, METHOD_MIRROR_CONSENT, reply, &arena, &consent)) {
@@ -390,7 +388,6 @@ static void on_consent(void *arg, const struct bus_reply *reply)
 		else
 			begin_cycle(m);
 	}
-	arena_free(&arena);
 }
 
 static void on_turn(evutil_socket_t fd, short what, void *arg)

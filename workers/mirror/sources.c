@@ -154,7 +154,7 @@ static bool is_right(const struct type *type, yyjson_val *row, struct arena *are
 void batch_make(int source, yyjson_val *rows, struct batch *batch)
 {
 	const struct type *type = sources[source].type();
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	yyjson_val *row;
 	size_t i, max;
 
@@ -180,7 +180,6 @@ void batch_make(int source, yyjson_val *rows, struct batch *batch)
 	}
 	buf_add_str(&batch->rows, batch->count ? STR_LIT("]") : STR_LIT("[]"));
 	buf_add_char(&batch->rows, '\0');
-	arena_free(&arena);
 }
 
 void batch_free(struct batch *batch)

@@ -16,7 +16,7 @@ static void on_active_session(void *arg, const struct bus_reply *reply)
 	struct observer *o = arg;
 	struct active_session session;
 	struct proto_error error = {""};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 
 	if (reply->status != BUS_OK || bus_reply_decode(METHOD_SESSION_ACTIVE, reply,
 					       &arena, &session, &error) < 0)
@@ -26,7 +26,6 @@ static void on_active_session(void *arg, const struct bus_reply *reply)
 		observer_stop(o);
 	else if (!o->wrapping_up || !str_is(session.session_id, o->session_id))
 		observer_start(o, session.session_id);
-	arena_free(&arena);
 }
 
 static void ask_for_session(struct observer *o, bus_reply_fn *then, void *arg)
@@ -56,7 +55,7 @@ static void on_session(void *arg, const struct bus_event *event)
 {
 	struct observer *o = arg;
 	struct session_event session;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	yyjson_doc *doc;
 
 	if (decode(event, session_event_type(), &arena, &session, &doc)) {
@@ -67,7 +66,6 @@ static void on_session(void *arg, const struct bus_event *event)
 			observer_stop(o);
 	}
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 }
 
 /* The session is active until its wrap-up is done, but not watched any more (P10.13). */
@@ -85,7 +83,7 @@ static void on_wrap_up(void *arg, const struct bus_event *event)
 static void on_action(void *arg, const struct bus_event *event)
 {
 	struct action_event action;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	yyjson_doc *doc;
 
 	if (decode(event, action_event_type(), &arena, &action, &doc)) {
@@ -95,7 +93,6 @@ static void on_action(void *arg, const struct bus_event *event)
 			observer_not_now(arg, action.session_id);
 	}
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 }
 
 static void on_buffer(void *arg, const struct bus_event *event)

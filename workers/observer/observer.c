@@ -81,7 +81,7 @@ static void log_action(struct observer *o, enum action action, const void *data)
 {
 	char id[UUID_SIZE];
 	struct wall now = clock_wall();
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct action_row row;
 	struct action_append append = {.actions = {&row, 1}};
 
@@ -89,7 +89,6 @@ static void log_action(struct observer *o, enum action action, const void *data)
 	action_row_make(&arena, action, str_of(id), now, data, &row);
 	bus_call_message(o->worker->bus, METHOD_ACTION_APPEND, str_of(id), &append, 0,
 		on_logged, o);
-	arena_free(&arena);
 }
 
 static void log_held_back(struct observer *o, const char *reason)
@@ -197,7 +196,7 @@ static void on_triage(void *arg, const struct bus_reply *reply)
 	struct observer *o = s->observer;
 	struct observer_triage_response response;
 	struct proto_error error = {""};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 
 	if (is_late(s)) {
 		log_info("a triage of an earlier session ended: thrown away", NULL);
@@ -213,7 +212,6 @@ static void on_triage(void *arg, const struct bus_reply *reply)
 	} else {
 		take_answer(o, &response);
 	}
-	arena_free(&arena);
 	free(s);
 }
 
@@ -258,7 +256,7 @@ static void on_context(void *arg, const struct bus_reply *reply)
 	struct observer *o = s->observer;
 	struct observer_context context;
 	struct proto_error error = {""};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 
 	if (is_late(s)) {
 		/* the session is over */
@@ -278,7 +276,6 @@ static void on_context(void *arg, const struct bus_reply *reply)
 	}
 	if (s->rebuild && !is_late(s))
 		publish_status(o, true);
-	arena_free(&arena);
 	free(s);
 }
 

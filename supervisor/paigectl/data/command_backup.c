@@ -52,7 +52,7 @@ static int back_up(
 	const struct options *o, const struct daemon_place *place, const char *file)
 {
 	struct backup_made made = {0};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error problem;
 	yyjson_doc *doc = NULL;
 	char size[32];
@@ -74,7 +74,6 @@ static int back_up(
 		terminal_bytes(made.bytes, size);
 		printf("%s: %s, every page checked\n", file, size);
 	}
-	arena_free(&arena);
 	yyjson_doc_free(doc);
 	return code;
 }

@@ -67,7 +67,7 @@ static void say_problems(struct doctor *d, const struct buf *problems)
  */
 static bool take_settings(const struct daemon_place *place)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct ctl_config config;
 	yyjson_doc *doc = NULL;
@@ -84,7 +84,6 @@ static bool take_settings(const struct daemon_place *place)
 				1);
 	}
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	return taken;
 }
 

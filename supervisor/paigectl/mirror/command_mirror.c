@@ -36,7 +36,7 @@ static void print_worker(const struct ctl_status *daemon)
 /* `daemon` NULL: only what was decided. */
 static int show(yyjson_doc *doc, const struct ctl_status *daemon)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct mirror_consent consent;
 	int code = PAIGECTL_DONE;
@@ -60,14 +60,13 @@ static int show(yyjson_doc *doc, const struct ctl_status *daemon)
 	} else {
 		printf("Never allowed. Nothing is sent.\n");
 	}
-	arena_free(&arena);
 	return code;
 }
 
 /* Asks again after what the worker does. */
 static int show_status(const struct daemon_place *place, yyjson_doc *consent)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct ctl_status daemon;
 	yyjson_doc *doc = NULL;
 	int code = client_status(place, ASK_MS, &arena, &daemon, &doc);
@@ -75,7 +74,6 @@ static int show_status(const struct daemon_place *place, yyjson_doc *consent)
 	if (code == PAIGECTL_DONE)
 		code = show(consent, &daemon);
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	return code;
 }
 

@@ -303,7 +303,7 @@ static void set_text(struct buf *b, struct str text)
 static void on_status(struct process *p, struct str body)
 {
 	struct proto_error error;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct worker_status status;
 	yyjson_doc *doc = proto_parse(body, &error);
 
@@ -324,7 +324,6 @@ static void on_status(struct process *p, struct str body)
 		}
 		event_active(p->shared->changed, EV_TIMEOUT, 0);
 	}
-	arena_free(&arena);
 	yyjson_doc_free(doc);
 }
 

@@ -466,7 +466,7 @@ static int spawn(char *const *argv, char *const *environment, int cwd_fd, int lo
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	sigset_t all;
 	int error;
 
@@ -485,7 +485,6 @@ static int spawn(char *const *argv, char *const *environment, int cwd_fd, int lo
 		reaper_argv(argv, &arena), environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
-	arena_free(&arena);
 	return -error;
 }
 

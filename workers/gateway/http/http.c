@@ -146,7 +146,7 @@ void http_reply(struct http_request *request, int status, const char *content_ty
 
 void http_reply_error(struct http_request *request, int status, const char *format, ...)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	AUTO_BUF out = {0};
 	va_list args;
 
@@ -156,7 +156,6 @@ void http_reply_error(struct http_request *request, int status, const char *form
 	buf_add_char(&out, '}');
 	va_end(args);
 	http_reply(request, status, "application/json", buf_str(&out));
-	arena_free(&arena);
 }
 
 /* ---- the way to a handler ---- */

@@ -181,7 +181,7 @@ static void have_one(struct scrape *s)
 static void on_metrics(void *arg, const struct bus_reply *reply)
 {
 	struct question *q = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct worker_metrics metrics;
 	struct proto_error error;
 
@@ -192,7 +192,6 @@ static void on_metrics(void *arg, const struct bus_reply *reply)
 		put_bus(q->scrape, q->worker, metrics.bus.items, metrics.bus.count);
 		buf_add_str(&q->scrape->counted, metrics.text);
 	}
-	arena_free(&arena);
 	have_one(q->scrape);
 	free(q);
 }
@@ -212,14 +211,13 @@ static void ask(struct scrape *s, enum worker_id worker)
 static void on_status(void *arg, const struct supervisor_answer *reply)
 {
 	struct scrape *s = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct ctl_status status;
 	struct proto_error error;
 
 	if (!reply->code && proto_decode(ctl_status_type(), reply->root, "status",
 				    DECODE_LENIENT, &arena, &status, &error) == 0)
 		metrics_put_status(&status, clock_wall(), &s->status);
-	arena_free(&arena);
 	have_one(s);
 }
 

@@ -14,10 +14,9 @@ void metrics_put(struct buf *out, const char *name, const char *kind, const char
 static struct metric_labels label(const char *name, struct str value)
 {
 	struct metric_labels labels = {.len = 0};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 
 	metric_label(&labels, name, arena_cstr(&arena, value));
-	arena_free(&arena);
 	return labels;
 }
 

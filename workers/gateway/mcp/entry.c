@@ -21,7 +21,7 @@
 void mcp_refuse(struct http_request *request, int status, int code, struct str id,
 	struct str data, const char *format, ...)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	AUTO_BUF out = {0};
 	va_list args;
 
@@ -35,7 +35,6 @@ void mcp_refuse(struct http_request *request, int status, int code, struct str i
 		buf_printf(&out, ",\"data\":%.*s", STR_ARG(data));
 	buf_add_str(&out, STR_LIT("}}"));
 	http_reply(request, status, JSON_TYPE, buf_str(&out));
-	arena_free(&arena);
 }
 
 const struct mcp_method *mcp_method_find(const struct mcp_server *server, struct str name)

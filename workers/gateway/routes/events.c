@@ -70,7 +70,7 @@ static void on_session_event(void *arg, const struct bus_event *event)
 
 static void on_session(void *arg, const struct bus_reply *reply)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct active_session session = {0};
 	struct proto_error error;
 
@@ -78,7 +78,6 @@ static void on_session(void *arg, const struct bus_reply *reply)
 	if (reply->status == BUS_OK && bus_reply_decode(METHOD_SESSION_ACTIVE, reply,
 					       &arena, &session, &error) == 0)
 		unseen_set_session(session.session_id.ptr != NULL);
-	arena_free(&arena);
 }
 
 static void on_gap(void *arg, enum worker_id from, uint64_t missed)

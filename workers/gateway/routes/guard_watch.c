@@ -100,19 +100,18 @@ static void send_state(struct opening *o, const struct guard_snapshot *snapshot)
 static void fail(struct opening *o, struct str code, struct str text, struct str context)
 {
 	struct watch *w = find(o->client, o->kind, str_of(o->guard_id));
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 
 	if (w && w->cursor < 0)
 		w->client = NULL; /* there is nothing to watch */
 	ws_message_error(o->client, arena_cstr(&arena, code), text, context,
 		ws_message_id_of(&o->message_id));
-	arena_free(&arena);
 }
 
 static void on_snapshot(void *arg, const struct bus_reply *reply)
 {
 	struct opening *o = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct guard_snapshot snapshot;
 	struct proto_error error;
 
@@ -123,7 +122,6 @@ static void on_snapshot(void *arg, const struct bus_reply *reply)
 			(struct str){NULL, 0});
 	else
 		send_state(o, &snapshot);
-	arena_free(&arena);
 	ws_client_unref(o->client);
 	free(o);
 }

@@ -207,7 +207,7 @@ static void go_on(struct greeting *g)
 static void on_session(void *arg, const struct bus_reply *reply)
 {
 	struct greeting *g = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct active_session session = {0};
 	struct proto_error error;
 
@@ -219,14 +219,13 @@ static void on_session(void *arg, const struct bus_reply *reply)
 	else
 		snprintf(g->session_id, sizeof(g->session_id), "%.*s",
 			STR_ARG(session.session_id));
-	arena_free(&arena);
 	go_on(g);
 }
 
 static void on_capabilities(void *arg, const struct bus_reply *reply)
 {
 	struct greeting *g = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct llm_capabilities can = {0};
 	struct proto_error error;
 
@@ -235,7 +234,6 @@ static void on_capabilities(void *arg, const struct bus_reply *reply)
 		g->capabilities.chromadb_available = can.chromadb_available;
 		g->capabilities.github_api_available = can.github_api_available;
 	}
-	arena_free(&arena);
 	go_on(g);
 }
 

@@ -88,7 +88,7 @@ static void ask_again(struct gateway *g, const struct bus_reply *reply)
 static void on_reply(void *arg, const struct bus_reply *reply)
 {
 	struct gateway *g = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 
 	if (reply->status != BUS_OK || take(g, reply, &arena) < 0) {
 		ask_again(g, reply);
@@ -98,7 +98,6 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 			worker_set_condition(g->worker, WORKER_FINE, NULL);
 		told = false;
 	}
-	arena_free(&arena);
 	report_done(g);
 }
 

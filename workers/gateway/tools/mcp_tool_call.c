@@ -221,7 +221,7 @@ static void on_progress(void *arg, const struct bus_event *event)
 {
 	struct flow_progress progress;
 	struct proto_error error;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	yyjson_doc *doc = proto_parse(event->body, &error);
 	struct tool_call *t;
 
@@ -233,7 +233,6 @@ static void on_progress(void *arg, const struct bus_event *event)
 		mcp_call_progress(t->call, (double)progress.step, (double)progress.total,
 			progress.message);
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 }
 
 void mcp_tool_calls_begin(struct gateway *g)
@@ -280,7 +279,7 @@ static void on_places(void *arg, const struct bus_reply *reply)
 	struct tool_call *t = arg;
 	struct fs_places_found found;
 	struct proto_error error;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 
 	if (!t->call) { /* answered meanwhile, and its arguments are gone */
 		t->is_error = true;
@@ -297,7 +296,6 @@ static void on_places(void *arg, const struct bus_reply *reply)
 		mcp_places_set(&t->places, &found);
 		call_owner(t);
 	}
-	arena_free(&arena);
 }
 
 static struct tool_call *begin(

@@ -81,13 +81,12 @@ void mcp_tool_log(struct gateway *g, const char *id, struct wall at, const char 
 	struct buf *rows = &pending_log.rows;
 	const struct mcp_tool_call_data data = {
 		.tool_name = str_of(tool), .session_id = session_id};
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct action_row row;
 
 	action_row_make(&arena, ACTION_MCP_TOOL_CALL, str_of(id), at, &data, &row);
 	if (rows->len > 0)
 		buf_add_char(rows, ',');
 	proto_encode(action_row_type(), &row, rows);
-	arena_free(&arena);
 	want_flush(g);
 }

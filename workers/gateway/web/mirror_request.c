@@ -14,7 +14,7 @@ static bool read_decision(struct http_request *request, struct buf *body)
 	struct str text = http_body(request->ev);
 	struct proto_error error = {""};
 	struct mirror_decision decision;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	yyjson_doc *doc;
 	bool read;
 
@@ -31,7 +31,6 @@ static bool read_decision(struct http_request *request, struct buf *body)
 	else
 		http_reply_error(request, 400, "%s", error.text);
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	return read;
 }
 

@@ -106,7 +106,7 @@ static void own_step_failed(
 static void append_failed(
 	struct instance *i, struct op *op, const struct bus_reply *reply)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	char *code = arena_cstr(&arena, reply->code),
 	     *message = arena_cstr(&arena, reply->message);
 
@@ -121,7 +121,6 @@ static void append_failed(
 	} else {
 		own_step_failed(i, op, folds_is_final(reply), message);
 	}
-	arena_free(&arena);
 }
 
 /* The stream has another end in the store: somebody else has written to it. */
@@ -177,7 +176,7 @@ static void on_appended(void *arg, const struct bus_reply *reply)
 	struct op *op = i->current;
 	struct stream_appended appended;
 	struct proto_error error;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 
 	i->appending = false;
 	i->engine->appending--;
@@ -196,7 +195,6 @@ static void on_appended(void *arg, const struct bus_reply *reply)
 	} else {
 		on_conflict(i, op, appended.cursor);
 	}
-	arena_free(&arena);
 	apply_go_on(i);
 }
 

@@ -55,7 +55,7 @@ enum page_end { PAGE_MORE, PAGE_DONE, PAGE_FAILED };
 /* Folds a page. PAGE_MORE: what is behind stream.cursor is still to come. */
 static enum page_end fold_page(struct fold *f, const struct stream_rows *page)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	size_t at = 0;
 	enum page_end end = PAGE_MORE;
@@ -83,7 +83,6 @@ static enum page_end fold_page(struct fold *f, const struct stream_rows *page)
 		if (f->until && row->seq >= f->until)
 			end = PAGE_DONE;
 	}
-	arena_free(&arena);
 	if (end == PAGE_MORE && f->stream.cursor >= page->cursor)
 		end = PAGE_DONE;
 	return end;
@@ -105,7 +104,7 @@ bool folds_is_final(const struct bus_reply *reply)
 static void on_rows(void *arg, const struct bus_reply *reply)
 {
 	struct fold *f = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct stream_rows page;
 	enum page_end end = PAGE_FAILED;
@@ -124,7 +123,6 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 		if (end == PAGE_FAILED)
 			f->code = "INTERNAL_ERROR";
 	}
-	arena_free(&arena);
 	if (end == PAGE_MORE)
 		fold_run(f);
 	else
@@ -172,7 +170,7 @@ struct look {
 static void on_found(void *arg, const struct bus_reply *reply)
 {
 	struct look *look = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct stream_found found;
 	struct fold *f;
@@ -190,7 +188,6 @@ static void on_found(void *arg, const struct bus_reply *reply)
 		f->arg = look->request;
 		fold_run(f);
 	}
-	arena_free(&arena);
 	free(look);
 }
 
@@ -258,7 +255,7 @@ static void replay_answer(struct replay *r)
 static void on_checked(void *arg, const struct bus_reply *reply)
 {
 	struct replay *r = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct stream_check check;
 
@@ -269,7 +266,6 @@ static void on_checked(void *arg, const struct bus_reply *reply)
 			STR_ARG(reply->message));
 	else if (check.problem.ptr)
 		snprintf(r->problem, sizeof(r->problem), "%.*s", STR_ARG(check.problem));
-	arena_free(&arena);
 	replay_answer(r);
 }
 

@@ -136,7 +136,7 @@ static void on_folded(struct fold *f)
 static void take_snapshot(
 	struct instance *i, struct fold *f, const struct stream_loaded *loaded)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 
 	i->snapshot_cursor = 0;
@@ -152,14 +152,13 @@ static void take_snapshot(
 			error.text, NULL);
 		f->stream.cursor = 0;
 	}
-	arena_free(&arena);
 }
 
 static void on_loaded(void *arg, const struct bus_reply *reply)
 {
 	struct instance *i = arg;
 	struct engine *e = i->engine;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct stream_loaded loaded;
 	struct fold *f;
@@ -193,7 +192,6 @@ static void on_loaded(void *arg, const struct bus_reply *reply)
 			fold_run(f);
 		}
 	}
-	arena_free(&arena);
 }
 
 static void begin(struct instance *i)

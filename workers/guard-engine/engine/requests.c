@@ -166,7 +166,7 @@ static enum method method_of(enum machine_request_kind kind)
 static void on_answer(void *arg, const struct bus_reply *reply)
 {
 	struct asking *a = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	union {
 		struct control_response control;
@@ -185,7 +185,6 @@ static void on_answer(void *arg, const struct bus_reply *reply)
 		finish_coverage(a, &answer.coverage);
 	else
 		finish_assistant(a, &answer.assistant);
-	arena_free(&arena);
 }
 
 /* ---- the question ---- */
@@ -244,7 +243,7 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 {
 	struct asking *a = arg;
 	struct instance *i = instances_find(a->engine, a->kind, str_of(a->id));
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct stream_rows page;
 	struct request_rows rows;
@@ -264,7 +263,6 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 			ask_assistant(a, i, &rows);
 		requests_free(&rows);
 	}
-	arena_free(&arena);
 }
 
 static void begin(struct instance *i, const struct machine_request *request)

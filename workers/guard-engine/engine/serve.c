@@ -141,7 +141,7 @@ static void serve_get(void *arg, struct bus_request *request, const void *messag
 static void on_rows(void *arg, const struct bus_reply *reply)
 {
 	struct bus_request *request = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct stream_rows page;
 	struct guard_events answer = {0};
@@ -171,7 +171,6 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 		}
 		bus_answer_message(request, &answer);
 	}
-	arena_free(&arena);
 }
 
 static void serve_events(void *arg, struct bus_request *request, const void *message)
@@ -232,7 +231,7 @@ static void add_info(struct listing *l, const struct stream_info *s)
 static void on_page(void *arg, const struct bus_reply *reply)
 {
 	struct listing *l = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct stream_list page;
 	bool ok = reply->status == BUS_OK &&
@@ -247,7 +246,6 @@ static void on_page(void *arg, const struct bus_reply *reply)
 		listing_end(l,
 			ok ? NULL : "The store does not answer; try again in a moment");
 	}
-	arena_free(&arena);
 }
 
 static void ask_for_page(struct listing *l)

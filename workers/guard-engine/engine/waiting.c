@@ -72,7 +72,7 @@ static void try_later(struct engine *e, bool there, struct str problem)
 static void on_page(void *arg, const struct bus_reply *reply)
 {
 	struct engine *e = arg;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct stream_list page;
 
@@ -86,7 +86,6 @@ static void on_page(void *arg, const struct bus_reply *reply)
 	}
 	if (bus_reply_decode(METHOD_STREAM_LIST, reply, &arena, &page, &error) < 0) {
 		try_later(e, true, str_of(error.text));
-		arena_free(&arena);
 		return;
 	}
 	for (size_t n = 0; n < page.streams.count; n++)
@@ -99,7 +98,6 @@ static void on_page(void *arg, const struct bus_reply *reply)
 		worker_set_condition(e->worker, WORKER_FINE, NULL);
 		worker_ready(e->worker);
 	}
-	arena_free(&arena);
 }
 
 static void ask(struct engine *e)

@@ -369,7 +369,7 @@ void artifacts_bundle(enum guard_bundle_for reader, const struct interview *stat
 	struct str interview_id, int64_t now_ms, const struct stream_row *rows,
 	size_t count, struct buf *out)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct bundle b = {
 		.state = state, .rows = rows, .count = count, .now_ms = now_ms};
 	yyjson_doc **docs = arena_array(&arena, count + 1, sizeof(*docs));
@@ -393,5 +393,4 @@ void artifacts_bundle(enum guard_bundle_for reader, const struct interview *stat
 	yyjson_mut_doc_free(b.doc);
 	for (size_t i = 0; i < count; i++)
 		yyjson_doc_free(docs[i]);
-	arena_free(&arena);
 }

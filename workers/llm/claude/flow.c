@@ -402,13 +402,12 @@ void flow_answer_message(struct flow *flow, const struct type *type, const void 
 void flow_fail(struct flow *flow, const char *code, const char *format, ...)
 {
 	struct output *o = output_new(flow);
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	va_list args;
 
 	va_start(args, format);
 	buf_add_str(&o->body, arena_vprintf(&arena, format, args));
 	va_end(args);
-	arena_free(&arena);
 	buf_add(&o->code, code, strlen(code) + 1);
 	send_answer(flow, o);
 }

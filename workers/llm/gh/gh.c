@@ -109,7 +109,7 @@ static int spawn_helper(int their_fd)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	char path[PATH_MAX];
 	/* Whoever looks for the workers by name finds those of the supervisor alone. */
 	static char name[] = "gh-helper";
@@ -134,7 +134,6 @@ static int spawn_helper(int their_fd)
 		&pid, path, &actions, &attributes, argv, make_environment(&arena));
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
-	arena_free(&arena);
 	return -error;
 }
 

@@ -342,11 +342,10 @@ void sentence_encode(
 	struct sentence_encoder *e, struct str text, float out[SENTENCE_VECTOR_SIZE])
 {
 	float mean[WIDTH] = {0}, length = 0;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	int ids[TOKENS], tokens;
 
 	tokens = (int)tokenizer_split(e->tokenizer, text, &arena, ids);
-	arena_free(&arena);
 	memset(out, 0, sizeof(float) * SENTENCE_VECTOR_SIZE);
 	if (tokens <= 0 || tokens > TOKENS)
 		return;

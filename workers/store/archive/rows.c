@@ -82,7 +82,7 @@ static int bring_row(struct bringing *b, int source, yyjson_val *row)
 
 static int bring_rows(struct bringing *b, const struct mirror_part *part)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	yyjson_val *row;
 	size_t i, max;
@@ -104,13 +104,12 @@ static int bring_rows(struct bringing *b, const struct mirror_part *part)
 		if (result < 0)
 			break;
 	}
-	arena_free(&arena);
 	return result;
 }
 
 static int take_line(struct bringing *b, struct str line)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct mirror_part part;
 	yyjson_doc *doc = proto_parse(line, &error);
@@ -127,7 +126,6 @@ static int take_line(struct bringing *b, struct str line)
 	}
 	b->whole = result == 0 && part.has_whole && part.whole;
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	return result;
 }
 

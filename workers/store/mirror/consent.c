@@ -32,7 +32,7 @@ static struct mirror_consent message_of(const struct consent *consent)
 static bool read_text(struct consent *consent, struct str text)
 {
 	struct proto_error error;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct mirror_consent kept;
 	yyjson_doc *doc = proto_parse(text, &error);
 	bool right = doc &&
@@ -48,7 +48,6 @@ static bool read_text(struct consent *consent, struct str text)
 			STR_ARG(kept.origin));
 	}
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	return right;
 }
 

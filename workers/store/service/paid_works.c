@@ -156,7 +156,7 @@ static bool fits(const struct paid_work *work, const struct paid_take *take,
 const struct paid_work *paid_works_take(struct paid_works *works,
 	const struct paid_take *take, struct str session, struct wall now)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct paid_file file;
 	struct paid_work work;
 	size_t i = works->file.works.count;
@@ -176,7 +176,6 @@ const struct paid_work *paid_works_take(struct paid_works *works,
 	if (result < 0)
 		log_warn("a work that was paid for in part has its old owner in the file",
 			"error", "%s", strerror(-result), NULL);
-	arena_free(&arena);
 	return works->file.works.count
 		       ? &works->file.works.items[works->file.works.count - 1]
 		       : NULL;
@@ -185,7 +184,7 @@ const struct paid_work *paid_works_take(struct paid_works *works,
 int paid_works_keep(struct paid_works *works, const struct paid_keep *keep,
 	struct str session, struct wall now)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	const struct str replaced =
 		keep->for_all ? id_of_answer(works, keep->step, keep->id) : keep->id;
 	struct paid_file file = without(works, replaced, now, &arena);
@@ -196,7 +195,6 @@ int paid_works_keep(struct paid_works *works, const struct paid_keep *keep,
 		.begun_ms = now.us / 1000,
 		.for_all = keep->for_all,
 		.has_for_all = true};
-	int result;
 
 	if (old)
 		work = *old;
@@ -211,14 +209,12 @@ int paid_works_keep(struct paid_works *works, const struct paid_keep *keep,
 	work.steps.items[work.steps.count++] =
 		(struct paid_step){.step = keep->step, .text = keep->text};
 	file.works.items[file.works.count++] = work;
-	result = change(works, &file);
-	arena_free(&arena);
-	return result;
+	return change(works, &file);
 }
 
 void paid_works_drop(struct paid_works *works, struct str id)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct paid_file file;
 	int result;
 
@@ -229,7 +225,6 @@ void paid_works_drop(struct paid_works *works, struct str id)
 	if (result < 0)
 		log_warn("the list of works that were paid for in part was not written",
 			"error", "%s", strerror(-result), NULL);
-	arena_free(&arena);
 }
 
 /* ---- methods ---- */

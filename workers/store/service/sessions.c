@@ -16,7 +16,7 @@ static void copy_text(char *out, size_t size, struct str text)
 
 static int abandon_others(struct store *store, const char *now)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	int found, result = 0;
 
 	/* One at a time, since each change starts the list anew; all end up abandoned. */
@@ -46,14 +46,13 @@ static int abandon_others(struct store *store, const char *now)
 		log_warn("two sessions were active, the older one is abandoned",
 			"session", "%s", id, NULL);
 	}
-	arena_free(&arena);
 	return found < 0 ? found : result < 0 ? result : 0;
 }
 
 static int load_ref(struct store *store, enum statement which, struct session_ref *out)
 {
 	AUTO_QUERY *query = query_begin(&store->db, which);
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	int found = query_step(&store->db, query);
 
 	*out = (struct session_ref){0};
@@ -65,7 +64,6 @@ static int load_ref(struct store *store, enum statement which, struct session_re
 			copy_text(out->ended_at, sizeof(out->ended_at),
 				query_column(query, 2, &arena));
 	}
-	arena_free(&arena);
 	return found < 0 ? found : 0;
 }
 
@@ -73,7 +71,7 @@ static int level_of(struct str data)
 {
 	struct hint_level_change_data change = {0};
 	struct proto_error error;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	yyjson_doc *doc = proto_parse(data, &error);
 	int level = HINT_LEVEL_NONE;
 
@@ -81,14 +79,13 @@ static int level_of(struct str data)
 			   "data", DECODE_LENIENT, &arena, &change, &error) == 0)
 		level = change.level;
 	yyjson_doc_free(doc);
-	arena_free(&arena);
 	return level;
 }
 
 int sessions_hint_level(struct store *store, const char *session_id, int *level)
 {
 	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_ACTION_LAST_OF_TYPE);
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	int found;
 
 	query_text(query, 1, str_of(session_id));
@@ -97,7 +94,6 @@ int sessions_hint_level(struct store *store, const char *session_id, int *level)
 	if (found >= 0)
 		*level = found == 1 ? level_of(query_column(query, 0, &arena))
 				    : HINT_LEVEL_NONE;
-	arena_free(&arena);
 	return found < 0 ? found : 0;
 }
 
