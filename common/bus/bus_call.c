@@ -228,7 +228,7 @@ static struct str member(yyjson_val *object, const char *name, const char *fallb
 static void deliver_error(struct bus_call *call, struct str body)
 {
 	struct bus_reply reply = {.status = BUS_ERROR};
-	yyjson_doc *document = yyjson_read(body.ptr, body.len, 0);
+	AUTO_DOC *document = yyjson_read(body.ptr, body.len, 0);
 	yyjson_val *root = yyjson_doc_get_root(document);
 	yyjson_val *context = yyjson_obj_get(root, "context");
 	char *context_text = NULL;
@@ -244,7 +244,6 @@ static void deliver_error(struct bus_call *call, struct str body)
 	reply.context = (struct str){context_text, len};
 	call->on_reply(call->arg, &reply);
 	free(context_text);
-	yyjson_doc_free(document);
 }
 
 /* Shorter ones are copied, so that little is kept for them. */

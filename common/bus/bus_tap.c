@@ -108,7 +108,7 @@ void bus_tap_answer(const struct bus_request *request, bool ok, struct str body)
 {
 	struct bus *bus = request->bus;
 	struct tapped t = {.kind = TAPPED_ANSWER, .has_ms = true};
-	yyjson_doc *error = NULL;
+	AUTO_DOC *error = NULL;
 
 	if (bus->tap_fd < 0)
 		return;
@@ -123,7 +123,6 @@ void bus_tap_answer(const struct bus_request *request, bool ok, struct str body)
 			yyjson_obj_get(yyjson_doc_get_root(error), "code")));
 	}
 	tell(bus, &t, body);
-	yyjson_doc_free(error);
 }
 
 void bus_tap_failure(struct bus *bus, const struct bus_call *call, enum bus_status status)

@@ -121,6 +121,13 @@ enum decode_mode {
 yyjson_doc *proto_parse(struct str text, struct proto_error *error)
 	__attribute__((warn_unused_result));
 
+static inline void proto_doc_end(yyjson_doc **doc)
+{
+	yyjson_doc_free(*doc);
+}
+/* AUTO_DOC *doc = NULL; is freed at the end of its block. */
+#define AUTO_DOC __attribute__((cleanup(proto_doc_end))) yyjson_doc
+
 /*
  * Decodes the object `val` into `out` (type->size bytes, zeroed first). `at` is its name in
  * errors ("payload", "arguments"). 0, or -EINVAL with *error filled.

@@ -75,7 +75,7 @@ static void make_file(const struct reference_file *file, struct buf *out)
 static int schema(const char *name)
 {
 	AUTO_BUF out = {0};
-	yyjson_doc *doc;
+	AUTO_DOC *doc = NULL;
 	char *text;
 
 	if (!name)
@@ -85,7 +85,6 @@ static int schema(const char *name)
 			name);
 	doc = yyjson_read(out.data, out.len, 0);
 	text = doc ? yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL) : NULL;
-	yyjson_doc_free(doc);
 	buf_clear(&out);
 	if (!text) {
 		fputs("paige-proto: the schema is no JSON; this is a fault of the "

@@ -206,7 +206,7 @@ int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection)
 {
 	static const char request[] = "{\"command\":\"tap\"}\n";
 	AUTO_BUF answer = {0};
-	yyjson_doc *doc;
+	AUTO_DOC *doc = NULL;
 	const char *refusal;
 	int error;
 
@@ -226,7 +226,6 @@ int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection)
 	paigectl_fail(PAIGECTL_FAILED,
 		"the daemon (process %d) does not show its messages: %s", (int)place->pid,
 		refusal ? refusal : strerror(error ? -error : EPROTO));
-	yyjson_doc_free(doc);
 	if (*connection >= 0)
 		close(*connection);
 	return PAIGECTL_FAILED;

@@ -137,8 +137,8 @@ static int show(const struct options *o, yyjson_doc *doc, enum group by, long da
 
 int paigectl_cost(const struct options *o)
 {
-	struct daemon_place place = {0};
-	yyjson_doc *doc = NULL;
+	AUTO_PLACE place = {0};
+	AUTO_DOC *doc = NULL;
 	char path[32];
 	enum group by;
 	long days;
@@ -152,7 +152,5 @@ int paigectl_cost(const struct options *o)
 	}
 	if (code == PAIGECTL_DONE)
 		code = show(o, doc, by, days);
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }

@@ -193,7 +193,7 @@ static bool read_name(const struct options *o, struct buf *name)
 
 static int run(const struct options *o, const char *what, const char *name)
 {
-	struct daemon_place place;
+	AUTO_PLACE place = {0};
 	int code = place_find(o, &place);
 
 	if (code == 0 && !name)
@@ -201,7 +201,6 @@ static int run(const struct options *o, const char *what, const char *name)
 	else if (code == 0)
 		code = strcmp(what, "show") == 0 ? show(o, &place, name)
 						 : replay(o, &place, name);
-	place_free(&place);
 	return code;
 }
 

@@ -163,13 +163,12 @@ static void add_session(yyjson_val *state, struct buf *out)
 /* What the daemon answers at a path; NULL when it does not. */
 static yyjson_doc *ask(const struct machine_entry *daemon, const char *path)
 {
-	struct daemon_place place = {0};
+	AUTO_PLACE place = {0};
 	yyjson_doc *doc = NULL;
 
 	machine_place(daemon, &place);
 	if (gateway_ask(&place, path, NULL, ASK_MS, &doc) != 0)
 		doc = NULL;
-	place_free(&place);
 	return doc;
 }
 
@@ -218,7 +217,7 @@ int paigectl_hook(const struct options *o)
 {
 	AUTO_BUF text = {0};
 	struct proto_error problem;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	yyjson_val *event;
 	const char *name;
 
@@ -236,7 +235,6 @@ int paigectl_hook(const struct options *o)
 		before_tool(event);
 	else if (name && strcmp(name, "UserPromptSubmit") == 0)
 		at_prompt(event);
-	yyjson_doc_free(doc);
 	return PAIGECTL_DONE;
 }
 
@@ -298,10 +296,10 @@ static int steer(
 int paigectl_edits(const struct options *o)
 {
 	const char *what = o->operand_count > 0 ? o->operands[0] : "";
-	struct daemon_place place = {0};
+	AUTO_PLACE place = {0};
 	AUTO_ARENA arena = {0};
 	struct ctl_status daemon;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	int code;
 
 	if (*what && strcmp(what, "allow") != 0 && strcmp(what, "refuse") != 0)
@@ -311,7 +309,5 @@ int paigectl_edits(const struct options *o)
 		code = client_status(&place, ASK_MS, &arena, &daemon, &doc);
 	if (code == PAIGECTL_DONE)
 		code = steer(o, &daemon, what);
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }

@@ -51,10 +51,10 @@ static bool in_browser(char *url)
 
 int paigectl_open(const struct options *o)
 {
-	struct daemon_place place = {0};
+	AUTO_PLACE place = {0};
 	AUTO_ARENA arena = {0};
 	struct ctl_status status;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	char *url;
 	bool opened;
 	int code = place_find(o, &place);
@@ -74,7 +74,5 @@ int paigectl_open(const struct options *o)
 		else
 			printf("%s\n", url);
 	}
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }

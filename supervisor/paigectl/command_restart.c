@@ -25,9 +25,9 @@ static int steer(const struct options *o, enum ctl_command command, const char *
 	const char *how)
 {
 	struct ctl_request request = {.command = command, .has_command = true};
-	struct daemon_place place;
+	AUTO_PLACE place = {0};
 	AUTO_BUF json = {0};
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	int code;
 
 	if (paigectl_check_worker(worker, command == CTL_RESTART ? "all" : NULL) != 0)
@@ -43,8 +43,6 @@ static int steer(const struct options *o, enum ctl_command command, const char *
 	else if (code == 0)
 		printf("%s %s after %" PRId64 " ms\n",
 			request.worker.ptr ? worker : "all workers", how, took_ms(doc));
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }
 
@@ -77,8 +75,8 @@ static int wait_for_end(int pidfd, pid_t pid)
 
 static int stop_daemon(const struct options *o)
 {
-	struct daemon_place place;
-	yyjson_doc *doc = NULL;
+	AUTO_PLACE place = {0};
+	AUTO_DOC *doc = NULL;
 	int code = place_find(o, &place);
 	int pidfd = -1;
 
@@ -103,8 +101,6 @@ static int stop_daemon(const struct options *o)
 		printf("stopped (process %d)\n", (int)place.pid);
 	if (pidfd >= 0)
 		close(pidfd);
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }
 

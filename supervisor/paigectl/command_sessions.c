@@ -66,8 +66,8 @@ static int print_sessions(yyjson_val *rows)
 
 int paigectl_sessions(const struct options *o)
 {
-	struct daemon_place place = {0};
-	yyjson_doc *doc = NULL;
+	AUTO_PLACE place = {0};
+	AUTO_DOC *doc = NULL;
 	char path[40];
 	long lines = LINES_DEFAULT;
 	int code = paigectl_number(o, "lines", 1, LINES_MAX, &lines);
@@ -84,7 +84,5 @@ int paigectl_sessions(const struct options *o)
 		code = options_get(o, "json") ? paigectl_print_json(rows)
 					      : print_sessions(rows);
 	}
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }

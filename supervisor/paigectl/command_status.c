@@ -119,10 +119,10 @@ static int verdict(const struct ctl_status *s)
 
 int paigectl_status(const struct options *o)
 {
-	struct daemon_place place = {0};
+	AUTO_PLACE place = {0};
 	AUTO_ARENA arena = {0};
 	struct ctl_status status;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	int code = place_find(o, &place);
 
 	if (code == 0)
@@ -133,8 +133,6 @@ int paigectl_status(const struct options *o)
 		print_status(&status);
 	if (code == 0)
 		code = verdict(&status);
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }
 
@@ -166,11 +164,11 @@ static int local_config(const struct options *o, yyjson_doc **doc)
 
 int paigectl_config(const struct options *o)
 {
-	struct daemon_place place;
+	AUTO_PLACE place = {0};
 	struct proto_error problem;
 	AUTO_ARENA arena = {0};
 	struct ctl_config config;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	int code = place_find(o, &place);
 
 	if (code == 0 && place.pid)
@@ -197,7 +195,5 @@ int paigectl_config(const struct options *o)
 			print_setting(s->name, s->value, s->source, s->meaning);
 		}
 	}
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }

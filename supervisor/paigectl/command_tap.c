@@ -79,7 +79,7 @@ static void show_line(struct tap_view *v, struct str line)
 	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct tapped t;
-	yyjson_doc *doc = proto_parse(line, &error);
+	AUTO_DOC *doc = proto_parse(line, &error);
 
 	if (doc &&
 		proto_decode(tapped_type(), yyjson_doc_get_root(doc), "line",
@@ -90,7 +90,6 @@ static void show_line(struct tap_view *v, struct str line)
 		else
 			print_tapped(&t);
 	}
-	yyjson_doc_free(doc);
 }
 
 static void show(struct tap_view *v)
@@ -143,7 +142,7 @@ static int check_names(const struct options *o)
 int paigectl_tap(const struct options *o)
 {
 	struct tap_view view = {.options = o, .json = options_get(o, "json") != NULL};
-	struct daemon_place place = {0};
+	AUTO_PLACE place = {0};
 	int fd, connection;
 	int code = check_names(o);
 
@@ -157,6 +156,5 @@ int paigectl_tap(const struct options *o)
 		close(connection);
 	}
 	buf_free(&view.part);
-	place_free(&place);
 	return code;
 }

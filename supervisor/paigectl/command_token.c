@@ -56,13 +56,12 @@ static int print(const struct options *o, const struct daemon_place *place)
 
 int paigectl_token(const struct options *o)
 {
-	struct daemon_place place;
+	AUTO_PLACE place = {0};
 	int code = place_find(o, &place);
 
 	if (code == 0 && options_get(o, "rotate"))
 		code = rotate(&place);
 	if (code == 0)
 		code = print(o, &place);
-	place_free(&place);
 	return code;
 }

@@ -55,7 +55,7 @@ static int show(const struct options *o, const struct daemon_place *place, bool 
 {
 	AUTO_ARENA arena = {0};
 	struct ctl_status status;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	int code = client_status(place, ASK_MS, &arena, &status, &doc);
 
 	if (code == PAIGECTL_DONE && options_get(o, "json"))
@@ -63,7 +63,6 @@ static int show(const struct options *o, const struct daemon_place *place, bool 
 	else if (code == PAIGECTL_DONE)
 		print_picture(&status, again);
 	fflush(stdout);
-	yyjson_doc_free(doc);
 	return code;
 }
 
@@ -85,7 +84,7 @@ static int watch(const struct options *o, const struct daemon_place *place, long
 
 int paigectl_top(const struct options *o)
 {
-	struct daemon_place place = {0};
+	AUTO_PLACE place = {0};
 	long seconds = EVERY_DEFAULT;
 	int code = paigectl_number(o, "interval", 1, EVERY_MAX, &seconds);
 
@@ -95,6 +94,5 @@ int paigectl_top(const struct options *o)
 		code = isatty(STDOUT_FILENO) && !options_get(o, "once")
 			       ? watch(o, &place, seconds)
 			       : show(o, &place, false);
-	place_free(&place);
 	return code;
 }

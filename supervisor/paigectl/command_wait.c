@@ -55,7 +55,7 @@ static enum look look(const struct daemon_place *place, int64_t left_ms, struct 
 	struct proto_error problem;
 	AUTO_ARENA arena = {0};
 	struct ctl_status status;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	enum look found = LOOK_NOT_YET;
 	int error;
 
@@ -74,7 +74,6 @@ static enum look look(const struct daemon_place *place, int64_t left_ms, struct 
 		buf_printf(text, "the daemon's answer cannot be read: %s", problem.text);
 	else
 		found = judge(&status, text);
-	yyjson_doc_free(doc);
 	return found;
 }
 
@@ -123,14 +122,13 @@ int paigectl_wait(const struct options *o)
 		return code;
 	end = mono_add_ms(clock_mono(), seconds * 1000);
 	for (;;) {
-		struct daemon_place place;
+		AUTO_PLACE place = {0};
 
 		/* Anew each time: the daemon may be one that starts meanwhile. */
 		code = place_find(o, &place);
 		left = mono_diff_ms(end, clock_mono());
 		if (code == PAIGECTL_DONE)
 			found = look(&place, left > 0 ? left : ANSWER_MS, &text);
-		place_free(&place);
 		if (code != PAIGECTL_DONE || found == LOOK_READY ||
 			found == LOOK_PARKED || left <= 0)
 			break;
@@ -165,11 +163,11 @@ static void print_reloaded(const struct ctl_reloaded *r)
 
 int paigectl_reload(const struct options *o)
 {
-	struct daemon_place place;
+	AUTO_PLACE place = {0};
 	struct proto_error problem;
 	AUTO_ARENA arena = {0};
 	struct ctl_reloaded reloaded;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	int code = place_find(o, &place);
 
 	if (code == PAIGECTL_DONE)
@@ -183,7 +181,5 @@ int paigectl_reload(const struct options *o)
 		code = paigectl_print_json(yyjson_doc_get_root(doc));
 	else if (code == PAIGECTL_DONE)
 		print_reloaded(&reloaded);
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }

@@ -116,7 +116,7 @@ int gateway_ask(const struct daemon_place *place, const char *path, const char *
 	struct exchange x = {.error = ""};
 	struct discovery_file file = {0};
 	AUTO_ARENA arena = {0};
-	yyjson_doc *found = NULL;
+	AUTO_DOC *found = NULL;
 	const char *url;
 	int code = find_gateway(place, &arena, &found, &file);
 
@@ -133,6 +133,5 @@ int gateway_ask(const struct daemon_place *place, const char *path, const char *
 	}
 	curl_slist_free_all(x.headers);
 	buf_free(&x.answer);
-	yyjson_doc_free(found);
 	return code;
 }

@@ -123,7 +123,7 @@ static void look_at(struct machine *m, const char *dir, int limit_ms)
 	struct ctl_status status;
 	struct proto_error problem;
 	struct ucred peer = {0};
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	uid_t owner;
 	int error;
 
@@ -144,7 +144,6 @@ static void look_at(struct machine *m, const char *dir, int limit_ms)
 			status.config_file = arena_str(&m->arena, status.config_file);
 		add_status(m, &status, &peer, dir);
 	}
-	yyjson_doc_free(doc);
 }
 
 /* A line of /proc/net/unix. The directory of a control socket that is listened on, cut

@@ -82,6 +82,8 @@ struct daemon_place {
  * place_free. */
 int place_find(const struct options *o, struct daemon_place *place);
 void place_free(struct daemon_place *place);
+/* AUTO_PLACE place = {0}; is freed at the end of its block. */
+#define AUTO_PLACE __attribute__((cleanup(place_free))) struct daemon_place
 /*
  * Sends one request (JSON) and waits for the answer, for at most `limit_ms`. 0 with *doc
  * to be freed; or an exit code, after having said why: not running, refused, an error in

@@ -547,7 +547,7 @@ static void on_line(struct ctl_client *c, const char *line, size_t len)
 	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct ctl_request request;
-	yyjson_doc *doc = proto_parse((struct str){line, len}, &error);
+	AUTO_DOC *doc = proto_parse((struct str){line, len}, &error);
 
 	c->asked_at = clock_mono();
 	if (!doc || proto_decode(ctl_request_type(), yyjson_doc_get_root(doc), "request",
@@ -557,7 +557,6 @@ static void on_line(struct ctl_client *c, const char *line, size_t len)
 		answer_error(c, ERROR_NOT_ALLOWED, "windows may not ask for this");
 	else
 		serve(c, &request);
-	yyjson_doc_free(doc);
 }
 
 static void on_read(struct bufferevent *io, void *arg)

@@ -162,7 +162,7 @@ static const char *wrong_answers(
 /* The input of a question with the answers in it. */
 static int answer(struct agent_ask *ask, yyjson_val *answers)
 {
-	yyjson_doc *input = yyjson_read(ask->input.data, ask->input.len, 0);
+	AUTO_DOC *input = yyjson_read(ask->input.data, ask->input.len, 0);
 	yyjson_mut_doc *doc = yyjson_doc_mut_copy(input, NULL);
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
 	AUTO_BUF text = {0};
@@ -174,7 +174,6 @@ static int answer(struct agent_ask *ask, yyjson_val *answers)
 	text.cap = text.len + 1;
 	r = allow(ask, &text);
 	yyjson_mut_doc_free(doc);
-	yyjson_doc_free(input);
 	return r;
 }
 
@@ -340,7 +339,7 @@ void asks_forget(struct agent_session *s)
 static const char *reply_to_question(struct agent_ask *ask, const struct agent_request *r,
 	struct arena *arena, int *sent)
 {
-	yyjson_doc *input;
+	AUTO_DOC *input = NULL;
 	const char *problem;
 
 	if (!ask->question)
@@ -351,7 +350,6 @@ static const char *reply_to_question(struct agent_ask *ask, const struct agent_r
 	input = yyjson_read(ask->input.data, ask->input.len, 0);
 	problem = wrong_answers(yyjson_obj_get(yyjson_doc_get_root(input), "questions"),
 		r->answers.val, arena);
-	yyjson_doc_free(input);
 	if (!problem)
 		*sent = answer(ask, r->answers.val);
 	return problem;

@@ -8,7 +8,7 @@
 
 int idle_driver_init(struct idle_driver *t, const struct machine_defaults *limits)
 {
-	yyjson_doc *config = yyjson_read("{}", 2, 0);
+	AUTO_DOC *config = yyjson_read("{}", 2, 0);
 	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	int r = -ENOMEM;
@@ -16,7 +16,6 @@ int idle_driver_init(struct idle_driver *t, const struct machine_defaults *limit
 	if (config)
 		r = idle_machine.create(
 			yyjson_doc_get_root(config), limits, &arena, &t->idle, &error);
-	yyjson_doc_free(config);
 	return r;
 }
 

@@ -94,7 +94,7 @@ static void wrap(struct said *said, yyjson_val *root)
 
 static void read_line(struct said *said)
 {
-	yyjson_doc *doc = yyjson_read(said->text.data, said->text.len, 0);
+	AUTO_DOC *doc = yyjson_read(said->text.data, said->text.len, 0);
 	yyjson_val *root = yyjson_doc_get_root(doc);
 
 	said->control = asks_read(root, said->answer_ms);
@@ -104,7 +104,6 @@ static void read_line(struct said *said)
 		wrap(said, root);
 	else
 		said->kind = SAID_NO_JSON;
-	yyjson_doc_free(doc);
 	buf_free(&said->text);
 }
 

@@ -29,14 +29,13 @@ int paige_tools_describe(struct str discovery, struct buf *out)
 	struct discovery_file daemon;
 	struct proto_error error;
 	AUTO_ARENA arena = {0};
-	yyjson_doc *doc = proto_parse(discovery, &error);
+	AUTO_DOC *doc = proto_parse(discovery, &error);
 	int result = doc ? proto_decode(discovery_file_type(), yyjson_doc_get_root(doc),
 				   "paiged.json", DECODE_LENIENT, &arena, &daemon, &error)
 			 : -EINVAL;
 
 	if (result == 0)
 		describe(&daemon, out);
-	yyjson_doc_free(doc);
 	return result < 0 ? -EINVAL : 0;
 }
 

@@ -2,6 +2,7 @@
 #include "workers/agent/session_record.h"
 #include "common/base/file_io.h"
 #include "common/base/private_file.h"
+#include "proto/codec/codec.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +18,13 @@
 
 static bool take_folder(struct str about, char folder[PATH_MAX])
 {
-	yyjson_doc *doc = yyjson_read(about.ptr, about.len, 0);
+	AUTO_DOC *doc = yyjson_read(about.ptr, about.len, 0);
 	const char *path = yyjson_get_str(yyjson_doc_get_root(doc));
 	size_t len = yyjson_get_len(yyjson_doc_get_root(doc));
 	bool fits = path && len > 0 && len < PATH_MAX && strlen(path) == len;
 
 	if (fits)
 		memcpy(folder, path, len + 1);
-	yyjson_doc_free(doc);
 	return fits;
 }
 

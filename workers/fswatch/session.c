@@ -83,7 +83,7 @@ static void on_session(void *arg, const struct bus_event *event)
 	AUTO_ARENA arena = {.blocks = NULL};
 	struct proto_error error;
 	struct session_event session;
-	yyjson_doc *doc = proto_parse(event->body, &error);
+	AUTO_DOC *doc = proto_parse(event->body, &error);
 
 	if (!doc || proto_decode(session_event_type(), yyjson_doc_get_root(doc), "event",
 			    DECODE_LENIENT, &arena, &session, &error) < 0) {
@@ -101,7 +101,6 @@ static void on_session(void *arg, const struct bus_event *event)
 			set_session(fs, STR_LIT(""));
 		}
 	}
-	yyjson_doc_free(doc);
 }
 
 /* ---- asking, when events may have been missed ---- */

@@ -56,7 +56,7 @@ static void on_session(void *arg, const struct bus_event *event)
 	struct observer *o = arg;
 	struct session_event session;
 	AUTO_ARENA arena = {0};
-	yyjson_doc *doc;
+	AUTO_DOC *doc = NULL;
 
 	if (decode(event, session_event_type(), &arena, &session, &doc)) {
 		o->wrapping_up = false;
@@ -65,7 +65,6 @@ static void on_session(void *arg, const struct bus_event *event)
 		else if (str_is(session.session_id, o->session_id))
 			observer_stop(o);
 	}
-	yyjson_doc_free(doc);
 }
 
 /* The session is active until its wrap-up is done, but not watched any more (P10.13). */
@@ -84,7 +83,7 @@ static void on_action(void *arg, const struct bus_event *event)
 {
 	struct action_event action;
 	AUTO_ARENA arena = {0};
-	yyjson_doc *doc;
+	AUTO_DOC *doc = NULL;
 
 	if (decode(event, action_event_type(), &arena, &action, &doc)) {
 		observer_on_action(arg, action.session_id, action.type);
@@ -92,7 +91,6 @@ static void on_action(void *arg, const struct bus_event *event)
 			yyjson_is_false(yyjson_obj_get(action.data.val, "helpful")))
 			observer_not_now(arg, action.session_id);
 	}
-	yyjson_doc_free(doc);
 }
 
 static void on_buffer(void *arg, const struct bus_event *event)

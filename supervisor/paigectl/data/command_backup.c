@@ -54,7 +54,7 @@ static int back_up(
 	struct backup_made made = {0};
 	AUTO_ARENA arena = {0};
 	struct proto_error problem;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	char size[32];
 	int code = gateway_ask(place, "/backup", "{}", BACKUP_MS, &doc);
 
@@ -74,13 +74,12 @@ static int back_up(
 		terminal_bytes(made.bytes, size);
 		printf("%s: %s, every page checked\n", file, size);
 	}
-	yyjson_doc_free(doc);
 	return code;
 }
 
 int paigectl_backup(const struct options *o)
 {
-	struct daemon_place place;
+	AUTO_PLACE place = {0};
 	const char *file;
 	struct stat st;
 	int code;
@@ -98,6 +97,5 @@ int paigectl_backup(const struct options *o)
 	code = place_find(o, &place);
 	if (code == 0)
 		code = back_up(o, &place, file);
-	place_free(&place);
 	return code;
 }

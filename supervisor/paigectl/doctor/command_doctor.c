@@ -70,7 +70,7 @@ static bool take_settings(const struct daemon_place *place)
 	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct ctl_config config;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	bool taken = client_ask(place, STR_LIT("{\"command\":\"config\"}"), ASK_MS,
 			     &doc) == 0 &&
 		     proto_decode(ctl_config_type(), yyjson_doc_get_root(doc), "config",
@@ -83,7 +83,6 @@ static bool take_settings(const struct daemon_place *place)
 			setenv(arena_cstr(&arena, s->name), arena_cstr(&arena, s->value),
 				1);
 	}
-	yyjson_doc_free(doc);
 	return taken;
 }
 
@@ -111,17 +110,15 @@ static void suggest_project(struct doctor *d, const char *config_file)
 int paigectl_doctor(const struct options *o)
 {
 	struct settings settings;
-	struct daemon_place place;
+	AUTO_PLACE place = {0};
 	AUTO_BUF problems = {0};
 	struct doctor d = {.settings = &settings,
 		.place = &place,
 		.json = options_get(o, "json") != NULL};
 	int code = place_find(o, &place);
 
-	if (code != 0) {
-		place_free(&place);
+	if (code != 0)
 		return code;
-	}
 	d.of_daemon = place.pid && take_settings(&place);
 	if (!place.pid)
 		suggest_project(&d, options_get(o, "config"));
@@ -146,6 +143,5 @@ int paigectl_doctor(const struct options *o)
 		printf("\nNothing is wrong; notes: %d\n", d.notes);
 	arena_free(&d.arena);
 	settings_fini(&settings);
-	place_free(&place);
 	return d.troubles ? PAIGECTL_FAILED : PAIGECTL_DONE;
 }

@@ -386,7 +386,7 @@ int paigectl_logs(const struct options *o)
 {
 	struct logs_view view = {.filter = {.level = LOG_LEVEL_DEBUG},
 		.json = options_get(o, "json") != NULL};
-	struct daemon_place place;
+	AUTO_PLACE place = {0};
 	AUTO_BUF dir = {0};
 	size_t lines;
 	int code = place_find(o, &place);
@@ -410,6 +410,5 @@ int paigectl_logs(const struct options *o)
 			code = follow(&view, dir.data);
 	}
 	forget(&view);
-	place_free(&place);
 	return code;
 }

@@ -68,12 +68,11 @@ static int show_status(const struct daemon_place *place, yyjson_doc *consent)
 {
 	AUTO_ARENA arena = {0};
 	struct ctl_status daemon;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	int code = client_status(place, ASK_MS, &arena, &daemon, &doc);
 
 	if (code == PAIGECTL_DONE)
 		code = show(consent, &daemon);
-	yyjson_doc_free(doc);
 	return code;
 }
 
@@ -84,8 +83,8 @@ int paigectl_mirror(const struct options *o)
 	const char *post = strcmp(what, "allow") == 0  ? "{\"allow\":true}"
 			   : strcmp(what, "stop") == 0 ? "{\"allow\":false}"
 						       : NULL;
-	struct daemon_place place = {0};
-	yyjson_doc *doc = NULL;
+	AUTO_PLACE place = {0};
+	AUTO_DOC *doc = NULL;
 	int code;
 
 	if (decides && !post)
@@ -98,7 +97,5 @@ int paigectl_mirror(const struct options *o)
 		code = paigectl_print_json(yyjson_doc_get_root(doc));
 	else if (code == PAIGECTL_DONE)
 		code = decides ? show(doc, NULL) : show_status(&place, doc);
-	yyjson_doc_free(doc);
-	place_free(&place);
 	return code;
 }

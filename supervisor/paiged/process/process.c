@@ -305,7 +305,7 @@ static void on_status(struct process *p, struct str body)
 	struct proto_error error;
 	AUTO_ARENA arena = {0};
 	struct worker_status status;
-	yyjson_doc *doc = proto_parse(body, &error);
+	AUTO_DOC *doc = proto_parse(body, &error);
 
 	if (!doc || proto_decode(worker_status_type(), yyjson_doc_get_root(doc), "status",
 			    DECODE_LENIENT, &arena, &status, &error) != 0) {
@@ -324,7 +324,6 @@ static void on_status(struct process *p, struct str body)
 		}
 		event_active(p->shared->changed, EV_TIMEOUT, 0);
 	}
-	yyjson_doc_free(doc);
 }
 
 /* Takes `fd`. Only what the worker says first counts: then it is still what we started. */

@@ -53,7 +53,7 @@ static const char *code_of(yyjson_val *root)
 static void take_answer(struct asking *a, struct str line)
 {
 	struct proto_error error;
-	yyjson_doc *doc = proto_parse(line, &error);
+	AUTO_DOC *doc = proto_parse(line, &error);
 	yyjson_val *root = yyjson_doc_get_root(doc),
 		   *problem = yyjson_obj_get(root, "error");
 
@@ -65,7 +65,6 @@ static void take_answer(struct asking *a, struct str line)
 					  yyjson_get_len(problem)}});
 	else
 		finish(a, &(struct supervisor_answer){.line = line, .root = root});
-	yyjson_doc_free(doc);
 }
 
 static void on_read(struct bufferevent *io, void *arg)

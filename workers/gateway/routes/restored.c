@@ -112,7 +112,7 @@ static void next_item(struct restoring *r, bool ask_on)
 static bool read_next(struct restoring *r, struct str head)
 {
 	struct str json = json_slice_member(head, "next");
-	yyjson_doc *document;
+	AUTO_DOC *document = NULL;
 	yyjson_val *next;
 
 	buf_clear(&r->after);
@@ -122,7 +122,6 @@ static bool read_next(struct restoring *r, struct str head)
 	next = yyjson_doc_get_root(document);
 	if (yyjson_is_str(next))
 		buf_add(&r->after, yyjson_get_str(next), yyjson_get_len(next));
-	yyjson_doc_free(document);
 	return r->after.len > 0;
 }
 

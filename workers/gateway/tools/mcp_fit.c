@@ -2,6 +2,7 @@
 #include "workers/gateway/tools/mcp_fit.h"
 #include "common/base/alloc.h"
 #include "common/base/utf8.h"
+#include "proto/codec/codec.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <yyjson.h>
@@ -140,7 +141,7 @@ static bool try_cut(
 
 bool mcp_fit(struct str json, size_t max, const char *more, struct buf *out)
 {
-	yyjson_doc *doc;
+	AUTO_DOC *doc = NULL;
 	bool fits = false;
 
 	if (json.len <= max) {
@@ -148,10 +149,8 @@ bool mcp_fit(struct str json, size_t max, const char *more, struct buf *out)
 		return true;
 	}
 	doc = yyjson_read(json.ptr, json.len, YYJSON_READ_NOFLAG);
-	if (!yyjson_is_obj(yyjson_doc_get_root(doc))) {
-		yyjson_doc_free(doc);
+	if (!yyjson_is_obj(yyjson_doc_get_root(doc)))
 		return false;
-	}
 	/* Long strings first: of a list the beginning says less than of a text. */
 	for (size_t string = max / 2; !fits && string >= MIN_STRING; string /= 2)
 		fits = try_cut(doc,
@@ -161,6 +160,5 @@ bool mcp_fit(struct str json, size_t max, const char *more, struct buf *out)
 		fits = try_cut(doc,
 			&(struct cut){.max_string = MIN_STRING * 4, .max_items = items},
 			max, more, out);
-	yyjson_doc_free(doc);
 	return fits;
 }

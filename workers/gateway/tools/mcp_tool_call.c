@@ -222,7 +222,7 @@ static void on_progress(void *arg, const struct bus_event *event)
 	struct flow_progress progress;
 	struct proto_error error;
 	AUTO_ARENA arena = {0};
-	yyjson_doc *doc = proto_parse(event->body, &error);
+	AUTO_DOC *doc = proto_parse(event->body, &error);
 	struct tool_call *t;
 
 	(void)arg;
@@ -232,7 +232,6 @@ static void on_progress(void *arg, const struct bus_event *event)
 	if (t->call && str_is(progress.call, t->id))
 		mcp_call_progress(t->call, (double)progress.step, (double)progress.total,
 			progress.message);
-	yyjson_doc_free(doc);
 }
 
 void mcp_tool_calls_begin(struct gateway *g)

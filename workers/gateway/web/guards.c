@@ -66,7 +66,7 @@ static int read_post(int n, const struct str *parts, struct str body,
 	struct guards_call *call, const char **error)
 {
 	struct proto_error wrong;
-	yyjson_doc *doc;
+	AUTO_DOC *doc = NULL;
 	bool is_object;
 
 	if (n != 1 && !(n == 3 && str_is(parts[2], "events"))) {
@@ -75,7 +75,6 @@ static int read_post(int n, const struct str *parts, struct str body,
 	}
 	doc = proto_parse(body.len ? body : STR_LIT("{}"), &wrong);
 	is_object = doc && yyjson_is_obj(yyjson_doc_get_root(doc));
-	yyjson_doc_free(doc);
 	if (!is_object) {
 		*error = "The body must be a JSON object";
 		return 400;

@@ -50,7 +50,7 @@ static void give_cookie(struct gateway *g, struct http_request *r)
 static void take_token(struct gateway *g, struct http_request *r)
 {
 	struct proto_error error;
-	yyjson_doc *doc = proto_parse(http_body(r->ev), &error);
+	AUTO_DOC *doc = proto_parse(http_body(r->ev), &error);
 	const char *token =
 		yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "token"));
 
@@ -67,7 +67,6 @@ static void take_token(struct gateway *g, struct http_request *r)
 			evhttp_request_get_output_headers(r->ev), "Retry-After", "60");
 		http_reply_error(r, 429, "Too many wrong tokens: try again in a minute");
 	}
-	yyjson_doc_free(doc);
 }
 
 void login_handle(struct gateway *g, struct http_request *request)

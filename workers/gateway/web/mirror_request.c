@@ -15,7 +15,7 @@ static bool read_decision(struct http_request *request, struct buf *body)
 	struct proto_error error = {""};
 	struct mirror_decision decision;
 	AUTO_ARENA arena = {0};
-	yyjson_doc *doc;
+	AUTO_DOC *doc = NULL;
 	bool read;
 
 	if (text.len > BODY_MAX) {
@@ -30,7 +30,6 @@ static bool read_decision(struct http_request *request, struct buf *body)
 		proto_encode(mirror_decision_type(), &decision, body);
 	else
 		http_reply_error(request, 400, "%s", error.text);
-	yyjson_doc_free(doc);
 	return read;
 }
 

@@ -110,8 +110,7 @@ int stream_new(struct stream *s, yyjson_val *config,
 	const struct machine_defaults *defaults, struct arena *arena,
 	struct proto_error *error)
 {
-	yyjson_doc *empty = NULL;
-	int err;
+	AUTO_DOC *empty = NULL;
 
 	s->cursor = 0;
 	if (!config) {
@@ -119,9 +118,7 @@ int stream_new(struct stream *s, yyjson_val *config,
 		assert(empty);
 		config = yyjson_doc_get_root(empty);
 	}
-	err = s->machine->create(config, defaults, arena, s->state, error);
-	yyjson_doc_free(empty);
-	return err;
+	return s->machine->create(config, defaults, arena, s->state, error);
 }
 
 static void open_at(

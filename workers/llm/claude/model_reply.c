@@ -1,5 +1,6 @@
 /* model_reply.c - what the Claude API answered (model_reply.h). */
 #include "workers/llm/claude/model_reply.h"
+#include "proto/codec/codec.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +110,7 @@ static int take_message(struct model_reply *r, yyjson_val *root)
 
 int model_reply_read(struct model_reply *r, struct str body)
 {
-	yyjson_doc *doc = yyjson_read(body.ptr, body.len, 0);
+	AUTO_DOC *doc = yyjson_read(body.ptr, body.len, 0);
 	yyjson_val *root = yyjson_doc_get_root(doc), *type = yyjson_obj_get(root, "type");
 	int result = -EINVAL;
 
@@ -119,13 +120,12 @@ int model_reply_read(struct model_reply *r, struct str body)
 	} else if (yyjson_equals_str(type, "message")) {
 		result = take_message(r, root);
 	}
-	yyjson_doc_free(doc);
 	return result;
 }
 
 void model_reply_event(struct model_reply *r, struct str event, struct str data)
 {
-	yyjson_doc *doc = yyjson_read(data.ptr, data.len, 0);
+	AUTO_DOC *doc = yyjson_read(data.ptr, data.len, 0);
 	yyjson_val *root = yyjson_doc_get_root(doc), *part;
 
 	if (str_is(event, "message_start")) {
@@ -150,7 +150,6 @@ void model_reply_event(struct model_reply *r, struct str event, struct str data)
 	} else if (str_is(event, "error")) {
 		take_error(r, root);
 	}
-	yyjson_doc_free(doc);
 }
 
 void model_error_type(struct str body, char out[64])

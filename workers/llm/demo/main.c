@@ -7,6 +7,7 @@
  * Never used when there is a key.
  */
 #include "common/base/log.h"
+#include "proto/codec/codec.h"
 #include "workers/llm/demo/api_rules.h"
 #include "workers/llm/demo/script.h"
 #include <errno.h>
@@ -148,7 +149,7 @@ static void on_messages(struct evhttp_request *request, void *arg)
 	struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
 	struct evbuffer *in = evhttp_request_get_input_buffer(request);
 	size_t len = evbuffer_get_length(in);
-	yyjson_doc *doc = yyjson_read((char *)evbuffer_pullup(in, -1), len, 0);
+	AUTO_DOC *doc = yyjson_read((char *)evbuffer_pullup(in, -1), len, 0);
 	const struct api_headers found = {.key = evhttp_find_header(headers, "x-api-key"),
 		.version = evhttp_find_header(headers, "anthropic-version"),
 		.content_type = evhttp_find_header(headers, "content-type")};
@@ -160,7 +161,6 @@ static void on_messages(struct evhttp_request *request, void *arg)
 		send_refusal(request, &refusal);
 	else
 		answer(arg, request, yyjson_doc_get_root(doc));
-	yyjson_doc_free(doc);
 }
 
 /* ---- the program beside it ---- */

@@ -396,7 +396,7 @@ void script_answer(yyjson_val *request, struct buf *out)
 	yyjson_val *format =
 		yyjson_obj_get(yyjson_obj_get(request, "output_config"), "format");
 	struct str user = user_text(request);
-	yyjson_doc *message = yyjson_read(user.ptr, user.len, 0);
+	AUTO_DOC *message = yyjson_read(user.ptr, user.len, 0);
 	int kind = kind_of(yyjson_obj_get(format, "schema"));
 	struct answer a = {
 		.doc = yyjson_mut_doc_new(NULL), .user = yyjson_doc_get_root(message)};
@@ -417,5 +417,4 @@ void script_answer(yyjson_val *request, struct buf *out)
 		free(text);
 	}
 	yyjson_mut_doc_free(a.doc);
-	yyjson_doc_free(message);
 }

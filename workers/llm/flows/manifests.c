@@ -36,7 +36,7 @@ static void add(struct buf *list, struct str name)
 static void add_dependencies(struct buf *list, struct str package_json)
 {
 	static const char *const groups[] = {"dependencies", "devDependencies"};
-	yyjson_doc *doc = yyjson_read(package_json.ptr, package_json.len, 0);
+	AUTO_DOC *doc = yyjson_read(package_json.ptr, package_json.len, 0);
 	size_t i, max, shown = 0;
 	yyjson_val *name, *version;
 
@@ -44,7 +44,6 @@ static void add_dependencies(struct buf *list, struct str package_json)
 		yyjson_obj_foreach(yyjson_obj_get(yyjson_doc_get_root(doc), groups[g]), i,
 			max, name, version) if (shown++ < DEPENDENCIES_SHOWN) add(list,
 			(struct str){yyjson_get_str(name), yyjson_get_len(name)});
-	yyjson_doc_free(doc);
 }
 
 struct str manifests_tech_stack(struct flow *flow)

@@ -112,7 +112,7 @@ static int take_line(struct bringing *b, struct str line)
 	AUTO_ARENA arena = {0};
 	struct proto_error error;
 	struct mirror_part part;
-	yyjson_doc *doc = proto_parse(line, &error);
+	AUTO_DOC *doc = proto_parse(line, &error);
 	int result = 0;
 
 	if (!doc || proto_decode(mirror_part_type(), yyjson_doc_get_root(doc), "line",
@@ -125,7 +125,6 @@ static int take_line(struct bringing *b, struct str line)
 		result = bring_rows(b, &part);
 	}
 	b->whole = result == 0 && part.has_whole && part.whole;
-	yyjson_doc_free(doc);
 	return result;
 }
 

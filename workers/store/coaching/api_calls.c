@@ -90,7 +90,7 @@ static int log_unended(
 {
 	struct str text = {open->row, open->row_len};
 	struct proto_error error;
-	yyjson_doc *doc = proto_parse(text, &error);
+	AUTO_DOC *doc = proto_parse(text, &error);
 	struct api_call row;
 	char id[UUID_SIZE];
 	int result = -EINVAL;
@@ -105,7 +105,6 @@ static int log_unended(
 		row.cost_estimate = 0;
 		result = insert_call(store, id, &row);
 	}
-	yyjson_doc_free(doc);
 	/* Its session may be gone, and the line may be broken: nothing to be done about
 	 * either. */
 	return result == -EINVAL || result == -ENOKEY ? 0 : result;

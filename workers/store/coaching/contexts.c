@@ -237,11 +237,9 @@ static int last_action(struct store *store, struct call *call, struct str sessio
 
 static bool says_muted(struct str data)
 {
-	yyjson_doc *doc = data.ptr ? yyjson_read(data.ptr, data.len, 0) : NULL;
-	bool muted = yyjson_get_bool(yyjson_obj_get(yyjson_doc_get_root(doc), "muted"));
+	AUTO_DOC *doc = data.ptr ? yyjson_read(data.ptr, data.len, 0) : NULL;
 
-	yyjson_doc_free(doc);
-	return muted;
+	return yyjson_get_bool(yyjson_obj_get(yyjson_doc_get_root(doc), "muted"));
 }
 
 int observer_context(struct store *store, struct call *call)

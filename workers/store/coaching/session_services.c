@@ -284,7 +284,7 @@ static int repeat_end(struct store *store, struct call *call, struct str data,
 {
 	struct session_ended_data ended;
 	struct proto_error error;
-	yyjson_doc *doc = proto_parse(data, &error);
+	AUTO_DOC *doc = proto_parse(data, &error);
 	int result = -EINVAL;
 
 	if (doc)
@@ -294,7 +294,6 @@ static int repeat_end(struct store *store, struct call *call, struct str data,
 		out->status = arena_str(call->arena, ended.status);
 		out->duration_ms = ended.duration_ms;
 	}
-	yyjson_doc_free(doc);
 	if (result < 0)
 		return call_refuse(call, ERROR_INTERNAL_ERROR,
 			"The end of session %.*s cannot be read back: %s",

@@ -57,7 +57,7 @@ struct str json_text_value(struct arena *arena, yyjson_val *val)
 struct strs json_read_strings(struct arena *arena, struct str text)
 {
 	struct proto_error error;
-	yyjson_doc *doc = text.ptr ? proto_parse(text, &error) : NULL;
+	AUTO_DOC *doc = text.ptr ? proto_parse(text, &error) : NULL;
 	yyjson_val *list = yyjson_doc_get_root(doc), *item;
 	yyjson_arr_iter iter = yyjson_arr_iter_with(list);
 	struct strs out = {0};
@@ -67,7 +67,6 @@ struct strs json_read_strings(struct arena *arena, struct str text)
 		if (yyjson_is_str(item))
 			out.items[out.count++] = arena_str(arena,
 				(struct str){yyjson_get_str(item), yyjson_get_len(item)});
-	yyjson_doc_free(doc);
 	return out;
 }
 

@@ -34,7 +34,7 @@ static bool read_text(struct consent *consent, struct str text)
 	struct proto_error error;
 	AUTO_ARENA arena = {0};
 	struct mirror_consent kept;
-	yyjson_doc *doc = proto_parse(text, &error);
+	AUTO_DOC *doc = proto_parse(text, &error);
 	bool right = doc &&
 		     proto_decode(mirror_consent_type(), yyjson_doc_get_root(doc),
 			     CONSENT_FILE, DECODE_STRICT, &arena, &kept, &error) == 0 &&
@@ -47,7 +47,6 @@ static bool read_text(struct consent *consent, struct str text)
 		snprintf(consent->origin, sizeof(consent->origin), "%.*s",
 			STR_ARG(kept.origin));
 	}
-	yyjson_doc_free(doc);
 	return right;
 }
 

@@ -72,13 +72,12 @@ static int level_of(struct str data)
 	struct hint_level_change_data change = {0};
 	struct proto_error error;
 	AUTO_ARENA arena = {0};
-	yyjson_doc *doc = proto_parse(data, &error);
+	AUTO_DOC *doc = proto_parse(data, &error);
 	int level = HINT_LEVEL_NONE;
 
 	if (doc && proto_decode(hint_level_change_data_type(), yyjson_doc_get_root(doc),
 			   "data", DECODE_LENIENT, &arena, &change, &error) == 0)
 		level = change.level;
-	yyjson_doc_free(doc);
 	return level;
 }
 

@@ -206,7 +206,7 @@ int stream_load(struct store *streams, struct call *call)
 	const struct stream_ref *ref = call->message;
 	struct stream_head head;
 	struct stream_loaded reply;
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	int result = streams_get(streams, call, ref->kind, ref->id, &head);
 
 	if (result == 0)
@@ -222,7 +222,6 @@ int stream_load(struct store *streams, struct call *call)
 		result = read_snapshot(streams, &head, call, &reply, &doc);
 	if (result >= 0)
 		call_answer(call, &reply);
-	yyjson_doc_free(doc);
 	return result < 0 ? result : 0;
 }
 
