@@ -74,4 +74,11 @@ __attribute__((format(printf, 1, 2))) static inline char *xasprintf(
 	return text;
 }
 
+static inline void alloc_free(void *memory)
+{
+	free(*(void **)memory);
+}
+/* AUTO_FREE char *text = ...; is freed at the end of its block. */
+#define AUTO_FREE __attribute__((cleanup(alloc_free)))
+
 #endif

@@ -231,7 +231,7 @@ static void deliver_error(struct bus_call *call, struct str body)
 	AUTO_DOC *document = yyjson_read(body.ptr, body.len, 0);
 	yyjson_val *root = yyjson_doc_get_root(document);
 	yyjson_val *context = yyjson_obj_get(root, "context");
-	char *context_text = NULL;
+	AUTO_FREE char *context_text = NULL;
 	size_t len = 0;
 
 	reply.code = member(root, "code", "INTERNAL_ERROR");
@@ -243,7 +243,6 @@ static void deliver_error(struct bus_call *call, struct str body)
 		context_text = yyjson_val_write(context, 0, &len);
 	reply.context = (struct str){context_text, len};
 	call->on_reply(call->arg, &reply);
-	free(context_text);
 }
 
 /* Shorter ones are copied, so that little is kept for them. */

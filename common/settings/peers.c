@@ -1,5 +1,6 @@
 /* peers.c - see peers.h. */
 #include "common/settings/peers.h"
+#include "common/base/alloc.h"
 #include <arpa/inet.h>
 #include <grp.h>
 #include <pwd.h>
@@ -114,16 +115,14 @@ void peers_resolve(
 
 	out->count = 0;
 	while (list_next(&users, &element)) {
-		char *name = strndup(element.ptr, element.len);
+		AUTO_FREE char *name = strndup(element.ptr, element.len);
 
 		add_user(out, name, users_setting, problems);
-		free(name);
 	}
 	while (list_next(&groups, &element)) {
-		char *name = strndup(element.ptr, element.len);
+		AUTO_FREE char *name = strndup(element.ptr, element.len);
 
 		add_group(out, name, problems);
-		free(name);
 	}
 }
 
@@ -170,10 +169,9 @@ void proxies_resolve(struct str list, struct proxies *out, struct buf *problems)
 	out->users.count = 0;
 	out->count = 0;
 	while (list_next(&list, &element)) {
-		char *text = strndup(element.ptr, element.len);
+		AUTO_FREE char *text = strndup(element.ptr, element.len);
 
 		add_proxy(out, text, problems);
-		free(text);
 	}
 }
 

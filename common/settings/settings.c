@@ -130,11 +130,9 @@ static bool resolve_directory(struct settings *s, enum setting_id id,
 
 static char *spelling_of(const char *path)
 {
-	char *expanded = *path ? path_expand_home(path) : NULL;
-	char *spelling = expanded ? path_absolute(expanded) : NULL;
+	AUTO_FREE char *expanded = *path ? path_expand_home(path) : NULL;
 
-	free(expanded);
-	return spelling;
+	return expanded ? path_absolute(expanded) : NULL;
 }
 
 static char *real_path(const char *path)
@@ -146,8 +144,8 @@ static char *real_path(const char *path)
 static void look_at_project(struct settings *s, struct buf *problems)
 {
 	const char *name = setting_info(SETTING_ID_project_dir)->name;
-	char *home = path_expand_home("~");
-	char *real = home ? realpath(home, NULL) : NULL;
+	AUTO_FREE char *home = path_expand_home("~");
+	AUTO_FREE char *real = home ? realpath(home, NULL) : NULL;
 
 	if (strcmp(s->project_dir, "/") == 0)
 		buf_printf(problems,
@@ -159,8 +157,6 @@ static void look_at_project(struct settings *s, struct buf *problems)
 			"%s: %s is your home directory, and all of it is watched and "
 			"shown: name the folder of one project\n",
 			name, s->project_dir);
-	free(real);
-	free(home);
 }
 
 /* FR-006, P1.4. */

@@ -192,7 +192,7 @@ static bool find_project(const struct candidate *candidate, struct stat *project
  * by identity: the same directory may be mounted elsewhere, too. */
 static bool lies_in(const char *path, const struct stat *directory)
 {
-	char *rest = xstrdup(path);
+	AUTO_FREE char *rest = xstrdup(path);
 	bool in = false;
 	char *end;
 
@@ -205,7 +205,6 @@ static bool lies_in(const char *path, const struct stat *directory)
 		if (!end)
 			break;
 	}
-	free(rest);
 	return in;
 }
 
@@ -228,7 +227,7 @@ static bool belongs_to(const struct file *f, const struct stat *project)
 /* Forgets what a file says, and tells when that was anything. */
 static void pass_over(struct settings *s, struct file *f)
 {
-	char *home = settings_config_path();
+	AUTO_FREE char *home = settings_config_path();
 	const char *between = "";
 	AUTO_BUF names = {0};
 
@@ -248,7 +247,6 @@ static void pass_over(struct settings *s, struct file *f)
 			home && f->source == SETTING_DOTENV
 				? home
 				: "a file outside of it and start with --config FILE");
-	free(home);
 	file_fini(f);
 	*f = (struct file){.path = f->path, .source = f->source};
 }
@@ -288,7 +286,7 @@ void settings_read_files(struct settings *s, struct candidate candidates[SETTING
 	const char *config_file, struct buf *problems)
 {
 	const enum setting_id project_dir = SETTING_ID_project_dir;
-	char *usual = settings_config_path();
+	AUTO_FREE char *usual = settings_config_path();
 	struct file dotenv = {.path = ".env", .source = SETTING_DOTENV};
 	struct file config = {.path = config_file ? config_file : usual,
 		.source = SETTING_CONFIG_FILE,
@@ -317,5 +315,4 @@ void settings_read_files(struct settings *s, struct candidate candidates[SETTING
 	report(s, &dotenv, problems);
 	file_fini(&config);
 	file_fini(&dotenv);
-	free(usual);
 }

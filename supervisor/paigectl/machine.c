@@ -53,11 +53,9 @@ static struct str unit_of(pid_t pid, struct arena *a)
 static bool owns(uid_t uid, struct str path)
 {
 	struct stat st;
-	char *copy = strndup(path.ptr, path.len);
-	bool yes = copy && stat(copy, &st) == 0 && st.st_uid == uid;
+	AUTO_FREE char *copy = strndup(path.ptr, path.len);
 
-	free(copy);
-	return yes;
+	return copy && stat(copy, &st) == 0 && st.st_uid == uid;
 }
 
 static void add_status(struct machine *m, const struct ctl_status *s,
@@ -176,7 +174,7 @@ void machine_look(struct machine *m)
 {
 	struct mono end = mono_add_ms(clock_mono(), LOOK_MS);
 	FILE *file = fopen("/proc/net/unix", "re");
-	char *line = NULL;
+	AUTO_FREE char *line = NULL;
 	size_t room = 0;
 
 	*m = (struct machine){0};
@@ -189,7 +187,6 @@ void machine_look(struct machine *m)
 		if (dir)
 			look_at(m, dir, left < ANSWER_MS ? (int)left : ANSWER_MS);
 	}
-	free(line);
 	if (file)
 		fclose(file);
 	qsort(m->items, m->count, sizeof(m->items[0]), by_user);
@@ -210,7 +207,7 @@ static char *real_directory(const char *path)
 const struct machine_entry *machine_of_project(const struct machine *m, const char *path)
 {
 	const struct machine_entry *found = NULL;
-	char *real = real_directory(path);
+	AUTO_FREE char *real = real_directory(path);
 
 	for (size_t i = 0; real && i < m->count; i++) {
 		const struct machine_entry *e = &m->items[i];
@@ -223,7 +220,6 @@ const struct machine_entry *machine_of_project(const struct machine *m, const ch
 			(!found || len > found->shown.project_dir.len))
 			found = e;
 	}
-	free(real);
 	return found;
 }
 
@@ -263,7 +259,7 @@ void machine_place(const struct machine_entry *entry, struct daemon_place *place
 
 int machine_find(const char *config_file, struct daemon_place *place)
 {
-	char *path = config_file ? realpath(config_file, NULL) : NULL;
+	AUTO_FREE char *path = config_file ? realpath(config_file, NULL) : NULL;
 	const struct machine_entry *found = NULL;
 	struct machine m;
 	int code = 0;
@@ -281,6 +277,5 @@ int machine_find(const char *config_file, struct daemon_place *place)
 	if (found && code == 0)
 		machine_place(found, place);
 	machine_free(&m);
-	free(path);
 	return code;
 }

@@ -14,7 +14,7 @@
 int paigectl_fail(int code, const char *format, ...)
 {
 	AUTO_BUF shown = {0};
-	char *text;
+	AUTO_FREE char *text = NULL;
 	va_list args;
 
 	fflush(stdout);
@@ -23,7 +23,6 @@ int paigectl_fail(int code, const char *format, ...)
 	va_end(args);
 	terminal_add_shown(&shown, str_of(text));
 	fprintf(stderr, "paigectl: %.*s\n", STR_ARG(buf_str(&shown)));
-	free(text);
 	return code;
 }
 
@@ -48,12 +47,12 @@ int paigectl_number(
 
 int paigectl_print_json(yyjson_val *value)
 {
-	char *text = yyjson_val_write(value, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
+	AUTO_FREE char *text =
+		yyjson_val_write(value, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
 
 	if (!text)
 		return paigectl_fail(PAIGECTL_FAILED, "out of memory");
 	puts(text);
-	free(text);
 	return PAIGECTL_DONE;
 }
 

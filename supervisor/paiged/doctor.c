@@ -123,14 +123,12 @@ static int spawn(struct doctor_run *run, const char *program, char **environment
 /* As doctor_start, with a pipe to write to. */
 static int launch(struct doctor_run *run, const struct daemon *d, int out)
 {
-	char *program = directories_find_paigectl();
-	char *data_dir = xasprintf("DATA_DIR=%s", d->settings.data_dir);
+	AUTO_FREE char *program = directories_find_paigectl();
+	AUTO_FREE char *data_dir = xasprintf("DATA_DIR=%s", d->settings.data_dir);
 	char **environment = environment_with(data_dir);
 	int error = program ? spawn(run, program, environment, out) : -ENOMEM;
 
 	free(environment);
-	free(data_dir);
-	free(program);
 	return error;
 }
 

@@ -21,13 +21,13 @@ extern char **environ;
 static int refuse_owner(const char *data_dir, uid_t owner)
 {
 	const struct passwd *user = getpwuid(owner);
-	char *name = user ? xstrdup(user->pw_name) : xasprintf("#%u", (unsigned)owner);
+	AUTO_FREE char *name =
+		user ? xstrdup(user->pw_name) : xasprintf("#%u", (unsigned)owner);
 
 	paigectl_fail(PAIGECTL_FAILED,
 		"%s belongs to the user %s; run this as that user: `sudo -u %s env "
 		"DATA_DIR=%s paigectl ...`",
 		data_dir, name, name, data_dir);
-	free(name);
 	return PAIGECTL_FAILED;
 }
 

@@ -73,14 +73,13 @@ static int fetch(const struct options *o, const struct stopped_data *data,
 {
 	char folder[PATH_MAX];
 	int error = replacement_begin(data->place.data_dir, folder), code;
-	char *target;
+	AUTO_FREE char *target = NULL;
 
 	if (error)
 		return paigectl_fail(PAIGECTL_FAILED, "cannot write in %s: %s",
 			data->place.data_dir, strerror(-error));
 	target = name ? xasprintf("%s/%s", folder, name) : xstrdup(folder);
 	code = archive_run(data, command, o->operands[0], target);
-	free(target);
 	return code == PAIGECTL_DONE ? put_in_place(o, data, o->operands[0], names)
 				     : code;
 }
@@ -147,10 +146,9 @@ static int refuse_learner(const struct options *o, const char *data_dir)
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(databases) / sizeof(databases[0]); i++) {
-		char *path = xasprintf("%s/%s", data_dir, databases[i]);
+		AUTO_FREE char *path = xasprintf("%s/%s", data_dir, databases[i]);
 		bool there = lstat(path, &st) == 0;
 
-		free(path);
 		if (there && !options_get(o, "replace"))
 			return paigectl_fail(PAIGECTL_FAILED,
 				"%s has a learner already (%s); use --replace to put "
@@ -187,7 +185,7 @@ int paigectl_import(const struct options *o)
 static int write_export(
 	const struct options *o, const struct stopped_data *data, const char *file)
 {
-	char *part = xasprintf("%s.%d.part", file, (int)getpid());
+	AUTO_FREE char *part = xasprintf("%s.%d.part", file, (int)getpid());
 	struct backup_made made = {.path = str_of(file), .has_bytes = true};
 	struct stat st = {0};
 	char size[32];
@@ -210,7 +208,6 @@ static int write_export(
 		terminal_bytes(made.bytes, size);
 		printf("%s: %s, every page checked\n", file, size);
 	}
-	free(part);
 	return code;
 }
 

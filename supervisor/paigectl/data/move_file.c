@@ -17,11 +17,10 @@
 
 static int sync_directory_of(const char *path)
 {
-	char *copy = xstrdup(path);
+	AUTO_FREE char *copy = xstrdup(path);
 	int fd, result = 0;
 
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(copy);
 	if (fd < 0 || fsync(fd) < 0)
 		result = -errno;
 	if (fd >= 0)
@@ -62,7 +61,7 @@ static int copy_content(int from, int to)
 /* Through a file beside the target, so that nobody sees half of it. */
 static int copy(const char *from, const char *to, bool replace)
 {
-	char *part;
+	AUTO_FREE char *part = NULL;
 	int in = open(from, O_RDONLY | O_CLOEXEC);
 	int out, result;
 
@@ -78,7 +77,6 @@ static int copy(const char *from, const char *to, bool replace)
 	if (result < 0 && out >= 0)
 		unlink(part);
 	close(in);
-	free(part);
 	if (result == 0)
 		unlink(from);
 	return result;

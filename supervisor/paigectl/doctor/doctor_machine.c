@@ -65,7 +65,7 @@ static void check_space(struct doctor *d, const char *path)
 
 void doctor_directories(struct doctor *d)
 {
-	char *data = xstrdup(d->settings->data_dir);
+	AUTO_FREE char *data = xstrdup(d->settings->data_dir);
 
 	if (access(d->settings->project_dir, R_OK | W_OK | X_OK) == 0)
 		doctor_say(d, FINDING_FINE, "project", NULL, "%s can be read and written",
@@ -83,7 +83,6 @@ void doctor_directories(struct doctor *d)
 			"set DATA_DIR to a directory that you can write", "%s: %s", data,
 			strerror(errno));
 	check_space(d, data);
-	free(data);
 }
 
 /* ---- limits ---- */

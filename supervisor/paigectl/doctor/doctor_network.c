@@ -161,7 +161,7 @@ void doctor_key(struct doctor *d)
 /* Embedded memories are kept in any case; without a model they are found less well. */
 static void check_sentence_model(struct doctor *d)
 {
-	char *manifest;
+	AUTO_FREE char *manifest = NULL;
 
 	manifest = xasprintf("%s/model.json", d->settings->embedding_model_dir);
 	if (access(manifest, R_OK) == 0)
@@ -174,7 +174,6 @@ static void check_sentence_model(struct doctor *d)
 			"model where npm is installed",
 			"embedded, in DATA_DIR, without a sentence model: %s: %s",
 			manifest, strerror(errno));
-	free(manifest);
 }
 
 void doctor_memory(struct doctor *d)

@@ -139,12 +139,11 @@ static void read_older(const struct logs_view *v, struct source *s, size_t enoug
 	for (int i = 1; i < LOG_FILES && count_wanted(v, buf_str(&s->text)) < enough;
 		i++) {
 		struct buf older = {0};
-		char *path;
+		AUTO_FREE char *path = NULL;
 		int fd;
 
 		path = log_file_name(s->path, i);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
-		free(path);
 		if (fd < 0)
 			return;
 		read_rest(fd, &older);

@@ -63,12 +63,9 @@ static void open_file(struct log_file *s, struct mono now)
 static int64_t size_of_older(const struct log_file *s, int i)
 {
 	struct stat st;
-	char *path = log_file_name(s->path, i);
-	int64_t size;
+	AUTO_FREE char *path = log_file_name(s->path, i);
 
-	size = stat(path, &st) == 0 ? st.st_size : 0;
-	free(path);
-	return size;
+	return stat(path, &st) == 0 ? st.st_size : 0;
 }
 
 void log_file_open(struct log_file *s, const char *dir, const char *name, struct mono now)
@@ -86,12 +83,10 @@ static void rotate(struct log_file *s, struct mono now)
 	int failed = 0;
 
 	for (int i = LOG_FILES - 2; i >= 0 && !failed; i--) {
-		char *from = log_file_name(s->path, i);
-		char *to = log_file_name(s->path, i + 1);
+		AUTO_FREE char *from = log_file_name(s->path, i);
+		AUTO_FREE char *to = log_file_name(s->path, i + 1);
 
 		failed = rename(from, to) != 0 && errno != ENOENT;
-		free(from);
-		free(to);
 	}
 	if (failed) {
 		fail(s, now);

@@ -56,7 +56,7 @@ static size_t find(const char *runtime_dir, int pidfds[ORPHANS_MAX])
 	DIR *proc = opendir("/proc");
 	AUTO_BUF environment = {0};
 	struct dirent *entry;
-	char *assignment;
+	AUTO_FREE char *assignment = NULL;
 	size_t count = 0;
 
 	if (!proc)
@@ -78,7 +78,6 @@ static size_t find(const char *runtime_dir, int pidfds[ORPHANS_MAX])
 			close(pidfd);
 	}
 	closedir(proc);
-	free(assignment);
 	return count;
 }
 

@@ -97,7 +97,7 @@ static int spawn(struct process *p)
 		.port = shared->listener->port};
 	struct launched spawned;
 	char **environment;
-	char *program = program_of(p);
+	AUTO_FREE char *program = program_of(p);
 	siginfo_t info;
 	int error;
 
@@ -116,7 +116,6 @@ static int spawn(struct process *p)
 		request.listen_fds[request.listen_count++] = shared->listener->fds[i];
 	error = launch_worker(&request, &spawned);
 	environment_free(environment);
-	free(program);
 	if (error)
 		return error;
 	p->pid = spawned.pid;
@@ -317,10 +316,10 @@ static void on_status(struct process *p, struct str body)
 		set_text(&p->confinement, status.confinement);
 		buf_clear(&p->detail);
 		if (status.detail.val) {
-			char *text = yyjson_val_write(status.detail.val, 0, NULL);
+			AUTO_FREE char *text =
+				yyjson_val_write(status.detail.val, 0, NULL);
 
 			buf_add_str(&p->detail, str_of(text ? text : ""));
-			free(text);
 		}
 		event_active(p->shared->changed, EV_TIMEOUT, 0);
 	}

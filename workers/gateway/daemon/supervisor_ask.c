@@ -72,13 +72,12 @@ static void on_read(struct bufferevent *io, void *arg)
 	struct asking *a = arg;
 	struct evbuffer *in = bufferevent_get_input(io);
 	size_t len;
-	char *line = evbuffer_readln(in, &len, EVBUFFER_EOL_LF);
+	AUTO_FREE char *line = evbuffer_readln(in, &len, EVBUFFER_EOL_LF);
 
 	if (line)
 		take_answer(a, (struct str){line, len});
 	else if (evbuffer_get_length(in) > ANSWER_MAX_BYTES)
 		fail(a, ERROR_INTERNAL_ERROR, "The supervisor's answer is too long");
-	free(line);
 }
 
 static void on_event(struct bufferevent *io, short what, void *arg)

@@ -51,16 +51,13 @@ const struct mcp_method *mcp_method_find(const struct mcp_server *server, struct
 static struct str scalar_json(yyjson_val *object, const char *name, struct arena *arena)
 {
 	yyjson_val *val = yyjson_obj_get(object, name);
-	struct str out;
 	size_t len;
-	char *text;
+	AUTO_FREE char *text = NULL;
 
 	if (!yyjson_is_str(val) && !yyjson_is_num(val))
 		return (struct str){NULL, 0};
 	text = alloc_checked(yyjson_val_write(val, YYJSON_WRITE_NOFLAG, &len));
-	out = arena_str(arena, (struct str){text, len});
-	free(text);
-	return out;
+	return arena_str(arena, (struct str){text, len});
 }
 
 void mcp_post_call(struct mcp_post *post, struct mcp_session *session,

@@ -45,7 +45,7 @@ static int read_id(
 {
 	yyjson_val *id = yyjson_obj_get(root, "id");
 	size_t len;
-	char *written;
+	AUTO_FREE char *written = NULL;
 
 	if (!id)
 		return 0;
@@ -58,7 +58,6 @@ static int read_id(
 		return 0;
 	written = alloc_checked(yyjson_val_write(id, YYJSON_WRITE_NOFLAG, &len));
 	*out = arena_str(arena, (struct str){written, len});
-	free(written);
 	return 0;
 }
 

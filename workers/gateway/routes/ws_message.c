@@ -117,10 +117,10 @@ static yyjson_val *take_payload(struct ws_message *m, struct str text, yyjson_va
 static void rewrite_payload(struct ws_message *m)
 {
 	size_t len;
-	char *text = alloc_checked(yyjson_val_write(m->json, YYJSON_WRITE_NOFLAG, &len));
+	AUTO_FREE char *text =
+		alloc_checked(yyjson_val_write(m->json, YYJSON_WRITE_NOFLAG, &len));
 	m->payload = arena_str(m->arena, (struct str){text, len});
 	m->rewritten = true;
-	free(text);
 }
 
 /* NULL when the envelope is right, with *m filled; else what is wrong. */

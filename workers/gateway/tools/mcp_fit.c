@@ -122,14 +122,13 @@ static bool try_cut(
 	yyjson_doc *doc, struct cut *cut, size_t max, const char *more, struct buf *out)
 {
 	size_t at = out->len, len = 0;
-	char *text;
+	AUTO_FREE char *text = NULL;
 	bool fits;
 
 	cut->doc = alloc_checked(yyjson_doc_mut_copy(doc, NULL));
 	cut_value(cut, yyjson_mut_doc_get_root(cut->doc), "", 0);
 	text = alloc_checked(yyjson_mut_write(cut->doc, YYJSON_WRITE_NOFLAG, &len));
 	buf_add(out, text, len);
-	free(text);
 	yyjson_mut_doc_free(cut->doc);
 	put_left_out(cut, more, out);
 	buf_free(&cut->notes);

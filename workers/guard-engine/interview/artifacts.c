@@ -343,9 +343,8 @@ static void add_ops(const struct bundle *b, yyjson_mut_val *root)
 static void write(const struct bundle *b, struct buf *out)
 {
 	size_t len;
-	char *text = alloc_checked(yyjson_mut_write(b->doc, 0, &len));
+	AUTO_FREE char *text = alloc_checked(yyjson_mut_write(b->doc, 0, &len));
 	buf_add(out, text, len);
-	free(text);
 }
 
 /* What happened up to the end of an interview is all that there will ever be: neither the

@@ -160,7 +160,7 @@ struct tokenizer *weights_vocabulary(const char *dir)
 	yyjson_doc *doc = read_json(dir, "vocab.json");
 	struct tokenizer *tokenizer = NULL;
 	size_t len;
-	char *text;
+	AUTO_FREE char *text = NULL;
 
 	if (!doc)
 		return NULL;
@@ -168,6 +168,5 @@ struct tokenizer *weights_vocabulary(const char *dir)
 	yyjson_doc_free(doc);
 	if (text)
 		tokenizer = tokenizer_new((struct str){text, len});
-	free(text);
 	return tokenizer;
 }

@@ -65,14 +65,13 @@ static int write_row(struct bringing *b, int source, int statement, struct str r
 /* A row; of a phase its plan before it. One whose session is not there is left out: it is sent ahead of that. */
 static int bring_row(struct bringing *b, int source, yyjson_val *row)
 {
-	char *text = alloc_checked(yyjson_val_write(row, 0, NULL));
+	AUTO_FREE char *text = alloc_checked(yyjson_val_write(row, 0, NULL));
 	int result = 0;
 
 	if (source == MIRROR_PHASES)
 		result = write_row(b, source, STATEMENT_BRING_PLAN, str_of(text));
 	if (result >= 0)
 		result = write_row(b, source, sources[source].statement, str_of(text));
-	free(text);
 	if (result > 0)
 		b->brought[source]++;
 	else if (result == 0)
@@ -130,7 +129,7 @@ static int take_line(struct bringing *b, struct str line)
 
 static int take_lines(struct bringing *b)
 {
-	char *line = alloc_checked(malloc(LINE_BYTES));
+	AUTO_FREE char *line = alloc_checked(malloc(LINE_BYTES));
 	int64_t rows = 0;
 	int result = 0;
 
@@ -138,7 +137,6 @@ static int take_lines(struct bringing *b)
 	while (result == 0 && !b->whole && fgets(line, LINE_BYTES, stdin) &&
 		strchr(line, '\n'))
 		result = take_line(b, str_of(line));
-	free(line);
 	if (result < 0)
 		return result;
 	if (!b->whole)

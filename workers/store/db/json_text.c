@@ -44,13 +44,12 @@ struct str json_text_value(struct arena *arena, yyjson_val *val)
 {
 	struct str kept = {0};
 	size_t len;
-	char *text;
+	AUTO_FREE char *text = NULL;
 
 	if (!val)
 		return kept;
 	text = alloc_checked(yyjson_val_write(val, YYJSON_WRITE_NOFLAG, &len));
 	kept = arena_str(arena, (struct str){text, len});
-	free(text);
 	return kept;
 }
 
