@@ -95,15 +95,13 @@ static bool is_at_rest(struct bus *bus, struct mono now)
 	return mono_diff_ms(now, bus->rest.since) > REST_MS;
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *arg)
+static void on_tick(EVENT_UNUSED, void *arg)
 {
 	struct bus *bus = arg;
 	struct mono now = clock_mono();
 	const bool rest = is_at_rest(bus, now);
 	bool look;
 
-	(void)fd;
-	(void)what;
 	event_add_in_step_ms(bus->tick, rest ? BUS_REST_TICK_MS : BUS_TICK_MS);
 	bus->ticks++;
 	look = !rest || bus->ticks % REST_LOOK_TICKS == 0;
@@ -119,10 +117,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 			"the task thread of nng stood still; all of them work now", NULL);
 }
 
-static void on_flush(evutil_socket_t fd, short what, void *arg)
+static void on_flush(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	bus_publish_flush(arg);
 	bus_call_flush(arg);
 }
@@ -228,13 +224,11 @@ void bus_start_serving(struct bus *bus)
 
 /* ---- drain ---- */
 
-static void on_drain(evutil_socket_t fd, short what, void *arg)
+static void on_drain(EVENT_UNUSED, void *arg)
 {
 	struct bus *bus = arg;
 	struct mono now = clock_mono();
 
-	(void)fd;
-	(void)what;
 	if (now.us < bus->drain.end.us &&
 		(bus->server.open_requests > 0 || bus->stats.in_flight > 0 ||
 			mono_diff_ms(now, bus->sent_at) < DRAIN_QUIET_MS))

@@ -96,12 +96,10 @@ static bool accepted(struct bus_canary *c)
 	return true;
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(EVENT_UNUSED, void *arg)
 {
 	struct bus_canary *c = arg;
 
-	(void)fd;
-	(void)what;
 	if (!accepted(c))
 		missed(c);
 }

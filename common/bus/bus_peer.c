@@ -92,12 +92,10 @@ static void expire(struct bus_peer *peer, struct mono now)
 		bus_call_fail(peer, call, BUS_TIMEOUT);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(EVENT_UNUSED, void *arg)
 {
 	struct bus_peer *peer = arg;
 
-	(void)fd;
-	(void)what;
 	expire(peer, clock_mono());
 	bus_peer_send(peer);
 }
@@ -247,12 +245,10 @@ void bus_peer_send(struct bus_peer *peer)
 	arm(peer, now);
 }
 
-static void on_next_turn(evutil_socket_t fd, short what, void *arg)
+static void on_next_turn(EVENT_UNUSED, void *arg)
 {
 	struct bus_peer *peer = arg;
 
-	(void)fd;
-	(void)what;
 	peer->turn_bytes = 0;
 	bus_peer_send(peer);
 }

@@ -289,14 +289,12 @@ void bus_batch_run(struct bus_batch *batch)
 }
 
 /* One batch per turn of the loop. */
-static void on_go_on(evutil_socket_t fd, short what, void *arg)
+static void on_go_on(EVENT_UNUSED, void *arg)
 {
 	struct bus *bus = arg;
 	struct bus_server *s = &bus->server;
 	struct bus_batch *batch = s->yielded;
 
-	(void)fd;
-	(void)what;
 	if (!batch)
 		return;
 	s->yielded = batch->next;
@@ -329,12 +327,10 @@ static void drop_batch(struct bus_batch **slot)
  * process of this worker, which the caller knows by now and did not when it sent this
  * one.
  */
-static void on_hold(evutil_socket_t fd, short what, void *arg)
+static void on_hold(EVENT_UNUSED, void *arg)
 {
 	struct bus *bus = arg;
 
-	(void)fd;
-	(void)what;
 	for (int i = 0; i < WORKER_COUNT * BUS_WINDOW; i++) {
 		struct bus_caller *caller = &bus->server.callers[i / BUS_WINDOW];
 		struct bus_batch **slot = &caller->batches[i % BUS_WINDOW];

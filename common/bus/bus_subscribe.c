@@ -44,12 +44,10 @@ static void check_heard(struct bus *bus)
 	heard_all(bus);
 }
 
-static void on_heard_limit(evutil_socket_t fd, short what, void *arg)
+static void on_heard_limit(EVENT_UNUSED, void *arg)
 {
 	struct bus *bus = arg;
 
-	(void)fd;
-	(void)what;
 	for (int i = 0; i < WORKER_COUNT; i++)
 		if (is_unheard(&bus->feeds[i]))
 			log_warn("a worker is not heard yet, going on without", "worker",
@@ -150,14 +148,12 @@ static int take_all(struct bus_feed *feed, struct nng_msg *message)
 	return count;
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void on_readable(EVENT_UNUSED, void *arg)
 {
 	struct bus_feed *feed = arg;
 	struct nng_msg *message;
 	size_t bytes = 0;
 
-	(void)fd;
-	(void)what;
 	for (int events = 0; events < EVENTS_PER_TURN && bytes < BYTES_PER_TURN;) {
 		message = bus_dialer_event(&feed->dialer);
 		if (!message)

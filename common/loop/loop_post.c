@@ -1,6 +1,7 @@
 /* loop_post.c - hands tasks from any thread to the loop (loop_post.h). */
 #include "common/loop/loop_post.h"
 #include "common/base/clock.h"
+#include "common/loop/timer.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -70,13 +71,11 @@ void loop_post_run(struct loop_post *post)
 }
 
 /* The eventfd is edge-triggered and never read: each write is one edge. */
-static void on_wake(evutil_socket_t fd, short what, void *arg)
+static void on_wake(EVENT_UNUSED, void *arg)
 {
 	struct loop_post *post = arg;
 	struct mono end = {clock_mono().us + TURN_US};
 
-	(void)fd;
-	(void)what;
 	for (int i = 0; i < TASKS_PER_TURN && clock_mono().us < end.us; i++) {
 		struct loop_task *task = take(post);
 

@@ -1,5 +1,5 @@
 /*
- * timer.h - libevent's timers in milliseconds.
+ * timer.h - libevent's timers in milliseconds, and handlers of its events.
  *
  * For what links libevent. Negative times count as 0: the timer comes in the next turn of
  * the loop.
@@ -9,6 +9,11 @@
 
 #include <event2/event.h>
 #include <stdint.h>
+
+/* What libevent gives a handler that needs its `arg` alone:
+ * static void on_timer(EVENT_UNUSED, void *arg) */
+#define EVENT_UNUSED                                                                     \
+	__attribute__((unused)) evutil_socket_t fd, __attribute__((unused)) short what
 
 static inline struct timeval timeval_ms(int64_t ms)
 {

@@ -168,10 +168,8 @@ _Noreturn void worker_die(struct worker *w, enum worker_exit code)
 	leave(code);
 }
 
-static void on_term(evutil_socket_t fd, short what, void *arg)
+static void on_term(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	worker_begin_stop(arg, "signal TERM");
 }
 

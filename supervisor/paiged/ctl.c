@@ -1,5 +1,6 @@
 /* ctl.c - see ctl.h. Called by daemon.c. */
 #include "supervisor/paiged/ctl.h"
+#include "common/loop/timer.h"
 
 #include "common/base/log.h"
 #include "common/base/pass_fd.h"
@@ -181,13 +182,11 @@ static void check_restart(struct ctl_client *c)
 		answer_done(c);
 }
 
-static void on_deadline(evutil_socket_t fd, short what, void *arg)
+static void on_deadline(EVENT_UNUSED, void *arg)
 {
 	struct ctl_client *c = arg;
 	const struct process_table *ps = &c->ctl->daemon->processes;
 
-	(void)fd;
-	(void)what;
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		if (c->waiting[i] &&
 			(c->stopping || ps->workers[i].policy.state != POLICY_READY)) {

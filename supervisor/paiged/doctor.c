@@ -69,10 +69,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		finish(run, "it said too much");
 }
 
-static void on_deadline(evutil_socket_t fd, short what, void *arg)
+static void on_deadline(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	finish(arg, "it took too long");
 }
 

@@ -193,12 +193,10 @@ static void resolve(struct agent_ask *ask, enum agent_ask_outcome outcome)
 	ask_free(ask);
 }
 
-static void on_deadline(evutil_socket_t fd, short what, void *arg)
+static void on_deadline(EVENT_UNUSED, void *arg)
 {
 	struct agent_ask *ask = arg;
 
-	(void)fd;
-	(void)what;
 	(void)deny(ask, STR_LIT("Nobody answered in time, so it is not allowed."));
 	resolve(ask, AGENT_ASK_EXPIRED);
 }

@@ -84,23 +84,19 @@ static void serve_disconnect(void *arg, struct bus_request *request, const void 
 
 /* ---- events ---- */
 
-static void on_flush(evutil_socket_t fd, short what, void *arg)
+static void on_flush(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	clients_flush(arg);
 }
 
 /* What a killed reaper was to look after has become ours. */
-static void on_sweep(evutil_socket_t fd, short what, void *arg)
+static void on_sweep(EVENT_UNUSED, void *arg)
 {
 	struct agents *a = arg;
 	const struct agent_session *s;
 	pid_t reapers[AGENTS_MAX_SESSIONS];
 	size_t count = 0;
 
-	(void)fd;
-	(void)what;
 	LIST_FOREACH(s, &a->sessions, link)
 	if (s->process)
 		reapers[count++] = process_reaper(s->process);

@@ -345,13 +345,11 @@ static void go_on(struct agent_session *s)
 	}
 }
 
-static void on_step(evutil_socket_t fd, short what, void *arg)
+static void on_step(EVENT_UNUSED, void *arg)
 {
 	struct agent_session *s = arg;
 	int64_t held;
 
-	(void)fd;
-	(void)what;
 	go_on(s);
 	if (s->output.sending)
 		event_add_ms(s->output.step, 0);

@@ -73,15 +73,13 @@ void session_states_serve(void *arg, struct bus_request *request, const void *me
 	bus_answer_message(request, &out);
 }
 
-static void on_states(evutil_socket_t fd, short what, void *arg)
+static void on_states(EVENT_UNUSED, void *arg)
 {
 	struct agents *a = arg;
 	struct states states;
 	const struct agents_state out = describe_all(a, &states);
 	struct buf body = {0};
 
-	(void)fd;
-	(void)what;
 	proto_encode(agents_state_type(), &out, &body);
 	if (!str_eq(buf_str(&body), buf_str(&a->told)))
 		bus_publish(a->worker->bus, "agents/state", buf_str(&body));

@@ -131,13 +131,11 @@ void session_happened(struct agent_session *s, int event)
 	arm(s);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(EVENT_UNUSED, void *arg)
 {
 	struct agent_session *s = arg;
 	struct idle_driver_outcome outcome;
 
-	(void)fd;
-	(void)what;
 	if (s->ending && !s->process) {
 		if (!output_is_busy(s))
 			session_free(s);

@@ -21,15 +21,13 @@ static void tell_lost(struct agent_session *s, size_t lost, const char *problem)
 }
 
 /* It lives on without reading. */
-static void on_deadline(evutil_socket_t fd, short what, void *arg)
+static void on_deadline(EVENT_UNUSED, void *arg)
 {
 	struct agent_session *s = arg;
 	struct agent_client *client;
 	struct prompt *one, *next;
 	size_t lost = 0;
 
-	(void)fd;
-	(void)what;
 	/* How it ended is told in a moment; and who has ended the session asks for nothing more. */
 	if (process_is_over(s->process) || s->ending)
 		return;

@@ -163,12 +163,10 @@ static void sync_more(struct fswatch *fs)
 	jobs_add(fs->jobs, &sync->job);
 }
 
-static void on_sync(evutil_socket_t fd, short what, void *arg)
+static void on_sync(EVENT_UNUSED, void *arg)
 {
 	struct fswatch *fs = arg;
 
-	(void)fd;
-	(void)what;
 	/* Perhaps there is room by now. */
 	if (fs->turn.error || fs->turn.write_anew)
 		commit_work(fs);
@@ -178,10 +176,8 @@ static void on_sync(evutil_socket_t fd, short what, void *arg)
 
 /* ---- memory ---- */
 
-static void on_tidy(evutil_socket_t fd, short what, void *arg)
+static void on_tidy(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	(void)arg;
 	malloc_trim(0);
 }
@@ -322,10 +318,8 @@ void commit_finish(struct fswatch *fs)
 	} while (fs->turn.writing);
 }
 
-static void on_end(evutil_socket_t fd, short what, void *arg)
+static void on_end(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	commit_end(arg);
 }
 

@@ -190,12 +190,10 @@ static void confine(struct worker *w, struct confinement *c)
 
 /* ---- stop ---- */
 
-static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
+static void on_stop_timer(EVENT_UNUSED, void *arg)
 {
 	struct fswatch *fs = arg;
 
-	(void)fd;
-	(void)what;
 	log_warn("rows for the action log wait for the next start", "rows", "%zu",
 		fs->action_queue.count, NULL);
 	worker_stopped(fs->worker);

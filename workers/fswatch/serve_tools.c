@@ -202,12 +202,10 @@ static bool look_at(struct fswatch *fs, struct bus_request *request,
 	return true;
 }
 
-static void on_next_turn(evutil_socket_t fd, short what, void *arg)
+static void on_next_turn(EVENT_UNUSED, void *arg)
 {
 	struct looking *looking = arg;
 
-	(void)fd;
-	(void)what;
 	go_on_looking(looking->fs, looking->request, &looking);
 }
 

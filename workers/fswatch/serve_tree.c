@@ -55,12 +55,10 @@ static void hand_out(struct fswatch *fs, struct buf *json)
 	commit_tidy(fs);
 }
 
-static void on_write(evutil_socket_t fd, short what, void *arg)
+static void on_write(EVENT_UNUSED, void *arg)
 {
 	struct fswatch *fs = arg;
 
-	(void)fd;
-	(void)what;
 	if (!watch_ready(fs->watch)) { /* it is being scanned anew; see on_ready */
 		fs->tree_writing = false;
 		tree_write_fini(&fs->tree_writer);

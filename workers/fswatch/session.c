@@ -38,12 +38,10 @@ static void summarise(struct fswatch *fs, struct buffer *buffer)
 	buffers_changed(&fs->buffers, buffer);
 }
 
-static void on_summary_timer(evutil_socket_t fd, short what, void *arg)
+static void on_summary_timer(EVENT_UNUSED, void *arg)
 {
 	struct fswatch *fs = arg;
 
-	(void)fd;
-	(void)what;
 	for (struct buffer *b = fs->buffers.first;
 		b && !action_queue_full(&fs->action_queue); b = b->next)
 		summarise(fs, b);
@@ -149,10 +147,8 @@ static void ask(struct fswatch *fs)
 		on_active, q);
 }
 
-static void on_ask_timer(evutil_socket_t fd, short what, void *arg)
+static void on_ask_timer(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	ask(arg);
 }
 

@@ -89,10 +89,8 @@ static void on_heard(void *arg)
 		start_serving(g);
 }
 
-static void on_waited_enough(evutil_socket_t fd, short what, void *arg)
+static void on_waited_enough(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	start_serving(arg);
 }
 

@@ -90,12 +90,10 @@ static void reload(struct worker *w)
 
 /* Rows that are on their way to the store are waited for, so that their clients hear of
  * them. */
-static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
+static void on_stop_timer(EVENT_UNUSED, void *arg)
 {
 	struct engine *e = arg;
 
-	(void)fd;
-	(void)what;
 	if (e->appending > 0 && clock_mono().us < stop_deadline.us)
 		event_add_ms(stop_timer, STOP_LOOK_MS);
 	else

@@ -390,13 +390,11 @@ static void on_consent(void *arg, const struct bus_reply *reply)
 	}
 }
 
-static void on_turn(evutil_socket_t fd, short what, void *arg)
+static void on_turn(EVENT_UNUSED, void *arg)
 {
 	static const struct empty nothing = {0};
 	struct mirror *m = arg;
 
-	(void)fd;
-	(void)what;
 	bus_call_message(m->worker->bus, METHOD_MIRROR_CONSENT, (struct str){NULL, 0},
 		&nothing, 0, on_consent, m);
 }

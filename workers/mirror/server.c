@@ -239,19 +239,15 @@ static void flush(struct server *s)
 	/* What fails is told by what is read next. */
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+static void on_writable(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	flush(arg);
 }
 
-static void on_deadline(evutil_socket_t fd, short what, void *arg)
+static void on_deadline(EVENT_UNUSED, void *arg)
 {
 	const struct server *s = arg;
 
-	(void)fd;
-	(void)what;
 	settle_failed(arg, s->connected ? "it did not answer a statement within a minute"
 					: "it closed the connection");
 }

@@ -312,10 +312,8 @@ static void step(
 	}
 }
 
-static void on_idle_check(evutil_socket_t fd, short events, void *arg)
+static void on_idle_check(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)events;
 	step(arg, POLICY_IDLE_CHECK, OBSERVER_IDLE);
 }
 

@@ -88,12 +88,10 @@ static void open_later(void)
 	event_add_ms(open_timer, OPEN_RETRY_MS);
 }
 
-static void on_open_timer(evutil_socket_t fd, short what, void *arg)
+static void on_open_timer(EVENT_UNUSED, void *arg)
 {
 	int result = open_store();
 
-	(void)fd;
-	(void)what;
 	(void)arg;
 	if (result == -EBUSY)
 		open_later();
@@ -163,13 +161,11 @@ static void confine(struct worker *w, struct confinement *c)
 
 /* ---- end ---- */
 
-static void on_stop_timer(evutil_socket_t fd, short what, void *arg)
+static void on_stop_timer(EVENT_UNUSED, void *arg)
 {
 	size_t waiting = store.group.waiting + memory_waiting(&store) +
 			 store.streams->group.waiting;
 
-	(void)fd;
-	(void)what;
 	(void)arg;
 	if (waiting > 0 && clock_mono().us < stop_deadline.us) {
 		event_add_ms(stop_timer, STOP_LOOK_MS);

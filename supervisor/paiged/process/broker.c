@@ -284,12 +284,10 @@ static void on_telling(evutil_socket_t fd, short what, void *arg)
 	event_add_ms(b->pause, REFUSALS_PAUSE_MS);
 }
 
-static void on_pause_over(evutil_socket_t fd, short what, void *arg)
+static void on_pause_over(EVENT_UNUSED, void *arg)
 {
 	struct broker *b = arg;
 
-	(void)fd;
-	(void)what;
 	event_add(b->telling, NULL);
 }
 

@@ -1,5 +1,6 @@
 /* channel.c - see channel.h. */
 #include "supervisor/paiged/process/channel.h"
+#include "common/loop/timer.h"
 
 #include "common/base/pass_fd.h"
 #include "supervisor/paiged/process/launch.h"
@@ -76,10 +77,8 @@ void channel_drain(struct channel *c)
 			break;
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void on_readable(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	channel_drain(arg);
 }
 
@@ -116,10 +115,8 @@ static void flush(struct channel *c)
 		(void)event_add(c->writable, NULL);
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+static void on_writable(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	flush(arg);
 }
 

@@ -215,10 +215,8 @@ static void step(struct process *p, struct policy_event event)
 		event_active(p->shared->changed, EV_TIMEOUT, 0);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	step(arg, (struct policy_event){.kind = POLICY_TIME});
 }
 

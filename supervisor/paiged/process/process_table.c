@@ -1,5 +1,6 @@
 /* process_table.c - see process_table.h. */
 #include "supervisor/paiged/process/process_table.h"
+#include "common/loop/timer.h"
 
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
@@ -147,12 +148,10 @@ void process_table_abandon(struct process_table *ps)
 
 /* ---- changes ---- */
 
-static void on_changed(evutil_socket_t fd, short what, void *arg)
+static void on_changed(EVENT_UNUSED, void *arg)
 {
 	struct process_table *ps = arg;
 
-	(void)fd;
-	(void)what;
 	if (process_table_all_ready(ps))
 		ps->shared.booted = true;
 	tell_gateway(ps);

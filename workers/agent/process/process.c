@@ -111,17 +111,13 @@ static bool take(struct process *p, int stream)
 	return true;
 }
 
-static void on_output(evutil_socket_t fd, short what, void *arg)
+static void on_output(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	(void)take(arg, STREAM_OUT);
 }
 
-static void on_errors(evutil_socket_t fd, short what, void *arg)
+static void on_errors(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	(void)take(arg, STREAM_ERR);
 }
 
@@ -148,10 +144,8 @@ static void flush_input(struct process *p)
 	}
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+static void on_writable(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	flush_input(arg);
 }
 
@@ -267,12 +261,10 @@ void process_stop(struct process *p, enum process_stage first)
 	}
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(EVENT_UNUSED, void *arg)
 {
 	struct process *p = arg;
 
-	(void)fd;
-	(void)what;
 	if (p->stage == PROCESS_ASKED) {
 		process_stop(p, PROCESS_INTERRUPTED);
 	} else if (p->stage == PROCESS_INTERRUPTED) {
@@ -368,13 +360,11 @@ static void finish(struct process *p)
 	process_free(p);
 }
 
-static void on_reaper_ended(evutil_socket_t fd, short what, void *arg)
+static void on_reaper_ended(EVENT_UNUSED, void *arg)
 {
 	struct process *p = arg;
 	struct reaper_report report;
 
-	(void)fd;
-	(void)what;
 	(void)waitpid(p->reaper, NULL, 0); /* its pidfd says that it has ended */
 	p->end.report = (struct reaper_report){.code = -1, .signal = SIGKILL};
 	if (recv(p->control_fd, &report, sizeof(report), MSG_DONTWAIT) == sizeof(report))

@@ -130,10 +130,8 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 	o->on_sent(o->arg);
 }
 
-static void on_retry(evutil_socket_t fd, short what, void *arg)
+static void on_retry(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	action_queue_send(arg);
 }
 

@@ -143,12 +143,10 @@ bool watch_look_at_root(struct watch *w)
 
 /* ---- events of the loop ---- */
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void on_readable(EVENT_UNUSED, void *arg)
 {
 	struct watch *w = arg;
 
-	(void)fd;
-	(void)what;
 	watch_read_events(w);
 	watch_scan(w);
 	watch_tell(w);
@@ -169,25 +167,21 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	watch_tell(w);
 }
 
-static void on_scan(evutil_socket_t fd, short what, void *arg)
+static void on_scan(EVENT_UNUSED, void *arg)
 {
 	struct watch *w = arg;
 
-	(void)fd;
-	(void)what;
 	watch_scan(w);
 	watch_tell(w);
 }
 
 /* Looks for what inotify does not tell: a root that was moved by its parents, and
  * directories without a watch. */
-static void on_poll(evutil_socket_t fd, short what, void *arg)
+static void on_poll(EVENT_UNUSED, void *arg)
 {
 	struct watch *w = arg;
 	bool here = watch_look_at_root(w);
 
-	(void)fd;
-	(void)what;
 	event_add_in_step_ms(
 		w->poll, here && w->polled == 0 ? WATCH_REST_POLL_MS : WATCH_POLL_MS);
 	if (w->root == PROJECT_REPLACED) {

@@ -406,12 +406,10 @@ int http_start(struct gateway *g, const struct http_site *site, int first_fd, in
 	return rc;
 }
 
-static void close_listeners(evutil_socket_t fd, short what, void *arg)
+static void close_listeners(EVENT_UNUSED, void *arg)
 {
 	struct http_server *http = arg;
 
-	(void)fd;
-	(void)what;
 	for (size_t i = 0; i < http->bound_count; i++)
 		evhttp_del_accept_socket(http->ev, http->bound[i]);
 	http->bound_count = 0;

@@ -115,13 +115,11 @@ static void tidy(struct http_conns *conns)
 static void cut_unread(struct http_conns *conns);
 static void tell_cut_readers(struct http_conns *conns);
 
-static void on_sweep(evutil_socket_t fd, short what, void *arg)
+static void on_sweep(EVENT_UNUSED, void *arg)
 {
 	struct http_conns *conns = arg;
 	struct http_conn *conn;
 
-	(void)fd;
-	(void)what;
 	LIST_FOREACH(conn, &conns->all, link)
 	if (overdue(conn))
 		cut(conns, conn);
@@ -154,12 +152,10 @@ static void set_paused(struct http_conns *conns, bool paused)
 	}
 }
 
-static void on_relief(evutil_socket_t fd, short what, void *arg)
+static void on_relief(EVENT_UNUSED, void *arg)
 {
 	struct http_conns *conns = arg;
 
-	(void)fd;
-	(void)what;
 	if (exhausted(conns))
 		return;
 	event_del(conns->relief);
@@ -367,14 +363,12 @@ static void look_for_end(struct http_conns *conns, struct http_conn *conn)
 	}
 }
 
-static void on_half_closed(evutil_socket_t fd, short what, void *arg)
+static void on_half_closed(EVENT_UNUSED, void *arg)
 {
 	struct http_conns *conns = arg;
 	struct http_conn *conn;
 	bool any = false;
 
-	(void)fd;
-	(void)what;
 	LIST_FOREACH(conn, &conns->all, link)
 	{
 		if (conn->half_closed && !still_waits(conns, conn))
@@ -390,12 +384,10 @@ static void on_half_closed(evutil_socket_t fd, short what, void *arg)
  * twice. An event beside evhttp's keeps the descriptor watched, until something comes
  * while nothing is read.
  */
-static void on_watched(evutil_socket_t fd, short what, void *arg)
+static void on_watched(EVENT_UNUSED, void *arg)
 {
 	struct http_conn *conn = arg;
 
-	(void)fd;
-	(void)what;
 	if (conn->serving && !conn->served_now) {
 		event_del(conn->watch);
 		if (conn->streaming)
@@ -437,13 +429,11 @@ static bool attach(struct http_conns *conns, struct http_conn *conn)
  * the argument of the callbacks of its bufferevent, are there once it has been accepted:
  * later in the same turn, before anything is read.
  */
-static void on_arrival(evutil_socket_t fd, short what, void *arg)
+static void on_arrival(EVENT_UNUSED, void *arg)
 {
 	struct http_conns *conns = arg;
 	struct http_conn *conn;
 
-	(void)fd;
-	(void)what;
 	while ((conn = TAILQ_FIRST(&conns->arrived))) {
 		struct bufferevent *bev = conn->arrived;
 

@@ -9,10 +9,8 @@
 static unsigned shown;
 static uint64_t summed;
 
-static void on_second(evutil_socket_t fd, short what, void *arg)
+static void on_second(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	(void)arg;
 	if (summed > 0)
 		log_warn("more requests were refused in the same second", "requests",

@@ -11,15 +11,13 @@
 	for (item = LIST_FIRST(list); item && (next = LIST_NEXT(item, field), true);     \
 		item = next)
 
-static void on_tick(evutil_socket_t fd, short what, void *arg)
+static void on_tick(EVENT_UNUSED, void *arg)
 {
 	struct mcp_server *server = arg;
 	struct mono now = clock_mono();
 	struct mcp_call *call, *next_call;
 	struct mcp_stream *stream, *next_stream;
 
-	(void)fd;
-	(void)what;
 	FOREACH_NEXT(call, next_call, &server->calls, link)
 	mcp_call_tick(call, now);
 	FOREACH_NEXT(stream, next_stream, &server->streams, of_server)

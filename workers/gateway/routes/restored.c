@@ -143,10 +143,8 @@ static void part_taken(struct restoring *r)
 
 static void copy_slice(struct restoring *r);
 
-static void on_slice(evutil_socket_t fd, short what, void *arg)
+static void on_slice(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	copy_slice(arg);
 }
 

@@ -253,12 +253,10 @@ void supervisor_on_message(const struct ws_message *message)
 
 /* ---- following ---- */
 
-static void on_follow(evutil_socket_t fd, short what, void *arg)
+static void on_follow(EVENT_UNUSED, void *arg)
 {
 	struct gateway *g = arg;
 
-	(void)fd;
-	(void)what;
 	if (!ws_is_followed(g->ws, WS_TO_STATUS)) {
 		event_del(follow_timer);
 		return;

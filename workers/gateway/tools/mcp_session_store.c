@@ -55,10 +55,8 @@ static int take(struct gateway *g, const struct bus_reply *reply, struct arena *
 	return 0;
 }
 
-static void on_retry(evutil_socket_t fd, short what, void *arg)
+static void on_retry(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	ask(arg);
 }
 

@@ -28,14 +28,12 @@ static void on_written(void *arg, const struct bus_reply *reply)
 			STR_ARG(reply->message), NULL);
 }
 
-static void on_flush(evutil_socket_t fd, short what, void *arg)
+static void on_flush(EVENT_UNUSED, void *arg)
 {
 	struct gateway *g = arg;
 	AUTO_BUF body = {0};
 	char key[UUID_SIZE];
 
-	(void)fd;
-	(void)what;
 	pending_log.flushed_at = clock_mono();
 	buf_add_str(&body, STR_LIT("{\"actions\":["));
 	buf_add_str(&body, buf_str(&pending_log.rows));

@@ -188,12 +188,10 @@ void ws_client_flush(struct ws_client *client)
 		shutdown(client->fd, SHUT_WR);
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+static void on_writable(EVENT_UNUSED, void *arg)
 {
 	struct ws_client *client = arg;
 
-	(void)fd;
-	(void)what;
 	ws_client_flush(client);
 }
 
@@ -202,13 +200,11 @@ static void arm_timer(struct ws_client *client, int64_t ms)
 	event_add_ms(client->timer, ms);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(EVENT_UNUSED, void *arg)
 {
 	struct ws_client *client = arg;
 	struct mono now = clock_mono();
 
-	(void)fd;
-	(void)what;
 	if (client->state == WS_CLIENT_CLOSING) {
 		ws_client_end(client);
 		return;

@@ -26,13 +26,11 @@ static void free_dead(struct ws_server *server)
 	}
 }
 
-static void on_flush(evutil_socket_t fd, short what, void *arg)
+static void on_flush(EVENT_UNUSED, void *arg)
 {
 	struct ws_server *server = arg;
 	struct ws_client *client;
 
-	(void)fd;
-	(void)what;
 	while ((client = TAILQ_FIRST(&server->to_flush))) {
 		TAILQ_REMOVE(&server->to_flush, client, flush_link);
 		client->flush_wanted = false;
@@ -209,13 +207,11 @@ void ws_server_resume_reading(struct ws_server *server, enum worker_id owner)
 
 /* ---- life ---- */
 
-static void on_drain_deadline(evutil_socket_t fd, short what, void *arg)
+static void on_drain_deadline(EVENT_UNUSED, void *arg)
 {
 	struct ws_server *server = arg;
 	struct ws_client *client, *next;
 
-	(void)fd;
-	(void)what;
 	FOREACH_CLIENT(client, next, server)
 	ws_client_end(client);
 }

@@ -49,12 +49,10 @@ void load_again(struct instance *i)
 
 /* ---- how it ends ---- */
 
-static void on_retry(evutil_socket_t fd, short what, void *arg)
+static void on_retry(EVENT_UNUSED, void *arg)
 {
 	struct instance *i = arg;
 
-	(void)fd;
-	(void)what;
 	if (i->phase == INSTANCE_LOADING)
 		load_start(i);
 }

@@ -31,10 +31,8 @@ static void take(struct engine *e, const struct stream_info *s)
 
 static void ask(struct engine *e);
 
-static void on_again(evutil_socket_t fd, short what, void *arg)
+static void on_again(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	ask(arg);
 }
 

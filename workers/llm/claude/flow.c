@@ -288,13 +288,11 @@ bool flows_stopping(const struct flows *flows)
 	return flows->stopping; /* written by the loop alone */
 }
 
-static void on_stop_check(evutil_socket_t fd, short events, void *arg)
+static void on_stop_check(EVENT_UNUSED, void *arg)
 {
 	struct flows *flows = arg;
 	unsigned left;
 
-	(void)fd;
-	(void)events;
 	pthread_mutex_lock(&flows->lock);
 	left = flows->count;
 	pthread_mutex_unlock(&flows->lock);

@@ -158,13 +158,11 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *as
 	return 0;
 }
 
-static void on_timer_event(evutil_socket_t fd, short events, void *arg)
+static void on_timer_event(EVENT_UNUSED, void *arg)
 {
 	struct http *h = arg;
 	int running;
 
-	(void)fd;
-	(void)events;
 	curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	collect_finished(h);
 }
@@ -344,13 +342,11 @@ void http_perform(struct http *h, const struct http_request *request,
 
 /* ---- the whole ---- */
 
-static void on_cancel_check(evutil_socket_t fd, short events, void *arg)
+static void on_cancel_check(EVENT_UNUSED, void *arg)
 {
 	struct http *h = arg;
 	struct transfer *t = h->transfers;
 
-	(void)fd;
-	(void)events;
 	while (t) {
 		struct transfer *next = t->next;
 

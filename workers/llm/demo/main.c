@@ -7,6 +7,7 @@
  * Never used when there is a key.
  */
 #include "common/base/log.h"
+#include "common/loop/timer.h"
 #include "proto/codec/codec.h"
 #include "workers/llm/demo/api_rules.h"
 #include "workers/llm/demo/script.h"
@@ -174,12 +175,10 @@ static void on_signal(evutil_socket_t signal_number, short events, void *arg)
 		kill(demo->child, (int)signal_number);
 }
 
-static void on_child(evutil_socket_t signal_number, short events, void *arg)
+static void on_child(EVENT_UNUSED, void *arg)
 {
 	struct demo *demo = arg;
 
-	(void)signal_number;
-	(void)events;
 	if (waitpid(demo->child, &demo->status, WNOHANG) == demo->child)
 		event_base_loopbreak(demo->base);
 }

@@ -155,10 +155,8 @@ static void delivered(struct delivery *d)
 	free(d);
 }
 
-static void on_delivered(evutil_socket_t fd, short what, void *arg)
+static void on_delivered(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	delivered(arg);
 }
 

@@ -2,6 +2,7 @@
 #include "workers/llm/gh/gh.h"
 #include "common/base/inherited.h"
 #include "common/base/log.h"
+#include "common/loop/timer.h"
 #include "common/worker/worker.h"
 #include "workers/llm/gh/gh_helper.h"
 #include <errno.h>
@@ -138,10 +139,8 @@ static int spawn_helper(int their_fd)
 }
 
 /* It never sends anything on this socket. */
-static void on_helper_ended(evutil_socket_t fd, short what, void *arg)
+static void on_helper_ended(EVENT_UNUSED, void *arg)
 {
-	(void)fd;
-	(void)what;
 	log_error("the process that starts gh has ended", NULL);
 	worker_die(arg, WORKER_EXIT_DEPENDENCY);
 }

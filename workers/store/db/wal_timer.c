@@ -42,12 +42,10 @@ static void tend(struct wal_timer *k)
 	}
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(EVENT_UNUSED, void *arg)
 {
 	struct wal_timer *k = arg;
 
-	(void)fd;
-	(void)what;
 	tend(k);
 	k->on_change(k->arg);
 }

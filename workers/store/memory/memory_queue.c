@@ -31,15 +31,13 @@ static int run(struct store *store, struct call *call)
 	return call->service->handler(store, call);
 }
 
-static void on_turn(evutil_socket_t fd, short what, void *arg)
+static void on_turn(EVENT_UNUSED, void *arg)
 {
 	struct store *store = arg;
 	struct memory *m = store->memory;
 	struct call *call = m->queue.first;
 	int result = run(store, call);
 
-	(void)fd;
-	(void)what;
 	if (result == -EBUSY || result == 1) {
 		schedule(m, result == 1 ? 0 : MEMORY_LOCKED_MS);
 		return;

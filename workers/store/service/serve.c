@@ -137,14 +137,12 @@ static void note_unlocked(struct store *store, struct serve *serve)
 	serve->pause_ms = 0;
 }
 
-static void on_turn(evutil_socket_t fd, short what, void *arg)
+static void on_turn(EVENT_UNUSED, void *arg)
 {
 	struct store *store = arg;
 	struct serve *serve = store->serve;
 	int result = group_run(store, on_done);
 
-	(void)fd;
-	(void)what;
 	if (result == -EBUSY) {
 		note_locked(store, serve);
 		return;

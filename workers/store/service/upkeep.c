@@ -111,12 +111,10 @@ static void on_log_change(void *arg)
 
 /* ---- writing that fails ---- */
 
-static void on_probe_timer(evutil_socket_t fd, short what, void *arg)
+static void on_probe_timer(EVENT_UNUSED, void *arg)
 {
 	struct store *store = arg;
 
-	(void)fd;
-	(void)what;
 	if (store->health.failing && health_may_write(&store->health) &&
 		database_probe(&store->db) == 0)
 		store->health.failing = false;
@@ -186,12 +184,10 @@ static void look_at_file(struct store *store)
 	}
 }
 
-static void on_check_timer(evutil_socket_t fd, short what, void *arg)
+static void on_check_timer(EVENT_UNUSED, void *arg)
 {
 	struct store *store = arg;
 
-	(void)fd;
-	(void)what;
 	look_at_file(store);
 	warn_of_dropped(store);
 	upkeep_tell(store);
