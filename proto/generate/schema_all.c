@@ -28,6 +28,13 @@ static void add_member(struct members *m, const char *name)
 	buf_add_char(m->out, ':');
 }
 
+/* The object that the member is. */
+static struct members open_member(struct members *m, const char *name)
+{
+	add_member(m, name);
+	return open_object(m->out);
+}
+
 static void add_schema(struct members *m, const char *name, const struct type *type,
 	enum decode_mode mode)
 {
@@ -38,10 +45,8 @@ static void add_schema(struct members *m, const char *name, const struct type *t
 static void add_messages(
 	struct members *all, const char *name, const struct ws_info *infos, size_t count)
 {
-	struct members m;
+	struct members m = open_member(all, name);
 
-	add_member(all, name);
-	m = open_object(all->out);
 	for (size_t i = 0; i < count; i++)
 		add_schema(&m, infos[i].name, infos[i].payload(), DECODE_LENIENT);
 	buf_add_char(all->out, '}');
@@ -52,10 +57,8 @@ static void add_pair(struct members *all, const char *name, const char *in_name,
 	const struct type *(*in)(void), enum decode_mode mode, const char *out_name,
 	const struct type *(*out)(void))
 {
-	struct members m;
+	struct members m = open_member(all, name);
 
-	add_member(all, name);
-	m = open_object(all->out);
 	if (in)
 		add_schema(&m, in_name, in(), mode);
 	if (out)
@@ -65,10 +68,8 @@ static void add_pair(struct members *all, const char *name, const char *in_name,
 
 static void add_tools(struct members *all)
 {
-	struct members m;
+	struct members m = open_member(all, "tools");
 
-	add_member(all, "tools");
-	m = open_object(all->out);
 	for (int i = 0; i < MCP_TOOL_COUNT; i++)
 		add_pair(&m, mcp_tool_infos[i].name, "input", mcp_tool_infos[i].input,
 			DECODE_STRICT, "output", mcp_tool_infos[i].output);
@@ -77,10 +78,8 @@ static void add_tools(struct members *all)
 
 static void add_methods(struct members *all)
 {
-	struct members m;
+	struct members m = open_member(all, "methods");
 
-	add_member(all, "methods");
-	m = open_object(all->out);
 	for (int i = 0; i < METHOD_COUNT; i++)
 		add_pair(&m, method_infos[i].name, "request", method_infos[i].request,
 			DECODE_LENIENT, "reply", method_infos[i].reply);
@@ -89,10 +88,8 @@ static void add_methods(struct members *all)
 
 static void add_actions(struct members *all)
 {
-	struct members m;
+	struct members m = open_member(all, "actions");
 
-	add_member(all, "actions");
-	m = open_object(all->out);
 	for (int i = 0; i < ACTION_COUNT; i++)
 		add_schema(
 			&m, action_infos[i].name, action_infos[i].data(), DECODE_LENIENT);
@@ -101,10 +98,8 @@ static void add_actions(struct members *all)
 
 static void add_types(struct members *all)
 {
-	struct members m;
+	struct members m = open_member(all, "types");
 
-	add_member(all, "types");
-	m = open_object(all->out);
 	for (size_t i = 0; i < message_type_count; i++)
 		add_schema(
 			&m, message_types[i]()->name, message_types[i](), DECODE_LENIENT);
