@@ -219,37 +219,30 @@ static int put(const struct project_place *place, const struct old *old, int rec
 
 static int save_once(const struct project_place *place, struct save *save)
 {
-	struct old old;
-	struct buf bytes = {.data = NULL};
+	__attribute__((cleanup(forget))) struct old old;
+	AUTO_BUF bytes = {.data = NULL};
 	char version[HASH_VERSION_SIZE];
 	int error = look(place, &old);
 
 	if (error)
-		goto out;
+		return error;
 
 	struct encoding encoding = encoding_detect(buf_str(&old.bytes));
 
 	if (old.there && (old.binary || encoding.kind == ENCODING_BINARY ||
-				 language_is_binary(str_of(save->key)))) {
-		error = -FAULT_BINARY;
-		goto out;
-	}
+				 language_is_binary(str_of(save->key))))
+		return -FAULT_BINARY;
 	encoding_encode(encoding, save->text, &bytes);
 	hash_version(buf_str(&bytes), version);
 	save->version[0] = '\0';
 	if (old.there)
 		hash_version(buf_str(&old.bytes), save->version);
 	if (save->base.ptr && !str_is(save->base, save->version) &&
-		strcmp(save->version, version) != 0) {
-		error = -FAULT_CONFLICT;
-		goto out;
-	}
+		strcmp(save->version, version) != 0)
+		return -FAULT_CONFLICT;
 	error = put(place, &old, save->record_dir, buf_str(&bytes));
 	if (!error)
 		memcpy(save->version, version, sizeof(version));
-out:
-	forget(&old);
-	buf_free(&bytes);
 	return error;
 }
 
