@@ -1,5 +1,6 @@
 /* http_head.c - see http_head.h. */
 #include "workers/gateway/http/http_head.h"
+#include <openssl/crypto.h>
 
 #define KEPT_BYTES 1024
 /* 2^60 is larger than any bound. */
@@ -90,15 +91,6 @@ bool http_head_next_field(struct str *lines, struct str *name, struct str *value
 
 /* ---- the request line ---- */
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Neither as it is nor decoded a control; no half escape. */
 static bool is_clean(struct str s)
 {
@@ -110,8 +102,10 @@ static bool is_clean(struct str s)
 			return false;
 		if (c != '%')
 			continue;
-		high = i + 2 < s.len ? hex(s.ptr[i + 1]) : -1;
-		low = i + 2 < s.len ? hex(s.ptr[i + 2]) : -1;
+		high = i + 2 < s.len ? OPENSSL_hexchar2int((unsigned char)s.ptr[i + 1])
+				     : -1;
+		low = i + 2 < s.len ? OPENSSL_hexchar2int((unsigned char)s.ptr[i + 2])
+				    : -1;
 		if (high < 0 || low < 0 || high < 2 || (high == 7 && low == 15))
 			return false;
 	}
@@ -343,7 +337,7 @@ static void end_chunk_size(struct http_head *h, uint64_t max_body)
 
 static void take_size_char(struct http_head *h, char c)
 {
-	int value = hex(c);
+	int value = OPENSSL_hexchar2int((unsigned char)c);
 
 	if (value >= 0 && h->digits < MAX_SIZE_DIGITS) {
 		h->left = (h->digits ? h->left << 4 : 0) | (uint64_t)value;

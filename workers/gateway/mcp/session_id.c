@@ -41,15 +41,6 @@ void mcp_session_id_print(struct mcp_session_id id, char out[MCP_SESSION_ID_SIZE
 	uuid_print(id.bytes, out);
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 int mcp_session_id_read(struct str text, struct mcp_session_id *id)
 {
 	struct mcp_session_id read = {0};
@@ -58,7 +49,7 @@ int mcp_session_id_read(struct str text, struct mcp_session_id *id)
 	if (!uuid_valid(text))
 		return -ENOENT;
 	for (size_t i = 0; i < text.len && n < 2 * sizeof(read.bytes); i++) {
-		int d = digit(text.ptr[i]);
+		int d = OPENSSL_hexchar2int((unsigned char)text.ptr[i]);
 
 		if (d < 0)
 			continue;
