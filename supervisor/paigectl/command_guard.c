@@ -1,9 +1,10 @@
 /* command_guard.c - paigectl guard: the guard machines, their events, and whether they
  * replay. */
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "proto/codec/messages.h"
 #include "supervisor/paigectl/paigectl.h"
-#include <ctype.h>
+#include <curl/curl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -163,16 +164,6 @@ static int replay(
 
 /* ---- the command ---- */
 
-static void add_escaped(struct buf *path, const char *part)
-{
-	for (; *part; part++) {
-		if (isalnum((unsigned char)*part) || strchr("-._~", *part))
-			buf_add_char(path, *part);
-		else
-			buf_printf(path, "%%%02X", (unsigned char)*part);
-	}
-}
-
 /* "kind/id" from KIND ID, or from KIND/ID in one word; false when it is neither. */
 static bool read_name(const struct options *o, struct buf *name)
 {
@@ -180,14 +171,15 @@ static bool read_name(const struct options *o, struct buf *name)
 	const char *slash = strchr(kind, '/');
 	struct str first = {kind, slash ? (size_t)(slash - kind) : strlen(kind)};
 	const char *id = slash ? slash + 1 : o->operand_count > 2 ? o->operands[2] : "";
+	char *escaped;
 
 	if (enumeration_index(guard_kind_enumeration(), first) < 0 || !*id ||
 		strlen(id) > 128 || o->operand_count != (slash ? 2 : 3))
 		return false;
-	buf_add_str(name, first);
-	buf_add_char(name, '/');
-	add_escaped(name, id);
+	escaped = alloc_checked(curl_easy_escape(NULL, id, 0));
+	buf_printf(name, "%.*s/%s", STR_ARG(first), escaped);
 	buf_add_char(name, '\0');
+	curl_free(escaped);
 	return true;
 }
 
