@@ -176,7 +176,7 @@ static void at_prompt(yyjson_val *event)
 {
 	const char *cwd = yyjson_get_str(yyjson_obj_get(event, "cwd"));
 	const struct machine_entry *daemon;
-	yyjson_doc *state = NULL, *files = NULL;
+	AUTO_DOC *state = NULL, *files = NULL;
 	struct machine m;
 	AUTO_BUF text = {0};
 
@@ -190,8 +190,6 @@ static void at_prompt(yyjson_val *event)
 	add_files(yyjson_obj_get(yyjson_doc_get_root(files), "buffers"), &text);
 	if (text.len)
 		tell(buf_str(&text));
-	yyjson_doc_free(state);
-	yyjson_doc_free(files);
 	machine_free(&m);
 }
 

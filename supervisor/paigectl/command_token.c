@@ -12,15 +12,12 @@
 static int rotate(const struct daemon_place *place)
 {
 	char token[TOKEN_SIZE];
-	yyjson_doc *doc = NULL;
-	int code, error;
+	AUTO_DOC *doc = NULL;
+	int error;
 
-	if (place->pid) {
-		code = client_ask(place, STR_LIT("{\"command\":\"rotate_token\"}"),
+	if (place->pid)
+		return client_ask(place, STR_LIT("{\"command\":\"rotate_token\"}"),
 			ROTATE_MS, &doc);
-		yyjson_doc_free(doc);
-		return code;
-	}
 	error = token_make(place->data_dir, token);
 	if (error)
 		return paigectl_fail(PAIGECTL_FAILED, "cannot write %s/token: %s",

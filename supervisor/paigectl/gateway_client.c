@@ -20,7 +20,7 @@ static int find_gateway(const struct daemon_place *place, struct arena *arena,
 	yyjson_doc **doc, struct discovery_file *file)
 {
 	const char *path = arena_printf(arena, "%s/paiged.json", place->data_dir).ptr;
-	struct buf text = {0};
+	AUTO_BUF text = {0};
 	struct proto_error problem = {.text = ""};
 	int error;
 
@@ -32,7 +32,6 @@ static int find_gateway(const struct daemon_place *place, struct arena *arena,
 		return paigectl_fail(
 			PAIGECTL_FAILED, "cannot read %s: %s", path, strerror(-error));
 	*doc = proto_parse(buf_str(&text), &problem);
-	buf_free(&text);
 	if (*doc && proto_decode(discovery_file_type(), yyjson_doc_get_root(*doc), "file",
 			    DECODE_LENIENT, arena, file, &problem) == 0)
 		return 0;

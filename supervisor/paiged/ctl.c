@@ -156,7 +156,7 @@ static void check_restart(struct ctl_client *c)
 		return;
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		const struct process *p = &ps->workers[i];
-		struct buf how = {0};
+		AUTO_BUF how = {0};
 
 		if (!c->waiting[i])
 			continue;
@@ -168,7 +168,6 @@ static void check_restart(struct ctl_client *c)
 			exit_reason_print(&p->last, &how);
 			answer_error(c, ERROR_UNAVAILABLE, "%s is parked: %.*s",
 				worker_infos[i].name, STR_ARG(buf_str(&how)));
-			buf_free(&how);
 			return;
 		}
 		waiting |= p->policy.state != POLICY_READY ||
@@ -445,7 +444,7 @@ static void examine(struct ctl_client *c)
 
 static void answer_logs(struct ctl_client *c, const struct ctl_request *request)
 {
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct recent_page page;
 	struct ctl_logs logs;
 	struct buf json = {0};
@@ -472,7 +471,6 @@ static void answer_logs(struct ctl_client *c, const struct ctl_request *request)
 		.has_missed = true};
 	proto_encode(ctl_logs_type(), &logs, &json);
 	answer(c, &json);
-	arena_free(&arena);
 }
 
 static bool may_serve(const struct ctl_client *c, const struct ctl_request *request)

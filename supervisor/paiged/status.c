@@ -97,14 +97,12 @@ static struct ctl_worker describe_worker(
 static struct str active_session(const struct process *store, struct arena *a)
 {
 	struct proto_error error;
-	yyjson_doc *doc =
+	AUTO_DOC *doc =
 		store->detail.len ? proto_parse(buf_str(&store->detail), &error) : NULL;
 	const char *id =
 		yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "session"));
-	struct str session = arena_str(a, str_of(id));
 
-	yyjson_doc_free(doc);
-	return session;
+	return arena_str(a, str_of(id));
 }
 
 static void add_gaps(const struct daemon *d, struct ctl_status *status, struct arena *a)

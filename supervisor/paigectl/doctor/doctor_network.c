@@ -109,7 +109,7 @@ static void check_http(struct doctor *d, const char *url)
 
 void doctor_daemon(struct doctor *d)
 {
-	yyjson_doc *doc = NULL;
+	AUTO_DOC *doc = NULL;
 	yyjson_val *root;
 	const char *url;
 
@@ -134,7 +134,6 @@ void doctor_daemon(struct doctor *d)
 	check_workers(d, root);
 	if (url)
 		check_http(d, url);
-	yyjson_doc_free(doc);
 }
 
 /* ---- what it calls ---- */

@@ -32,7 +32,7 @@ static void forget_optional(struct fleet_view *view)
 int fleet_view_update(
 	struct fleet_view *view, struct str fleet_json, struct proto_error *error)
 {
-	yyjson_doc *doc = proto_parse(fleet_json, error);
+	AUTO_DOC *doc = proto_parse(fleet_json, error);
 	AUTO_ARENA arena = {0};
 	struct fleet fleet;
 	int rc;
@@ -47,7 +47,6 @@ int fleet_view_update(
 		for (size_t i = 0; i < fleet.workers.count; i++)
 			take_worker(view, &fleet.workers.items[i]);
 	}
-	yyjson_doc_free(doc);
 	return rc;
 }
 

@@ -323,7 +323,7 @@ void mcp_call_result(struct mcp_call *call, struct str result)
 static void fail(
 	struct mcp_call *call, int status, int code, struct str data, struct str text)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	if (!call->cancelled) {
 		buf_printf(&out,
@@ -335,7 +335,6 @@ static void fail(
 			buf_printf(&out, ",\"data\":%.*s", STR_ARG(data));
 		buf_add_str(&out, STR_LIT("}}"));
 		answer(call, status, buf_str(&out));
-		buf_free(&out);
 	}
 	call_free(call);
 }

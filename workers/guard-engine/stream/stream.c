@@ -375,7 +375,7 @@ static int fold_step(struct stream *s, const struct stream_row *rows, size_t cou
 int stream_fold(struct stream *s, const struct stream_row *rows, size_t count,
 	struct arena *arena, struct stream_result *r, struct proto_error *error)
 {
-	yyjson_doc *doc = proto_parse(rows[0].payload, error);
+	AUTO_DOC *doc = proto_parse(rows[0].payload, error);
 	int64_t cursor = s->cursor;
 	void *before = NULL;
 	int err;
@@ -393,7 +393,6 @@ int stream_fold(struct stream *s, const struct stream_row *rows, size_t count,
 		s->cursor = cursor;
 	}
 	free(before);
-	yyjson_doc_free(doc);
 	return err;
 }
 
@@ -408,14 +407,13 @@ int stream_load(struct stream *s, const struct stream_row *created, yyjson_val *
 	int64_t cursor, struct arena *arena, struct proto_error *error)
 {
 	struct machine_base *base = s->state;
-	yyjson_doc *doc = proto_parse(created->payload, error);
+	AUTO_DOC *doc = proto_parse(created->payload, error);
 	int rules, err;
 
 	if (!doc)
 		return -EBADMSG;
 	s->cursor = 0;
 	err = fold_created(s, created, yyjson_doc_get_root(doc), arena, NULL, error);
-	yyjson_doc_free(doc);
 	if (err < 0)
 		return err;
 	rules = base->rules;

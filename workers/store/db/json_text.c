@@ -3,17 +3,9 @@
 #include "common/base/alloc.h"
 #include <stdlib.h>
 
-static struct str keep(struct arena *arena, struct buf *out)
-{
-	struct str kept = arena_str(arena, buf_str(out));
-
-	buf_free(out);
-	return kept;
-}
-
 struct str json_text_strings(struct arena *arena, struct strs list)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	buf_add_char(&out, '[');
 	for (size_t i = 0; i < list.count; i++) {
@@ -22,13 +14,13 @@ struct str json_text_strings(struct arena *arena, struct strs list)
 		buf_add_json_string(&out, list.items[i]);
 	}
 	buf_add_char(&out, ']');
-	return keep(arena, &out);
+	return arena_str(arena, buf_str(&out));
 }
 
 struct str json_text_objects(
 	struct arena *arena, const struct type *type, const void *items, size_t count)
 {
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	buf_add_char(&out, '[');
 	for (size_t i = 0; i < count; i++) {
@@ -37,20 +29,18 @@ struct str json_text_objects(
 		proto_encode(type, (const char *)items + i * type->size, &out);
 	}
 	buf_add_char(&out, ']');
-	return keep(arena, &out);
+	return arena_str(arena, buf_str(&out));
 }
 
 struct str json_text_value(struct arena *arena, yyjson_val *val)
 {
-	struct str kept = {0};
 	size_t len;
 	AUTO_FREE char *text = NULL;
 
 	if (!val)
-		return kept;
+		return (struct str){0};
 	text = alloc_checked(yyjson_val_write(val, YYJSON_WRITE_NOFLAG, &len));
-	kept = arena_str(arena, (struct str){text, len});
-	return kept;
+	return arena_str(arena, (struct str){text, len});
 }
 
 struct strs json_read_strings(struct arena *arena, struct str text)

@@ -384,7 +384,7 @@ int entity_update(struct store *store, struct call *call)
 	const struct entity_info *info = entity_info(request->entity);
 	struct buf sql = {0};
 	struct str row;
-	yyjson_doc *changed;
+	AUTO_DOC *changed = NULL;
 	int result = check_changeable(call, info, request->set.val);
 
 	if (result == 0)
@@ -398,7 +398,6 @@ int entity_update(struct store *store, struct call *call)
 		return -ENOMEM;
 	entity_sql_update(info, &sql);
 	result = write_row(store, call, info, &sql, yyjson_doc_get_root(changed));
-	yyjson_doc_free(changed);
 	return result < 0 ? result
 			  : answer_row(store, call, request->entity, request->id);
 }

@@ -135,7 +135,7 @@ int stream_check(struct store *streams, struct call *call)
 	const struct stream_ref *ref = call->message;
 	struct stream_head head;
 	struct stream_chain chain;
-	struct arena arena = {0};
+	AUTO_ARENA arena = {0};
 	struct stream_check reply;
 	int64_t next = 1;
 	int result = streams_get(streams, call, ref->kind, ref->id, &head);
@@ -151,7 +151,6 @@ int stream_check(struct store *streams, struct call *call)
 		result = read_rows(streams, &head, &chain, next - 1, STREAMS_PAGE_ROWS,
 			NULL, &arena, &next);
 	while (result > 0 && next <= head.cursor);
-	arena_free(&arena);
 	if (result < 0 && result != -EBADMSG)
 		return result;
 	if (result == -EBADMSG)
