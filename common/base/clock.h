@@ -45,14 +45,4 @@ struct wall wall_midnight(struct wall t, int64_t days_before);
 /* 0, or -EINVAL when text is not exactly of that format; *out untouched on failure. */
 int wall_parse(struct str text, struct wall *out) __attribute__((warn_unused_result));
 
-/*
- * Replaces both clocks until called with NULL. For tests of code that reads the clock itself.
- */
-struct clock_source {
-	struct mono (*mono)(void *arg);
-	struct wall (*wall)(void *arg);
-	void *arg;
-};
-void clock_inject(const struct clock_source *source);
-
 #endif

@@ -63,11 +63,6 @@ enum log_level log_level_of_line(const char *line, size_t len)
 	return level < 0 ? LOG_LEVEL_INFO : (enum log_level)level;
 }
 
-bool log_enabled(enum log_level level)
-{
-	return level >= log_least;
-}
-
 /* Leaves room for the newline; what does not fit is cut. */
 static void add(struct line *l, const char *text, size_t len)
 {

@@ -21,7 +21,6 @@ enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERRO
 /* `worker` is borrowed for the life of the process. */
 void log_init(const char *worker, enum log_level level);
 void log_set_level(enum log_level level);
-bool log_enabled(enum log_level level);
 /* The level of a name ("warn"), or -1. */
 int log_level_by_name(const char *name, size_t len);
 /* The level of a log line; info when it has none. */

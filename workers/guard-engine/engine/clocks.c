@@ -123,14 +123,3 @@ int clocks_init(struct clocks *c, struct event_base *base,
 	}
 	return 0;
 }
-
-void clocks_fini(struct clocks *c)
-{
-	for (int i = 0; i < CLOCKS_COUNT; i++) {
-		if (c->by_clock[i].event)
-			event_free(c->by_clock[i].event);
-		if (c->by_clock[i].fd >= 0)
-			close(c->by_clock[i].fd);
-		alarms_fini(&c->by_clock[i].alarms);
-	}
-}

@@ -36,7 +36,6 @@ struct clocks {
 int clocks_init(struct clocks *c, struct event_base *base,
 	void (*on_alarm)(void *arg, struct alarm *a), void *arg)
 	__attribute__((warn_unused_result));
-void clocks_fini(struct clocks *c);
 
 struct moment clocks_now(const struct clocks *c, enum machine_clock clock);
 

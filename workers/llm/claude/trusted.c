@@ -74,8 +74,3 @@ size_t trusted_system_paths(const char *paths[TRUSTED_SYSTEM_PATHS])
 		paths[count++] = curl->capath;
 	return count;
 }
-
-void trusted_fini(struct trusted *t)
-{
-	buf_free(&t->certificates);
-}

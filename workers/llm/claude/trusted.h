@@ -18,7 +18,6 @@ struct trusted {
 void trusted_read(struct trusted *t);
 /* `t` must live as long as the transfer. */
 void trusted_apply(const struct trusted *t, CURL *easy);
-void trusted_fini(struct trusted *t);
 /* Where libcurl looks for the system's: at most TRUSTED_SYSTEM_PATHS static texts. Returns how
  * many. */
 #define TRUSTED_SYSTEM_PATHS 2
