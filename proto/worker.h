@@ -33,7 +33,7 @@
 
 #define WORKER_CONTROL_FD 3
 #define WORKER_LISTEN_FD 4
-#define WORKER_HEARTBEAT_MS 2000
+#define WORKER_HEARTBEAT_MS 5000
 #define WORKER_ORPHAN_MS 3000
 #define WORKER_PACKET_MAX 32768 /* RELOAD with every text as long as it may be */
 

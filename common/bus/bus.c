@@ -24,10 +24,10 @@
 #define DRAIN_QUIET_MS 5
 #define DRAIN_LOOK_MS 1
 
-/* After how long a bus is at rest, and how often its parts are looked at then: every
- * minute. */
+/* After how long a bus is at rest, and in which ticks its parts are looked at then: about
+ * once a minute, and a multiple of what bus_canary.c counts. */
 #define REST_MS 30000
-#define REST_LOOK_TICKS 30
+#define REST_LOOK_TICKS 10
 
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108])
@@ -115,6 +115,12 @@ static void on_tick(EVENT_UNUSED, void *arg)
 	if (bus_nng_threads_watch(look))
 		log_error(
 			"the task thread of nng stood still; all of them work now", NULL);
+}
+
+void bus_end_rest(struct bus *bus)
+{
+	bus->rest.since = clock_mono();
+	event_add_in_step_ms(bus->tick, BUS_TICK_MS);
 }
 
 static void on_flush(EVENT_UNUSED, void *arg)

@@ -115,6 +115,8 @@ static void on_changed(struct loop_task *task)
 	peer->down_since = clock_mono();
 	if (pipe)
 		bus_peer_send(peer);
+	else
+		bus_end_rest(peer->bus);
 }
 
 static void open_peer(struct bus_peer *peer)

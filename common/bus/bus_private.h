@@ -275,6 +275,8 @@ struct bus {
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108]);
 
+/* A connection is gone: the ticks come every BUS_TICK_MS again, at once. */
+void bus_end_rest(struct bus *bus);
 /* True if a peer's mistake may be logged now, at most once a second, so that a compromised
  * worker cannot fill the logs of others. *more: how many were suppressed since. */
 bool bus_may_complain(struct bus *bus, unsigned *more);
@@ -304,7 +306,7 @@ void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now);
 
 /* bus_reply_slot.c */
 void bus_serve_start(struct bus *bus);
-/* Keeps enough reply slots waiting for requests. Call every second, and whenever one is
+/* Keeps enough reply slots waiting for requests. Call at each tick, and whenever one is
  * taken. */
 void bus_serve_tick(struct bus *bus);
 /* Gives a reply slot back without a reply; NULL does nothing. */

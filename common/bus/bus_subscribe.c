@@ -176,6 +176,8 @@ static void on_changed(struct loop_task *task)
 		return;
 	feed->pipe = pipe;
 	feed->down_since = clock_mono();
+	if (!pipe)
+		bus_end_rest(feed->bus);
 }
 
 static int open_feed(struct bus_feed *feed)

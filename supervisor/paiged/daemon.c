@@ -21,12 +21,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TICK_MS 1000
-#define SAMPLE_TICKS 5
+/* In step with the heartbeats: a daemon at rest wakes once for all of it. */
+#define TICK_MS (WORKER_HEARTBEAT_MS / POLICY_HASTE)
 
 /* ---- stopping ---- */
 
@@ -175,8 +176,9 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	event_add_in_step_ms(d->tick, TICK_MS);
-	if (mono_diff_ms(now, d->last_tick) > TICK_MS + POLICY_LATE_MS) {
+	event_add_in_step_ms(d->tick, d->tick_ms);
+	/* The first of these waits is up to an eighth longer (timer.h). */
+	if (mono_diff_ms(now, d->last_tick) > d->tick_ms * 9 / 8 + POLICY_LATE_MS) {
 		log_warn("the supervisor did not run for a while", "ms", "%lld",
 			(long long)mono_diff_ms(now, d->last_tick), NULL);
 		process_table_late(&d->processes);
@@ -184,8 +186,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	d->last_tick = now;
 	notify_alive();
 	logs_check(d->logs, now);
-	if (++d->ticks % SAMPLE_TICKS == 0)
-		process_table_sample(&d->processes);
+	process_table_sample(&d->processes);
 	reap_strangers(d);
 	runtime_check(d);
 }
@@ -203,8 +204,9 @@ static int add_events(struct daemon *d)
 		return -errno;
 	d->signals = event_new(d->base, d->signal_fd, EV_READ | EV_PERSIST, on_signal, d);
 	d->tick = evtimer_new(d->base, on_tick, d);
+	d->tick_ms = MIN(TICK_MS, notify_alive_every_ms());
 	if (!d->signals || !d->tick || event_add(d->signals, NULL) != 0 ||
-		event_add_in_step_ms(d->tick, TICK_MS) != 0)
+		event_add_in_step_ms(d->tick, d->tick_ms) != 0)
 		return -ENOMEM;
 	d->last_tick = clock_mono();
 	return 0;

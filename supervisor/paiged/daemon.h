@@ -33,7 +33,7 @@ struct daemon {
 	int signal_fd;
 	struct event *tick;
 	struct mono last_tick;
-	unsigned ticks;
+	int64_t tick_ms;
 	struct broker *broker; /* NULL: the kernel does not allow it */
 	struct process_table processes;
 	struct ctl *ctl;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/param.h>
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
 
@@ -42,8 +43,16 @@ int notify_final_exit_code(void)
 
 void notify_alive(void)
 {
+	if (sd_watchdog_enabled(0, NULL) > 0)
+		(void)sd_notify(0, "WATCHDOG=1");
+}
+
+int64_t notify_alive_every_ms(void)
+{
 	uint64_t limit_us;
 
-	if (sd_watchdog_enabled(0, &limit_us) > 0)
-		(void)sd_notify(0, "WATCHDOG=1");
+	if (sd_watchdog_enabled(0, &limit_us) <= 0)
+		return INT64_MAX;
+	/* sd_watchdog_enabled(3) asks for half of it; a busy machine may be late. */
+	return MAX((int64_t)(limit_us / 4000), 1);
 }

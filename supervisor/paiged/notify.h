@@ -16,8 +16,9 @@ void notify_status(const char *format, ...) __attribute__((format(printf, 1, 2))
  * mend. A service is not started again then (RestartPreventExitStatus= of the units);
  * whoever starts paiged himself gets 1 for every failed start. */
 int notify_final_exit_code(void);
-/* To be called about once a second from the loop, and from nowhere else: it shows that
- * the loop runs. */
+/* To be called from the loop, and from nowhere else: it shows that the loop runs. */
 void notify_alive(void);
+/* How often, at least; INT64_MAX when nobody wants to know. */
+int64_t notify_alive_every_ms(void);
 
 #endif

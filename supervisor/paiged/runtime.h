@@ -15,7 +15,7 @@
 int runtime_take(struct daemon *d, struct buf *problem)
 	__attribute__((warn_unused_result));
 /* Looks whether directory and control socket are in place, and puts right what is not;
- * called every second. */
+ * called at each tick of the daemon. */
 void runtime_check(struct daemon *d);
 
 #endif

@@ -25,8 +25,8 @@
 /* Makes nng start its threads, once per process; the same `seed` gives the same
  * processor. Where the system refuses, nng's own placement stays. */
 void bus_nng_threads_make(uint64_t seed);
-/* Call every second; a new look at the threads is begun only with `look`. True if they had
- * stalled and were all woken just now. */
+/* Call at each tick of the bus; a new look at the threads is begun only with `look`. True
+ * if they had stalled and were all woken just now. */
 bool bus_nng_threads_watch(bool look);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * A publisher numbers its events from 1 within its incarnation (one process). It also
  * sends beacons that carry the number of its last event: whenever a subscriber connects,
- * and every second, so that a lost last event is noticed too.
+ * and at the ticks of its bus, so that a lost last event is noticed too.
  */
 #ifndef PAIGE_COMMON_BUS_RULES_BUS_SEQ_H
 #define PAIGE_COMMON_BUS_RULES_BUS_SEQ_H

@@ -38,7 +38,7 @@ bool logs_recent(const struct logs *logs, struct str name,
 /* Lines that could not be written, of all workers. */
 uint64_t logs_dropped(const struct logs *logs);
 /* Reopens files that were deleted, and logs how many lines a journal that was behind
- * lacks. Called once a second. */
+ * lacks. Called at each tick of the daemon. */
 void logs_check(struct logs *logs, struct mono now);
 void logs_free(struct logs *logs);
 

@@ -188,6 +188,7 @@ static void on_check_timer(EVENT_UNUSED, void *arg)
 {
 	struct store *store = arg;
 
+	event_add_in_step_ms(upkeep_of(store)->check_timer, UPKEEP_CHECK_MS);
 	look_at_file(store);
 	warn_of_dropped(store);
 	upkeep_tell(store);
@@ -202,9 +203,8 @@ void upkeep_start(struct store *store)
 
 	store->upkeep = u;
 	u->probe_timer = alloc_checked(evtimer_new(base, on_probe_timer, store));
-	u->check_timer =
-		alloc_checked(event_new(base, -1, EV_PERSIST, on_check_timer, store));
-	event_add_ms(u->check_timer, UPKEEP_CHECK_MS);
+	u->check_timer = alloc_checked(evtimer_new(base, on_check_timer, store));
+	event_add_in_step_ms(u->check_timer, UPKEEP_CHECK_MS);
 	u->file_changed = changed_at(store);
 	wal_timer_start(&u->wal_timer, base, &store->db, on_log_change, store);
 	upkeep_tell(store);
