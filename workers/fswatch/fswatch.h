@@ -81,7 +81,7 @@ struct fswatch {
 	size_t tree_waiter_count;
 	struct tree_writer tree_writer;
 	struct event *tree_timer; /* writes the next slice */
-	bool tree_writing, tree_wanted_by_all;
+	bool tree_writing;
 	/* session.c */
 	char session_id[FSWATCH_SESSION_SIZE]; /* of the active session; "": none */
 	uint64_t session_changes;
@@ -123,8 +123,8 @@ bool fswatch_behind(struct fswatch *fs, struct bus_request *request, const void 
 void fswatch_caught_up(struct fswatch *fs);
 /* Tells the supervisor what is not as it should be. */
 void fswatch_report(struct fswatch *fs);
-/* Publishes the whole tree, once it is known. */
-void fswatch_publish_tree(struct fswatch *fs);
+/* Publishes that what windows know of the tree may be out of date. */
+void fswatch_publish_stale(struct fswatch *fs);
 /* True while a save of the file is under way. */
 bool fswatch_save_under_way(const struct fswatch *fs, const char *key);
 /* A request waits until fswatch_serve_first; `fn` serves it then, unless its caller has

@@ -9,48 +9,25 @@
 
 /* Written in one turn of the loop: some milliseconds. Handing it out is a turn of its own. */
 #define TREE_SLICE_ENTRIES 10000
-#define TOO_BIG "The tree cannot be shown: the project has %zu files"
 
-/* What the windows show is out of date from now on. */
-static void publish_too_big(struct fswatch *fs)
-{
-	AUTO_ARENA arena = {0};
-	struct connection_error error = {
-		.code = str_of(error_code_infos[ERROR_TOO_BIG].name),
-		.message =
-			arena_printf(&arena, TOO_BIG, watch_tree(fs->watch)->file_count),
-	};
-	AUTO_BUF json = {.data = NULL};
-
-	proto_encode(connection_error_type(), &error, &json);
-	bus_publish(fs->bus, "ui/connection:error", buf_str(&json));
-}
-
-/* The tree is written: for who asked, and for all windows when they are to be told. */
+/* The tree is written. It is an event, so that it is in order with the changes. */
 static void hand_out(struct fswatch *fs, struct buf *json)
 {
 	size_t count = fs->tree_waiter_count;
 	bool too_big = json->len > BUS_BODY_MAX;
 
-	if (fs->tree_wanted_by_all && too_big)
-		publish_too_big(fs);
-	else if (fs->tree_wanted_by_all)
-		bus_publish(fs->bus, "ui/fs:tree", buf_str(json));
-	fs->tree_wanted_by_all = false;
+	if (!too_big)
+		bus_publish(fs->bus, "tree/whole", buf_str(json));
 	fs->tree_waiter_count = 0;
 	for (size_t i = 0; i < count; i++) {
-		struct buf copy = {.data = NULL};
-
-		if (too_big) {
+		if (too_big)
 			bus_answer_error(fs->tree_waiters[i],
 				error_code_infos[ERROR_TOO_BIG].name,
-				(struct str){NULL, 0}, TOO_BIG,
+				(struct str){NULL, 0},
+				"The tree cannot be shown: the project has %zu files",
 				watch_tree(fs->watch)->file_count);
-			continue;
-		}
-		if (i + 1 < count)
-			buf_add_str(&copy, buf_str(json));
-		commit_answer(fs, fs->tree_waiters[i], i + 1 < count ? &copy : json);
+		else
+			bus_answer(fs->tree_waiters[i], STR_LIT("{}"));
 	}
 	commit_tidy(fs);
 }
@@ -133,12 +110,11 @@ static void serve_list(void *arg, struct bus_request *request, const void *messa
 	commit_answer(fs, request, &json);
 }
 
-void fswatch_publish_tree(struct fswatch *fs)
+void fswatch_publish_stale(struct fswatch *fs)
 {
 	if (!watch_ready(fs->watch))
-		return; /* who connects meanwhile asks for it */
-	fs->tree_wanted_by_all = true;
-	write_tree(fs);
+		return; /* who connects meanwhile asks for the tree */
+	bus_publish(fs->bus, "ui/fs:tree_stale", STR_LIT("{}"));
 }
 
 static void on_update(void *arg, const struct coalesce_update *update)
@@ -147,7 +123,7 @@ static void on_update(void *arg, const struct coalesce_update *update)
 	AUTO_BUF json = {.data = NULL};
 
 	if (update->fresh_tree) {
-		fswatch_publish_tree(fs);
+		fswatch_publish_stale(fs);
 		return;
 	}
 	if (update->action == TREE_UNLINK || update->action == TREE_UNLINK_DIR ||
@@ -171,7 +147,7 @@ static void on_ready(void *arg)
 
 	log_info("project scanned", "directories", "%zu", tree->dir_count, "files", "%zu",
 		tree->file_count, NULL);
-	if (fs->tree_waiter_count > 0 || fs->tree_wanted_by_all)
+	if (fs->tree_waiter_count > 0)
 		write_tree(fs);
 	while (fs->unscanned.first && watch_ready(fs->watch))
 		fswatch_serve_first(fs, &fs->unscanned);

@@ -91,10 +91,10 @@ static void on_session(void *arg, const struct bus_event *event)
 		fs->session_changes++;
 		if (str_is(event->topic, "session/started")) {
 			if (set_session(fs, session.session_id))
-				fswatch_publish_tree(fs);
+				fswatch_publish_stale(fs);
 		} else if (str_is(event->topic, "session/resumed")) {
 			set_session(fs, session.session_id);
-			fswatch_publish_tree(fs);
+			fswatch_publish_stale(fs);
 		} else if (str_is(session.session_id, fs->session_id)) {
 			set_session(fs, STR_LIT(""));
 		}
@@ -134,7 +134,7 @@ static void on_active(void *arg, const struct bus_reply *reply)
 		 set_session(
 			 fs, active.session_id.ptr ? active.session_id : STR_LIT("")) &&
 		 began_of_late(fs, &active))
-		fswatch_publish_tree(fs);
+		fswatch_publish_stale(fs);
 	free(q);
 }
 

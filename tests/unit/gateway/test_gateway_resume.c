@@ -188,8 +188,14 @@ START_TEST(keeps_what_windows_that_list_directories_get)
 		STR_LIT("fs:tree_stale"), payload_new(STR_LIT("{}"))};
 	uint64_t both = replay_add(&replay, 1, &whole, &listing);
 	uint64_t same = replay_add(&replay, 1, &whole, NULL);
+	uint64_t only = replay_add(
+		&replay, 1, &(struct replay_text){STR_LIT("fs:tree"), NULL}, &listing);
 
-	ck_assert_uint_eq(replay.bytes, 2 * strlen("whole") + strlen("{}"));
+	ck_assert_uint_eq(replay.bytes, 2 * strlen("whole") + 2 * strlen("{}"));
+	ck_assert(!replay_text_for(replay_get(&replay, only), false));
+	ck_assert(str_is(
+		payload_str(replay_text_for(replay_get(&replay, only), true)->payload),
+		"{}"));
 	payload_unref(whole.payload);
 	payload_unref(listing.payload);
 	for (int lists = 0; lists < 2; lists++) {

@@ -301,28 +301,82 @@ START_TEST(tells_a_message_to_the_audience_of_its_row)
 }
 END_TEST
 
+static void tell_tree(const char *json)
+{
+	struct payload *payload = payload_new(str_of(json));
+
+	tree_arrived(gateway.ws, payload);
+	payload_unref(payload);
+}
+
 START_TEST(tells_windows_that_list_directories_only_that_there_is_another_tree)
 {
 	struct window lists = open_window(), other = open_window();
-	struct payload *payload = payload_new(STR_LIT("{\"code\":\"TOO_BIG\"}"));
 
 	lists.client->lists_directories = true;
-	tree_send(gateway.ws, NULL);
+	tree_renew(gateway.ws);
 	stub_answer(true);
-	expect(&lists, "type", "\"fs:tree_stale\"");
-	expect(&other, "payload", "{\"root\":{},\"cursor\":1,\"state\":{}}");
-	/* Nobody can have the whole tree. */
-	tree_tell(gateway.ws, STR_LIT("connection:error"), payload);
-	expect(&lists, "payload", "{}");
-	expect(&other, "type", "\"connection:error\"");
-	tree_send(gateway.ws, NULL);
-	stub_answer(false);
-	expect(&lists, "type", "\"fs:tree_stale\"");
 	expect_nothing(&lists);
 	expect_nothing(&other);
-	payload_unref(payload);
-	close_window(&lists);
+	tell_tree("{\"root\":{}}");
+	expect(&lists, "type", "\"fs:tree_stale\"");
+	expect(&other, "payload", "{\"root\":{}}");
+	/* Nobody can have the whole tree. */
+	tree_renew(gateway.ws);
+	stub_answer(false);
+	expect(&lists, "type", "\"fs:tree_stale\"");
+	expect(&other, "type", "\"connection:error\"");
+	expect_nothing(&lists);
+	expect_nothing(&other);
 	close_window(&other);
+	/* Nobody is to have it. */
+	tree_renew(gateway.ws);
+	ck_assert_uint_eq(stub_count, 0);
+	expect(&lists, "type", "\"fs:tree_stale\"");
+	close_window(&lists);
+}
+END_TEST
+
+START_TEST(sends_a_tree_to_all_who_wait_when_it_comes)
+{
+	struct window early = open_window(), late = open_window();
+
+	/* The tree may come before the answer, or after it; who comes in between gets the next. */
+	tree_send(gateway.ws, early.client);
+	tree_send(gateway.ws, early.client);
+	ck_assert_uint_eq(stub_count, 1);
+	tell_tree("{\"root\":1}");
+	expect(&early, "payload", "{\"root\":1}");
+	expect_nothing(&early);
+	tree_send(gateway.ws, late.client);
+	ck_assert_uint_eq(stub_count, 1);
+	stub_answer(true);
+	expect_nothing(&late);
+	tell_tree("{\"root\":2}");
+	expect(&late, "payload", "{\"root\":2}");
+	tell_tree("{\"root\":3}");
+	expect_nothing(&early);
+	expect_nothing(&late);
+	/* One that is lost before it came is asked for again, by whoever waits and for all. */
+	tree_send(gateway.ws, early.client);
+	tree_missed(gateway.ws);
+	stub_answer(true);
+	tell_tree("{\"root\":4}");
+	expect(&early, "payload", "{\"root\":4}");
+	expect(&late, "payload", "{\"root\":4}");
+	/* Also when the answer came before. */
+	tree_send(gateway.ws, early.client);
+	stub_answer(true);
+	ck_assert_uint_eq(stub_count, 0);
+	tree_missed(gateway.ws);
+	ck_assert_uint_eq(stub_count, 1);
+	tell_tree("{\"root\":5}");
+	stub_answer(true);
+	expect(&early, "payload", "{\"root\":5}");
+	expect(&late, "payload", "{\"root\":5}");
+	ck_assert_uint_eq(stub_count, 0);
+	close_window(&early);
+	close_window(&late);
 }
 END_TEST
 
@@ -669,6 +723,7 @@ int main(void)
 	tcase_add_test(tc, forgets_a_window_that_goes_before_its_answer);
 	tcase_add_test(tc, tells_who_watches_a_guard_machine_by_its_name);
 	tcase_add_test(tc, tells_a_message_to_the_audience_of_its_row);
+	tcase_add_test(tc, sends_a_tree_to_all_who_wait_when_it_comes);
 	tcase_add_test(
 		tc, tells_windows_that_list_directories_only_that_there_is_another_tree);
 	tcase_add_test(tc, closes_a_window_that_does_not_read);

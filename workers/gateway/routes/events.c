@@ -13,14 +13,6 @@
 
 #define UI_PREFIX "ui/"
 
-/* The only error that the file worker tells all windows is that there is no whole tree. */
-static bool is_tree(const struct bus_event *event, const struct ws_info *info)
-{
-	return event->from == WORKER_FSWATCH &&
-	       (strcmp(info->name, "fs:tree") == 0 ||
-		       strcmp(info->name, "connection:error") == 0);
-}
-
 static void on_ui_event(void *arg, const struct bus_event *event)
 {
 	const size_t n = sizeof(UI_PREFIX) - 1;
@@ -35,15 +27,25 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 			g->bus, "an event of an unknown type was dropped", event);
 		return;
 	}
+	if (info == ws_server_info("fs:tree_stale")) {
+		tree_renew(g->ws);
+		return;
+	}
 	payload = payload_new(event->body);
 	if (g->ws->count == 0)
 		unseen_keep(str_of(info->name), payload);
-	if (is_tree(event, info))
-		tree_tell(g->ws, str_of(info->name), payload);
-	else
-		ws_tell(g->ws, info, payload);
+	ws_tell(g->ws, info, payload);
 	if (info->audience == WS_TO_GUARDS)
 		guard_watch_tell(str_of(info->name), payload);
+	payload_unref(payload);
+}
+
+static void on_tree(void *arg, const struct bus_event *event)
+{
+	struct gateway *g = arg;
+	struct payload *payload = payload_new(event->body);
+
+	tree_arrived(g->ws, payload);
 	payload_unref(payload);
 }
 
@@ -87,8 +89,8 @@ static void on_gap(void *arg, enum worker_id from, uint64_t missed)
 	if (missed > 0)
 		log_warn("events were missed", "from", "%s", worker_infos[from].name,
 			"count", "%llu", (unsigned long long)missed, NULL);
-	if (from == WORKER_FSWATCH && g->ws->count > 0)
-		tree_send(g->ws, NULL);
+	if (from == WORKER_FSWATCH)
+		tree_missed(g->ws);
 }
 
 void events_subscribe(struct gateway *g)
@@ -101,6 +103,7 @@ void events_subscribe(struct gateway *g)
 		bus_subscribe(g->bus, topic->publisher, UI_PREFIX, on_ui_event, g);
 		bus_on_gap(g->bus, topic->publisher, on_gap, g);
 	}
+	bus_subscribe(g->bus, WORKER_FSWATCH, "tree/", on_tree, g);
 	bus_subscribe(g->bus, WORKER_STORE, "session/", on_session_event, g);
 	bus_subscribe(g->bus, WORKER_STORE, "action/", on_log_row, g);
 	bus_subscribe(g->bus, WORKER_STORE, "log/", on_log_row, g);

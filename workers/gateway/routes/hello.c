@@ -102,11 +102,17 @@ static bool take_log(const struct greeting *g, struct resume_log *out)
 }
 
 static bool all_kept(
-	const struct replay *replay, const struct resume_range *ranges, int count)
+	const struct ws_client *client, const struct resume_range *ranges, int count)
 {
+	const struct replay *replay = &client->server->replay;
+
 	for (int i = 0; i < count; i++)
-		if (!replay_get(replay, ranges[i].first))
-			return false;
+		for (uint64_t n = ranges[i].first; n <= ranges[i].last; n++) {
+			const struct replay_item *item = replay_get(replay, n);
+
+			if (!item || !replay_text_for(item, client->lists_directories))
+				return false;
+		}
 	return true;
 }
 
@@ -122,7 +128,7 @@ static bool resume(const struct greeting *g)
 		return false;
 	/* Later broadcasts came to this window alive. */
 	count = resume_missed(&log, g->seq, g->client->log.base, missed);
-	if (count < 0 || !all_kept(&server->replay, missed, count))
+	if (count < 0 || !all_kept(g->client, missed, count))
 		return false;
 	for (int i = 0; i < count; i++)
 		for (uint64_t n = missed[i].first; n <= missed[i].last; n++)

@@ -6,27 +6,24 @@
 #include "workers/gateway/http/gateway.h"
 #include "workers/gateway/routes/ws_message.h"
 
-/* Those who share one answer. */
-struct round {
-	bool for_all;
-	struct ws_client *waiting[WS_MAX_CLIENTS];
-	size_t count;
-};
+/* The tree comes as an event, so that it has its place among the changes that are told: a
+ * window gets every change that is not in it afterwards. */
 
-/* Who comes while an answer is under way waits for the next one: this one may be older
- * than a change that was told meanwhile. */
-static struct round current, next;
-static bool under_way;
+/* Who gets the next tree. */
+static struct ws_client *waiting[WS_MAX_CLIENTS];
+static size_t waiting_count;
+static bool all_wait;
 
-static void send_error(struct ws_client *client, const struct bus_reply *reply)
-{
-	ws_message_error(client, "UNAVAILABLE", reply->message, reply->context,
-		(struct str){NULL, 0});
-}
+static bool calling; /* the file worker has not answered yet */
+static bool arrived; /* since it was called: who came afterwards needs another tree */
+static bool missed;  /* since it was called: the tree may be among what was missed */
 
+static const struct str whole = {"fs:tree", sizeof("fs:tree") - 1};
 static const struct str stale = {"fs:tree_stale", sizeof("fs:tree_stale") - 1};
+static const struct str failed = {"connection:error", sizeof("connection:error") - 1};
 
-void tree_tell(struct ws_server *server, struct str type, struct payload *payload)
+/* To all; without a payload only to windows that list directories. */
+static void tell_all(struct ws_server *server, struct str type, struct payload *payload)
 {
 	const struct replay_text listing = {stale, payload_new(STR_LIT("{}"))};
 
@@ -34,89 +31,116 @@ void tree_tell(struct ws_server *server, struct str type, struct payload *payloa
 	payload_unref(listing.payload);
 }
 
-/* Who lists directories can do without the tree that could not be fetched. */
-static void tell_who_lists(struct ws_server *server)
+/* To all who wait; nobody waits any more. */
+static void hand_out(struct ws_server *server, struct str type, struct payload *payload)
 {
-	struct ws_client *client, *following;
+	const size_t count = waiting_count;
+	const bool to_all = all_wait;
 
-	for (client = TAILQ_FIRST(&server->clients); client; client = following) {
-		following = TAILQ_NEXT(client, link); /* sending may end a window */
-		if (client->lists_directories)
-			ws_answer_text(
-				client, stale, STR_LIT("{}"), (struct str){NULL, 0});
+	waiting_count = 0;
+	all_wait = false;
+	if (to_all)
+		tell_all(server, type, payload);
+	for (size_t i = 0; i < count; i++) {
+		if (!to_all)
+			ws_answer(waiting[i], type, payload, (struct str){NULL, 0});
+		ws_client_unref(waiting[i]);
 	}
 }
 
-static void deliver(struct ws_server *server, const struct bus_reply *reply)
+static struct payload *error_of(const struct bus_reply *reply)
 {
+	const struct connection_error error = {.code = STR_LIT("UNAVAILABLE"),
+		.message = reply->message,
+		.context = {.raw = reply->context}};
 	struct payload *payload;
+	struct buf out = {0};
 
-	if (reply->status != BUS_OK) {
-		log_error("the tree could not be fetched", "reason", "%.*s",
-			STR_ARG(reply->message), NULL);
-		for (size_t i = 0; i < current.count; i++)
-			send_error(current.waiting[i], reply);
-		if (current.for_all)
-			tell_who_lists(server);
-		return;
-	}
-	payload = payload_of_reply(reply);
-	if (current.for_all)
-		tree_tell(server, STR_LIT("fs:tree"), payload);
-	else
-		for (size_t i = 0; i < current.count; i++)
-			ws_answer(current.waiting[i], STR_LIT("fs:tree"), payload,
-				(struct str){NULL, 0});
-	payload_unref(payload);
+	proto_encode(connection_error_type(), &error, &out);
+	payload = payload_new(buf_str(&out));
+	buf_free(&out);
+	return payload;
 }
 
-static void start(struct ws_server *server);
+static void ask(struct ws_server *server);
 
-static void on_tree(void *arg, const struct bus_reply *reply)
+static void on_answer(void *arg, const struct bus_reply *reply)
 {
 	struct ws_server *server = arg;
 
-	deliver(server, reply);
-	for (size_t i = 0; i < current.count; i++)
-		ws_client_unref(current.waiting[i]);
-	under_way = false;
-	if (next.for_all || next.count > 0)
-		start(server);
+	calling = false;
+	if (reply->status != BUS_OK) {
+		struct payload *error = error_of(reply);
+
+		log_error("the tree could not be fetched", "reason", "%.*s",
+			STR_ARG(reply->message), NULL);
+		hand_out(server, failed, error);
+		payload_unref(error);
+	} else if ((arrived || missed) && (all_wait || waiting_count > 0)) {
+		ask(server);
+	}
 }
 
-static void start(struct ws_server *server)
+static void ask(struct ws_server *server)
 {
-	current = next;
-	next = (struct round){0};
-	under_way = true;
+	if (calling)
+		return;
+	calling = true;
+	arrived = missed = false;
 	bus_call(server->gateway->bus, METHOD_FS_TREE, (struct str){NULL, 0},
-		STR_LIT("{}"), 0, on_tree, server);
+		STR_LIT("{}"), 0, on_answer, server);
+}
+
+void tree_arrived(struct ws_server *server, struct payload *payload)
+{
+	arrived = true;
+	hand_out(server, whole, payload);
+}
+
+void tree_missed(struct ws_server *server)
+{
+	missed = true;
+	if (waiting_count > 0)
+		ask(server);
+	tree_renew(server);
 }
 
 void tree_send(struct ws_server *server, struct ws_client *client)
 {
-	if (!client) {
-		next.for_all = true;
-	} else if (next.count < WS_MAX_CLIENTS) {
-		ws_client_ref(client);
-		next.waiting[next.count++] = client;
+	for (size_t i = 0; i < waiting_count; i++)
+		if (waiting[i] == client)
+			return;
+	if (waiting_count == WS_MAX_CLIENTS)
+		return;
+	ws_client_ref(client);
+	waiting[waiting_count++] = client;
+	ask(server);
+}
+
+void tree_renew(struct ws_server *server)
+{
+	const struct ws_client *client;
+
+	TAILQ_FOREACH(client, &server->clients, link)
+	if (!client->lists_directories)
+		break;
+	if (client) {
+		all_wait = true;
+		ask(server);
+	} else {
+		tell_all(server, whole, NULL);
 	}
-	if (!under_way)
-		start(server);
 }
 
 static void on_top(void *arg, const struct bus_reply *reply)
 {
 	struct ws_client *client = arg;
-	struct payload *payload;
+	struct payload *payload =
+		reply->status == BUS_OK ? payload_new(reply->body) : error_of(reply);
 
-	if (reply->status == BUS_OK) {
-		payload = payload_new(reply->body);
-		ws_answer(client, STR_LIT("fs:tree"), payload, (struct str){NULL, 0});
-		payload_unref(payload);
-	} else {
-		send_error(client, reply);
-	}
+	ws_answer(client, reply->status == BUS_OK ? whole : failed, payload,
+		(struct str){NULL, 0});
+	payload_unref(payload);
 	ws_client_unref(client);
 }
 

@@ -9,7 +9,7 @@ static struct replay_item *place(struct replay *r, uint64_t number)
 
 static size_t bytes_of(const struct replay_item *item)
 {
-	return item->text.payload->len +
+	return (item->text.payload ? item->text.payload->len : 0) +
 	       (item->listing.payload ? item->listing.payload->len : 0);
 }
 
@@ -18,7 +18,8 @@ static void drop_oldest(struct replay *r)
 	struct replay_item *item = place(r, r->first_kept++);
 
 	r->bytes -= bytes_of(item);
-	payload_unref(item->text.payload);
+	if (item->text.payload)
+		payload_unref(item->text.payload);
 	if (item->listing.payload)
 		payload_unref(item->listing.payload);
 	*item = (struct replay_item){.number = 0};
@@ -42,7 +43,8 @@ uint64_t replay_add(struct replay *r, int64_t timestamp_ms,
 	item.number = ++r->last;
 	if (r->first_kept == 0)
 		r->first_kept = 1;
-	payload_ref(item.text.payload);
+	if (item.text.payload)
+		payload_ref(item.text.payload);
 	if (item.listing.payload)
 		payload_ref(item.listing.payload);
 	*place(r, r->last) = item;
@@ -53,7 +55,9 @@ uint64_t replay_add(struct replay *r, int64_t timestamp_ms,
 const struct replay_text *replay_text_for(
 	const struct replay_item *item, bool lists_directories)
 {
-	return lists_directories && item->listing.payload ? &item->listing : &item->text;
+	if (lists_directories && item->listing.payload)
+		return &item->listing;
+	return item->text.payload ? &item->text : NULL;
 }
 
 const struct replay_item *replay_get(const struct replay *r, uint64_t number)

@@ -24,9 +24,10 @@ struct replay_text {
 struct replay_item {
 	uint64_t number;
 	int64_t timestamp_ms;
-	struct replay_text text;
-	struct replay_text listing; /* in its place for windows that list directories;
-				       without a payload they get the same */
+	struct replay_text text;    /* without a payload only for windows that list
+				    directories */
+	struct replay_text listing; /* in its place for those windows; without a payload
+				       they get the same */
 };
 
 struct replay_closed {
@@ -48,7 +49,8 @@ struct replay {
 uint64_t replay_add(struct replay *r, int64_t timestamp_ms,
 	const struct replay_text *text, const struct replay_text *listing);
 
-/* What a window gets of a broadcast. */
+/* What a window gets of a broadcast; NULL: it was not for such windows, and whoever missed
+ * it has to start afresh. */
 const struct replay_text *replay_text_for(
 	const struct replay_item *item, bool lists_directories);
 

@@ -118,7 +118,7 @@ static void broadcast(struct ws_server *server, const struct replay_text *text,
 			listing && client->lists_directories ? listing : text;
 		struct ws_envelope envelope = {.type = its->type, .timestamp_ms = now_ms};
 
-		if (!ws_client_takes(client))
+		if (!its->payload || !ws_client_takes(client))
 			continue;
 		if (client == sender)
 			envelope.id = id;

@@ -42,7 +42,8 @@ struct ws_server *ws_server_new(
  * with it; both may be absent. `type` must live for ever. */
 void ws_broadcast(struct ws_server *server, struct str type, struct payload *payload,
 	const struct ws_client *sender, struct str id);
-/* To every window, but those that list directories get `listing` in its place. */
+/* To every window, but those that list directories get `listing` in its place. Without a
+ * payload in `text` to nobody else. */
 void ws_broadcast_either(struct ws_server *server, const struct replay_text *text,
 	const struct replay_text *listing);
 /* Whether a window is of this audience, one of those that windows ask for. */
