@@ -169,13 +169,11 @@ static void reap_strangers(const struct daemon *d)
 	}
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *arg)
+static void on_tick(EVENT_UNUSED, void *arg)
 {
 	struct daemon *d = arg;
 	struct mono now = clock_mono();
 
-	(void)fd;
-	(void)what;
 	event_add_in_step_ms(d->tick, d->tick_ms);
 	/* The first of these waits is up to an eighth longer (timer.h). */
 	if (mono_diff_ms(now, d->last_tick) > d->tick_ms * 9 / 8 + POLICY_LATE_MS) {

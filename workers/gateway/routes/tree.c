@@ -53,13 +53,10 @@ static struct payload *error_of(const struct bus_reply *reply)
 	const struct connection_error error = {.code = STR_LIT("UNAVAILABLE"),
 		.message = reply->message,
 		.context = {.raw = reply->context}};
-	struct payload *payload;
-	struct buf out = {0};
+	AUTO_BUF out = {0};
 
 	proto_encode(connection_error_type(), &error, &out);
-	payload = payload_new(buf_str(&out));
-	buf_free(&out);
-	return payload;
+	return payload_new(buf_str(&out));
 }
 
 static void ask(struct ws_server *server);
