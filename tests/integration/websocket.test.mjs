@@ -310,6 +310,32 @@ scenario('another tree: a window that lists directories is told only that, any o
   }
 });
 
+scenario('a window that returns gets the tree that nobody had sent while only windows were there that list directories, and what else it missed', async (t) => {
+  const daemon = await t.daemon();
+  const hello = async (listsDirectories, resume) => {
+    const raw = await RawWebSocket.open(daemon);
+    raw.message('connection:hello', { version: '1', platform: 'linux', listsDirectories, ...(resume && { resume }) });
+    const { payload } = await raw.next('connection:init');
+    return { raw, ...payload };
+  };
+  const lists = await hello(true);
+  const gone = await hello(false);
+  await gone.raw.next('fs:tree');
+  const { seq } = gone.raw.messages().at(-1);
+  gone.raw.destroy();
+  await until('the window is gone', () => daemon.log('gateway').includes(`connection=${gone.connectionId} windows=1`));
+  lists.raw.message('session:start', {});
+  await lists.raw.next('session:started');
+  await lists.raw.next('fs:tree_stale');
+  const back = await hello(false, { epoch: gone.epoch, seq, connectionId: gone.connectionId });
+  const { payload } = await back.raw.next('fs:tree');
+  assert.ok(payload.root.children.find(({ path: name }) => name === 'src').children.length > 0);
+  const types = back.raw.messages().map(({ type }) => type);
+  assert.equal(types.includes('session:started'), true, 'what it missed');
+  assert.equal(types.includes('session:resumed'), false, 'no fresh state for who resumes');
+  for (const { raw } of [lists, back]) raw.destroy();
+});
+
 scenario('after a crash of the gateway nothing is resumed by mistake: every window starts afresh', async (t) => {
   const daemon = await t.daemon();
   const hello = (raw, resume) => raw.message('connection:hello', { version: '1', platform: 'linux', ...(resume && { resume }) });

@@ -102,17 +102,11 @@ static bool take_log(const struct greeting *g, struct resume_log *out)
 }
 
 static bool all_kept(
-	const struct ws_client *client, const struct resume_range *ranges, int count)
+	const struct replay *replay, const struct resume_range *ranges, int count)
 {
-	const struct replay *replay = &client->server->replay;
-
 	for (int i = 0; i < count; i++)
-		for (uint64_t n = ranges[i].first; n <= ranges[i].last; n++) {
-			const struct replay_item *item = replay_get(replay, n);
-
-			if (!item || !replay_text_for(item, client->lists_directories))
-				return false;
-		}
+		if (!replay_get(replay, ranges[i].first))
+			return false;
 	return true;
 }
 
@@ -122,17 +116,21 @@ static bool resume(const struct greeting *g)
 	struct ws_server *server = g->client->server;
 	struct resume_range missed[RESUME_MAX_RANGES];
 	struct resume_log log;
+	bool with_tree = false;
 	int count;
 
 	if (strcmp(g->epoch, server->gateway->epoch) != 0 || !take_log(g, &log))
 		return false;
 	/* Later broadcasts came to this window alive. */
 	count = resume_missed(&log, g->seq, g->client->log.base, missed);
-	if (count < 0 || !all_kept(g->client, missed, count))
+	if (count < 0 || !all_kept(&server->replay, missed, count))
 		return false;
 	for (int i = 0; i < count; i++)
 		for (uint64_t n = missed[i].first; n <= missed[i].last; n++)
-			ws_send_again(g->client, replay_get(&server->replay, n));
+			if (!ws_send_again(g->client, replay_get(&server->replay, n)))
+				with_tree = true;
+	if (with_tree)
+		tree_send(server, g->client);
 	server->metrics->ws_resumed++;
 	return true;
 }

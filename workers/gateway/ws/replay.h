@@ -49,8 +49,7 @@ struct replay {
 uint64_t replay_add(struct replay *r, int64_t timestamp_ms,
 	const struct replay_text *text, const struct replay_text *listing);
 
-/* What a window gets of a broadcast; NULL: it was not for such windows, and whoever missed
- * it has to start afresh. */
+/* What a window gets of a broadcast; NULL: it was only for those that list directories. */
 const struct replay_text *replay_text_for(
 	const struct replay_item *item, bool lists_directories);
 

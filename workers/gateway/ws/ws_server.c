@@ -185,16 +185,19 @@ void ws_answer_text(
 	payload_unref(payload);
 }
 
-void ws_send_again(struct ws_client *client, const struct replay_item *item)
+bool ws_send_again(struct ws_client *client, const struct replay_item *item)
 {
 	const struct replay_text *text = replay_text_for(item, client->lists_directories);
-	struct ws_envelope envelope = {
-		.type = text->type, .timestamp_ms = item->timestamp_ms};
+	struct ws_envelope envelope = {.timestamp_ms = item->timestamp_ms};
 
+	if (!text)
+		return false;
 	if (!ws_client_takes(client))
-		return;
+		return true;
+	envelope.type = text->type;
 	envelope.seq = resume_note_again(&client->log, item->number);
 	ws_client_send(client, &envelope, text->payload);
+	return true;
 }
 
 void ws_server_resume_reading(struct ws_server *server, enum worker_id owner)

@@ -59,8 +59,9 @@ void ws_answer(struct ws_client *client, struct str type, struct payload *payloa
 void ws_answer_text(
 	struct ws_client *client, struct str type, struct str payload, struct str id);
 
-/* Sends a broadcast of the replay buffer to one window again. */
-void ws_send_again(struct ws_client *client, const struct replay_item *item);
+/* Sends a broadcast of the replay buffer to one window again. False: it was only for windows
+ * that list directories, so that the tree that this one knows is out of date. */
+bool ws_send_again(struct ws_client *client, const struct replay_item *item);
 
 /* Windows that stopped reading because of `owner` read again. */
 void ws_server_resume_reading(struct ws_server *server, enum worker_id owner);
