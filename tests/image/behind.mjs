@@ -1,5 +1,5 @@
 // behind.mjs - puts a proxy before a daemon that is there already, such as that of a container, and looks whether everything holds behind it.
-// `node tests/image/behind.mjs PROXY DIRECTORY FRONT BACK`: the port of the proxy, whose name http://paige.example.org:FRONT the daemon has
+// `node tests/image/behind.mjs PROXY DIRECTORY FRONT BACK`: the port of the proxy, whose name https://paige.example.org:FRONT the daemon has
 // to know, and that of the daemon; TOKEN in the environment. Ends with 77 and the reason where this proxy cannot be tried.
 import { checkBehind, PROXIES, publicHost, startProxy, withoutProxy } from '../integration/lib/proxies.mjs';
 
@@ -11,8 +11,8 @@ if (withoutProxy(kind)) {
 }
 const proxy = startProxy(kind, directory, Number(front), Number(back));
 try {
-  await checkBehind({ front: Number(front), host: publicHost(front) }, process.env.TOKEN);
-  console.log('token, Host, Origin, page, WebSocket, /mcp and its stream');
+  await checkBehind({ front: Number(front), host: publicHost(front) }, proxy, process.env.TOKEN);
+  console.log('TLS, token, Host, Origin, page, WebSocket, /mcp and its stream');
 } finally {
   proxy.close();
 }

@@ -159,9 +159,9 @@ scenario('a browser logs in with the token and is let in by a cookie, which a ne
 for (const kind of PROXIES) {
   unless(cannot || withoutProxy(kind), scenario)(`behind ${kind}, which runs as another user: nobody without the token, everything with it`, async (t) => {
     const name = await publicName();
-    const daemon = await t.daemon({ env: { PUBLIC_HOSTS: `http://${name.host}`, TRUSTED_PROXIES: 'www-data' } });
-    t.closeLater(startProxy(kind, t.directory(kind), name.front, daemon.port));
-    await checkBehind(name, daemon.discovery.token, { log: () => daemon.everythingWritten() });
+    const daemon = await t.daemon({ env: { PUBLIC_HOSTS: `https://${name.host}`, TRUSTED_PROXIES: 'www-data' } });
+    const proxy = t.closeLater(startProxy(kind, t.directory(kind), name.front, daemon.port));
+    await checkBehind(name, proxy, daemon.discovery.token, { log: () => daemon.everythingWritten() });
   });
 }
 

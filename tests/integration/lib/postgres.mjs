@@ -3,6 +3,7 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { selfSigned } from './certificate.mjs';
 import { freePort } from './ports.mjs';
 import { descendants, signal } from './processes.mjs';
 import { until } from './wait.mjs';
@@ -55,7 +56,7 @@ export class Postgres {
   /** Speaks TLS from now on, with a certificate for `name` that signs itself; gives its file. */
   async useTls(name) {
     const [key, file] = ['server.key', 'server.crt'].map((entry) => path.join(this.data, entry));
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`, '-keyout', key, '-out', file], { stdio: 'ignore' });
+    selfSigned(name, key, file);
     if (asOther.length) for (const entry of [key, file]) fs.chownSync(entry, NOBODY, NOBODY);
     fs.chmodSync(key, 0o600);
     const kept = path.join(path.dirname(this.data), 'ca.crt');

@@ -1,11 +1,16 @@
 // raw-http.mjs - HTTP as bytes: one write, everything that comes back, and how long it took.
 import net from 'node:net';
+import tls from 'node:tls';
 
-/** Sends `text` (a string or pieces with pauses: [text, ms, text, ...]) and gives {status, head, headers, body, ms, ended}. */
+/**
+ * Sends `text` (a string or pieces with pauses: [text, ms, text, ...]) and gives {status, head, headers, body, ms, ended}. With
+ * `daemon.tls`, options of tls.connect, over TLS.
+ */
 export function exchange(daemon, text, { ms = 8000, until = () => false } = {}) {
   return new Promise((resolve, reject) => {
     const start = Date.now();
-    const socket = net.connect(daemon.port, '127.0.0.1');
+    const to = { port: daemon.port, host: '127.0.0.1' };
+    const socket = daemon.tls ? tls.connect({ ...to, ...daemon.tls }) : net.connect(to);
     let received = '';
     const finish = (ended) => {
       socket.destroy();
@@ -20,7 +25,7 @@ export function exchange(daemon, text, { ms = 8000, until = () => false } = {}) 
     socket.on('close', () => finish(true));
     socket.on('error', (error) => (error.code === 'ECONNRESET' || error.code === 'EPIPE' ? finish(true) : reject(error)));
     setTimeout(() => finish(false), ms).unref();
-    socket.on('connect', async () => {
+    socket.on(daemon.tls ? 'secureConnect' : 'connect', async () => {
       for (const piece of [text].flat()) {
         if (typeof piece === 'number') await new Promise((done) => setTimeout(done, piece));
         else if (socket.writable) socket.write(piece);
