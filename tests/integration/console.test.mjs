@@ -353,7 +353,7 @@ scenario('a log is followed across rotated files, and its older pages can be rea
   // Full, so that the next line that the worker writes has the supervisor begin a new file.
   const fill = (10 * 1024 * 1024 - fs.statSync(file).size) / (line(0).length + 1);
   put(10, 10 + Math.floor(fill));
-  await until('the supervisor sees how long it is', () => new Promise((resolve) => setTimeout(() => resolve(true), 1200)));
+  await sleep(6000); // the supervisor looks every five seconds how long it is
   const before = await ask(editor, 'worker:log', { worker: 'observer', lines: 2 }, 'worker:log_lines');
   await ask(editor, 'worker:restart', { worker: 'observer' }, 'worker:restarted');
   assert.ok(fs.existsSync(`${file}.1`), 'it was rotated');

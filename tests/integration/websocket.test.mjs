@@ -296,12 +296,13 @@ scenario('another tree: a window that lists directories is told only that, any o
   const old = await daemon.kill9('fswatch');
   await daemon.replaced('fswatch', old);
   await once('another file worker', 3);
+  await until('the editor has it, too', () => editor.of('fs:tree').length === 3);
   for (const window of windows) {
     window.last = window.raw.messages().at(-1).seq;
     window.raw.destroy();
   }
   await editor.ask('session:start', {}, 'session:started');
-  await editor.next('fs:tree');
+  await until('a tree that they miss', () => editor.of('fs:tree').length === 4);
   for (const window of windows) await open(window, { epoch: window.epoch, seq: window.last, connectionId: window.connectionId });
   await once('what was missed', 1);
   for (const { raw } of windows) {

@@ -165,7 +165,7 @@ for (const [what, before] of [
     await page.getByText('README.md, unsaved').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await until('the file on the disk', () => fs.readFileSync(path.join(daemon.projectDir, 'README.md'), 'utf8').startsWith('# Greeter not kept here\n'));
-    await page.getByText('README.md, unsaved').waitFor({ state: 'hidden' });
+    await page.getByText(/README\.md, (unsaved|saving)/).waitFor({ state: 'hidden' });
     await page.reload();
     await person.connected();
     assert.equal(questions.length, 1, 'what is saved cannot be lost');
