@@ -8,6 +8,7 @@
 #define PAIGE_COMMON_BASE_FILE_IO_H
 
 #include "common/base/buf.h"
+#include <unistd.h>
 
 /*
  * Opens a file in a directory: no link, and nothing that would keep the process waiting.
@@ -40,5 +41,13 @@ int file_sync_dir(int fd) __attribute__((warn_unused_result));
  * terminal. Ends the program on failure.
  */
 void file_fill_standard(void);
+
+static inline void file_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+/* AUTO_FD fd = ...; is closed at the end of its block; negative: there is none. */
+#define AUTO_FD __attribute__((cleanup(file_close))) int
 
 #endif

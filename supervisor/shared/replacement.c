@@ -1,5 +1,6 @@
 /* replacement.c - see replacement.h. Called by daemon.c, and by restore and import of paigectl. */
 #include "supervisor/shared/replacement.h"
+#include "common/base/file_io.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,14 +19,6 @@
 #define TO_MOVE "to-move"
 #define MOVED "moved"
 #define DESCRIPTORS 16
-
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
-
-#define AUTO_FD __attribute__((cleanup(close_fd))) int
 
 /* A folder, or -errno. */
 static int open_folder(int at, const char *name)

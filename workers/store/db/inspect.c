@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/base/file_io.h"
 #include "workers/store/db/image.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,14 +21,6 @@
 
 #define DAMAGED_ADVICE                                                                   \
 	"It was left as it is. Restore it from a backup, or move it away to start anew."
-
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
-
-#define AUTO_FD __attribute__((cleanup(close_fd))) int
 
 static int fail(struct inspection *out, int error, const char *what, const char *path)
 {
