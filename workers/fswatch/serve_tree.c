@@ -114,7 +114,7 @@ void fswatch_publish_stale(struct fswatch *fs)
 {
 	if (!watch_ready(fs->watch))
 		return; /* who connects meanwhile asks for the tree */
-	bus_publish(fs->bus, "ui/fs:tree_stale", STR_LIT("{}"));
+	bus_publish(fs->bus, "tree/stale", STR_LIT("{}"));
 }
 
 static void on_update(void *arg, const struct coalesce_update *update)

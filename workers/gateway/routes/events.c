@@ -27,10 +27,6 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 			g->bus, "an event of an unknown type was dropped", event);
 		return;
 	}
-	if (info == ws_server_info("fs:tree_stale")) {
-		tree_renew(g->ws);
-		return;
-	}
 	payload = payload_new(event->body);
 	if (g->ws->count == 0)
 		unseen_keep(str_of(info->name), payload);
@@ -43,8 +39,13 @@ static void on_ui_event(void *arg, const struct bus_event *event)
 static void on_tree(void *arg, const struct bus_event *event)
 {
 	struct gateway *g = arg;
-	struct payload *payload = payload_new(event->body);
+	struct payload *payload;
 
+	if (str_is(event->topic, "tree/stale")) {
+		tree_renew(g->ws);
+		return;
+	}
+	payload = payload_new(event->body);
 	tree_arrived(g->ws, payload);
 	payload_unref(payload);
 }
