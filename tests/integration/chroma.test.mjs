@@ -32,7 +32,7 @@ async function world(t, { up = true, batch = 100 } = {}) {
 
 scenario('memories go to Chroma in batches, with ids that go on within their session, and are found there', async (t) => {
   const { chroma, claude, daemon, editor, mcp, begin, wrapUp } = await world(t, { batch: 2 });
-  await until('the connection', () => daemon.log('llm').includes('ChromaDB connected'));
+  await daemon.says('llm', 'ChromaDB connected');
   const [{ request }] = chroma.collections.values();
   assert.equal(request.name, 'paige_memories');
   assert.equal(request.get_or_create, true);
@@ -78,7 +78,7 @@ scenario('a Chroma that comes late is found by the next use; one that goes is le
 
 scenario('a Chroma that refuses is left out, with one warning and no second try', async (t) => {
   const { chroma, daemon, begin, wrapUp, warnings } = await world(t);
-  await until('the connection', () => daemon.log('llm').includes('ChromaDB connected'));
+  await daemon.says('llm', 'ChromaDB connected');
   chroma.refuse = (verb) => (verb === 'add' ? 422 : 0);
   await begin();
   assert.equal(await wrapUp(), 0);

@@ -63,6 +63,6 @@ securely('without it the authorities of the system are looked at, and none of th
   assert.equal(answer.type, 'explain:error', JSON.stringify(answer.payload));
   assert.match(JSON.stringify(answer.payload), /SSL_CERT_FILE/);
   // Of a file that cannot be read libcurl says "error setting certificate".
-  assert.match(daemon.log('llm'), /SSL certificate problem: (unable to get local issuer|self.signed)/);
+  await daemon.says('llm', /SSL certificate problem: (unable to get local issuer|self.signed)/);
   assert.equal(claude.requests.length, 0);
 });

@@ -263,7 +263,7 @@ scenario('whoever runs the daemon sees its status and settings from a window and
   const restarted = await ask(editor, 'worker:restart', { worker: 'observer' }, 'worker:restarted');
   assert.equal(restarted.worker, 'observer');
   assert.notEqual(daemon.worker('observer').pid, before);
-  assert.match(daemon.log('paiged'), /restart asked for.*name=observer.*by="a window"/);
+  await daemon.says('paiged', /restart asked for.*name=observer.*by="a window"/);
   await refused(editor, [
     ['worker:restart', {}, 'payload.worker: expected a string'],
     ['worker:restart', { worker: 'galaxy' }, `${EXPECTED_WORKER}, not "galaxy"`],

@@ -34,9 +34,9 @@ for (const [closed, fds] of [['<&- >&- 2>&-', [0, 1, 2]], ['<&- 2>&-', [0, 2]], 
     // Each is a line of the log.
     await daemon.replaced('observer', await daemon.kill9('observer'));
     assert.deepEqual(misplaced(daemon, fds), []);
+    await daemon.says('paiged', 'worker ended');
     const lock = fs.readFileSync(path.join(daemon.dataDir, 'paiged.lock'), 'utf8');
     assert.doesNotMatch(lock, /level=|msg=|Paige/);
-    assert.match(daemon.log('paiged'), /worker ended/, 'the log is where it belongs');
   });
 }
 

@@ -422,7 +422,7 @@ waiting('clients that ask and do not read: the gateway holds a bounded amount fo
   await until('nothing is left of them', async () => (await metric('paige_http_connections')) <= 1);
   // What is on its way from the guard engine comes on top of what is kept.
   assert.ok(most < before + 64 + 90 || process.env.ASAN_OPTIONS, `${most} MiB, ${before} before`);
-  await until('it is logged', () => /clients that did not read their answers were disconnected/.test(daemon.log('gateway')));
+  await daemon.says('gateway', /clients that did not read their answers were disconnected/);
   assert.equal(daemon.worker('gateway').pid, pid, 'it is the same gateway');
   for (const socket of deaf) socket.destroy();
 });

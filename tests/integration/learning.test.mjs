@@ -196,7 +196,7 @@ scenario('the Observer nudges, then cools down; a question that fails costs noth
   await begin(editor);
   await editor.next('observer:status', { where: ({ active }) => active });
   editor.send('file:open', { path: 'README.md' });
-  await until('the failure', () => daemon.log('observer').includes('triage failed'));
+  await daemon.says('observer', 'triage failed');
 
   const context = { current_file: 'README.md', expected_file: 'src/greet.ts', time_in_file: null, phase_description: null };
   answers.observer_triage = { should_nudge: true, confidence: 0.7, signal: 'wrong_file', reasoning: 'r', suggested_context: context };
@@ -250,7 +250,7 @@ scenario('a nudge for a session that has ended is thrown away', async (t) => {
   editor.send('session:end');
   await editor.next('observer:status', { where: ({ active }) => !active });
   answer();
-  await until('it is thrown away', () => daemon.log('observer').includes('thrown away'));
+  await daemon.says('observer', 'thrown away');
   assert.deepEqual(editor.of('observer:nudge'), []);
 });
 

@@ -119,7 +119,7 @@ scenario('a role without rights, a schema that is newer, and a wrong URL are tol
     const other = new Daemon({ projectDir: daemon.projectDir, dataDir: t.directory('data'), env: { MIRROR_URL: url } });
     t.closeLater({ close: () => other.endNow() });
     await other.start().catch(() => {}); // it ends when a worker is parked before all others are ready
-    await until(`the log says: ${problem}`, () => other.log('mirror').includes(problem));
+    await other.says('mirror', problem);
     assert.ok(!other.everythingWritten().includes('hush'));
   }
 });
@@ -171,7 +171,7 @@ scenario('a database that was put back to an earlier state goes on by another or
   assert.equal(new Set(ids).size, ids.length, 'no row twice');
   assert.ok(later.split('\n').every((line) => ids.includes(line.split(' ')[1])), 'what was lost here is still there');
   assert.equal((await postgres.sql('SELECT DISTINCT origin FROM paige.actions')).length, 2);
-  assert.match(again.log('mirror'), /goes on by another origin/);
+  await again.says('mirror', /goes on by another origin/);
 });
 
 scenario('each learner sees and writes rows of their own name alone; a teacher sees the views of all', async (t) => {
@@ -222,7 +222,7 @@ scenario('the columns in PostgreSQL are those that are listed, and rows that som
   tabs(editor, 0, 5);
   await until('the rows behind them', async () => Number((await postgres.sql("SELECT count(*) FROM paige.actions WHERE type = 'tab_switch'"))[0][0]) >= 5, { every: 100 });
   assert.deepEqual(await postgres.sql("SELECT id FROM paige.actions WHERE id IN ('bad-1', 'bad-2')"), []);
-  assert.match(daemon.log('mirror'), /rows of the database are damaged/);
+  await daemon.says('mirror', /rows of the database are damaged/);
 });
 
 scenario(`a week offline: ${WEEK} rows`, async (t) => {

@@ -180,7 +180,7 @@ scenario('somebody edits PostgreSQL: rows of logs are left as they made them, wh
   tabs(editor, 40, 50);
   await daemon.logged('tab_switch', 50);
   await until('the rows behind it', async () => (await here(daemon, 'actions')) === (await there(postgres, 'actions')), { every: 200 });
-  assert.match(daemon.log('mirror'), /goes on by another origin/);
+  await daemon.says('mirror', /goes on by another origin/);
   await onceEach(postgres);
 });
 

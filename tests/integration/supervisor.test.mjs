@@ -434,9 +434,12 @@ test('stop: a second signal hurries', async (t) => {
   assert.ok(Date.now() - at < 3000, `${Date.now() - at} ms`);
 });
 
+/** The process that the stub of llm started, as its log tells. */
+const grandchild = async (d) => Number((await until(() => d.log('llm').match(/ts=grandchild (\d+)\n/), 'its process'))[1]);
+
 test('stop: what a worker started goes with it', async (t) => {
   const d = await new Daemon(t, { modes: { llm: 'child' } }).start();
-  const pid = Number(d.log('llm').match(/ts=grandchild (\d+)/)[1]);
+  const pid = await grandchild(d);
   const p = stat(pid);
   assert.ok(alive(p));
   await d.stop();
@@ -445,7 +448,7 @@ test('stop: what a worker started goes with it', async (t) => {
 
 test('what holds the stderr of a dead worker, in a session of its own, delays neither its successor nor the stop', async (t) => {
   const d = await new Daemon(t, { modes: { llm: 'grandchild' } }).start();
-  const p = stat(Number(d.log('llm').match(/ts=grandchild (\d+)/)[1]));
+  const p = stat(await grandchild(d));
   t.after(() => alive(p) && process.kill(p.pid, 'SIGKILL'));
   d.mode('llm', 'ok');
   process.kill(d.worker('llm').pid, 'SIGKILL');

@@ -104,7 +104,7 @@ scenario('what is no message is answered with connection:error, and the connecti
   raw.message('file:open', { path: 'README.md' });
   assert.equal((await raw.next('fs:content')).payload.path, 'README.md');
   assert.equal(raw.messages().length, before + 1, 'an unknown type is not answered');
-  assert.match(daemon.log('gateway'), /galaxy:explode/);
+  await daemon.says('gateway', 'galaxy:explode');
   raw.destroy();
 });
 
@@ -324,7 +324,7 @@ scenario('a window that returns gets the tree that nobody had sent while only wi
   await gone.raw.next('fs:tree');
   const { seq } = gone.raw.messages().at(-1);
   gone.raw.destroy();
-  await until('the window is gone', () => daemon.log('gateway').includes(`connection=${gone.connectionId} windows=1`));
+  await daemon.says('gateway', `connection=${gone.connectionId} windows=1`);
   lists.raw.message('session:start', {});
   await lists.raw.next('session:started');
   await lists.raw.next('fs:tree_stale');

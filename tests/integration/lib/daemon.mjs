@@ -214,6 +214,12 @@ export class Daemon {
     return fs.readFileSync(path.join(this.dataDir, 'logs', `${worker}.log`), 'utf8');
   }
 
+  /** Waits until a worker's log says `words`, a text or a pattern: a line reaches the file a moment after what it tells of. */
+  says(worker, words) {
+    const fits = (text) => (typeof words === 'string' ? text.includes(words) : words.test(text));
+    return until(`the log of ${worker} says ${words}`, () => fits(this.log(worker)));
+  }
+
   everythingWritten() {
     return [this.output, ...this.#logs().map(([, text]) => text)].join('\n');
   }
