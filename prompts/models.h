@@ -2,8 +2,7 @@
  * models.h - which model a call uses and what it costs. Pure (config/models.def; FR-085,
  * FR-087, FR-095).
  */
-#ifndef PAIGE_PROMPTS_MODELS_H
-#define PAIGE_PROMPTS_MODELS_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -42,5 +41,3 @@ const char *model_choose(const struct models_gone *gone, enum model_tier tier,
 bool model_gone(struct models_gone *gone, enum model_tier tier, const char *id);
 /* US dollars. Web searches are 10 dollars a thousand. */
 double model_cost(enum model_tier tier, const char *id, const struct model_usage *usage);
-
-#endif

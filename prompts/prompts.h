@@ -4,8 +4,7 @@
  * Compiled in; a file NAME.md in the directory given to prompts_read takes the place of
  * one.
  */
-#ifndef PAIGE_PROMPTS_PROMPTS_H
-#define PAIGE_PROMPTS_PROMPTS_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "prompts/models.h"
@@ -38,5 +37,3 @@ void prompts_free(struct prompts *p);
 /* The system prompt with {dreyfus_stage} filled in everywhere (P11.16); in the arena. */
 struct str prompt_text(const struct prompts *p, enum call_kind kind,
 	struct str dreyfus_stage, struct arena *arena);
-
-#endif

@@ -25,8 +25,7 @@
  *
  * common/worker does all of this; a worker's main.c is a table of methods and an init function.
  */
-#ifndef PAIGE_PROTO_WORKER_H
-#define PAIGE_PROTO_WORKER_H
+#pragma once
 
 #include "proto/tables/workers.h"
 #include <stdint.h>
@@ -83,5 +82,3 @@ enum worker_exit {
 #include "proto/catalogue/exits.def"
 #undef WORKER_EXIT
 };
-
-#endif

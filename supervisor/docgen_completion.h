@@ -4,13 +4,10 @@
  *
  * Called by docgen.c while the project is built.
  */
-#ifndef PAIGE_SUPERVISOR_DOCGEN_COMPLETION_H
-#define PAIGE_SUPERVISOR_DOCGEN_COMPLETION_H
+#pragma once
 
 /* For bash-completion, which finds the file by the name of the program. */
 void completion_bash(void);
 /* For zsh: an autoloaded function, the file is _paigectl in a directory of fpath. */
 void completion_zsh(void);
 void completion_fish(void);
-
-#endif

@@ -3,8 +3,7 @@
  * cases of a program one after another; here each has a process of its own. For cases that
  * share nothing and measure nothing.
  */
-#ifndef PAIGE_TESTS_BESIDE_H
-#define PAIGE_TESTS_BESIDE_H
+#pragma once
 
 #include "tests/check_run.h"
 #include <signal.h>
@@ -99,5 +98,3 @@ static inline int beside_run(
 	}
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
-
-#endif

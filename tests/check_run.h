@@ -1,8 +1,7 @@
 /*
  * check_run.h - the end of each test program that uses Check.
  */
-#ifndef PAIGE_TESTS_CHECK_RUN_H
-#define PAIGE_TESTS_CHECK_RUN_H
+#pragma once
 
 #include <check.h>
 #include <errno.h>
@@ -28,5 +27,3 @@ static inline int check_run_cases(TCase **cases)
 	srunner_free(runner);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * one. For sizes that a client chooses, check the size first. The caller frees
  * with free().
  */
-#ifndef PAIGE_COMMON_BASE_ALLOC_H
-#define PAIGE_COMMON_BASE_ALLOC_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,5 +79,3 @@ static inline void alloc_free(void *memory)
 }
 /* AUTO_FREE char *text = ...; is freed at the end of its block. */
 #define AUTO_FREE __attribute__((cleanup(alloc_free)))
-
-#endif

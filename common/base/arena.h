@@ -4,8 +4,7 @@
  * One arena per message or request: everything a handler allocates comes from it and is gone when the
  * handler is done. Allocation never fails: out of memory ends the process (the supervisor restarts it).
  */
-#ifndef PAIGE_COMMON_BASE_ARENA_H
-#define PAIGE_COMMON_BASE_ARENA_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdarg.h>
@@ -36,5 +35,3 @@ void arena_reset(struct arena *a);
 void arena_free(struct arena *a);
 /* AUTO_ARENA arena = {0}; is freed at the end of its block. */
 #define AUTO_ARENA __attribute__((cleanup(arena_free))) struct arena
-
-#endif

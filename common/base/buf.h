@@ -3,8 +3,7 @@
  *
  * Appending never fails: out of memory ends the process. Zero is a valid empty buffer.
  */
-#ifndef PAIGE_COMMON_BASE_BUF_H
-#define PAIGE_COMMON_BASE_BUF_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdint.h>
@@ -33,5 +32,3 @@ void buf_empty(struct buf *b, size_t keep);
 void buf_free(struct buf *b);
 /* AUTO_BUF text = {0}; is freed at the end of its block. */
 #define AUTO_BUF __attribute__((cleanup(buf_free))) struct buf
-
-#endif

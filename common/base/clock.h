@@ -4,8 +4,7 @@
  * Monotonic time measures (deadlines, timeouts, ages); wall time names a moment for people and rows.
  * Both count microseconds. Pure cores take times as arguments and never call these functions.
  */
-#ifndef PAIGE_COMMON_BASE_CLOCK_H
-#define PAIGE_COMMON_BASE_CLOCK_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdint.h>
@@ -44,5 +43,3 @@ void wall_iso(struct wall t, char out[WALL_ISO_SIZE]);
 struct wall wall_midnight(struct wall t, int64_t days_before);
 /* 0, or -EINVAL when text is not exactly of that format; *out untouched on failure. */
 int wall_parse(struct str text, struct wall *out) __attribute__((warn_unused_result));
-
-#endif

@@ -4,8 +4,7 @@
  * For regular files, whose reads and writes end by themselves. The caller opens, syncs
  * and closes.
  */
-#ifndef PAIGE_COMMON_BASE_FILE_IO_H
-#define PAIGE_COMMON_BASE_FILE_IO_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <unistd.h>
@@ -49,5 +48,3 @@ static inline void file_close(int *fd)
 }
 /* AUTO_FD fd = ...; is closed at the end of its block; negative: there is none. */
 #define AUTO_FD __attribute__((cleanup(file_close))) int
-
-#endif

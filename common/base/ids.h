@@ -4,8 +4,7 @@
  * Rows get time-ordered UUIDs (version 7, RFC 9562): random keys cost three times the write speed.
  * Ids from one process are strictly increasing. Secrets and MCP session ids come from getrandom(2).
  */
-#ifndef PAIGE_COMMON_BASE_IDS_H
-#define PAIGE_COMMON_BASE_IDS_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -24,5 +23,3 @@ bool uuid_valid(struct str text);
 void random_bytes(void *out, size_t len);
 /* `out` gets 2 * len hexadecimal digits and NUL. */
 void random_hex(char *out, size_t len);
-
-#endif

@@ -2,8 +2,7 @@
  * inherited.h - which environment variables a program of Paige passes to the programs
  * that it starts.
  */
-#ifndef PAIGE_COMMON_BASE_INHERITED_H
-#define PAIGE_COMMON_BASE_INHERITED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ bool inherited_harmless(const char *entry);
 /* How the network is reached: proxies, and the certificates that are trusted. A proxy's
  * address may hold a password. */
 bool inherited_network(const char *entry);
-
-#endif

@@ -8,8 +8,7 @@
  * bytes. Never log secrets or file contents. The function that handles an error logs it,
  * once; functions that return it do not log.
  */
-#ifndef PAIGE_COMMON_BASE_LOG_H
-#define PAIGE_COMMON_BASE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void log_set_writer(void (*write_line)(const char *line, size_t len));
  */
 size_t log_wrap(char out[LOG_LINE_MAX], const char *worker, enum log_level level,
 	const char *message);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * pass_fd.h - sends an open descriptor to the process at the other end of a Unix socket.
  */
-#ifndef PAIGE_COMMON_BASE_PASS_FD_H
-#define PAIGE_COMMON_BASE_PASS_FD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -13,5 +12,3 @@
 bool pass_fd(int socket, struct iovec part, int fd);
 /* The descriptor that came with a message of recvmsg, or -1. */
 int passed_fd(struct msghdr *message);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * private_file.h - small files that only this user may read.
  */
-#ifndef PAIGE_COMMON_BASE_PRIVATE_FILE_H
-#define PAIGE_COMMON_BASE_PRIVATE_FILE_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -21,5 +20,3 @@ enum private_file_sync {
  * to `name`.new first; a leftover of a killed process is overwritten. */
 int private_file_replace_at(int dir_fd, const char *name, struct str text,
 	enum private_file_sync sync) __attribute__((warn_unused_result));
-
-#endif

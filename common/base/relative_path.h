@@ -1,8 +1,7 @@
 /*
  * relative_path.h - whether a path, by its spelling, stays inside the project.
  */
-#ifndef PAIGE_COMMON_BASE_RELATIVE_PATH_H
-#define PAIGE_COMMON_BASE_RELATIVE_PATH_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdbool.h>
@@ -10,5 +9,3 @@
 /* True for a relative, non-empty path without a ".." component (P9.22). Says nothing of
  * links: only the file worker, which opens it, can. Pure. */
 bool relative_path_inside(struct str path);
-
-#endif

@@ -6,8 +6,7 @@
  * never owns memory: who made the bytes (an arena, a received message, a literal) says in
  * its header how long they live.
  */
-#ifndef PAIGE_COMMON_BASE_STR_H
-#define PAIGE_COMMON_BASE_STR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ static inline bool str_take_line(struct str *rest, struct str *line)
 	*rest = (struct str){rest->ptr + n, rest->len - n};
 	return true;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * nothing above U+10FFFF. All functions take any bytes, read nothing beyond them and are
  * pure.
  */
-#ifndef PAIGE_COMMON_BASE_UTF8_H
-#define PAIGE_COMMON_BASE_UTF8_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -71,5 +70,3 @@ struct str utf8_cut_utf16(struct str s, size_t max_units);
  */
 #define UTF8_SHOWN_SIZE 8
 size_t utf8_shown(struct str *rest, char out[UTF8_SHOWN_SIZE]);
-
-#endif

@@ -21,8 +21,7 @@
  *
  * Messages are lines of text and JSON bodies; common/bus/rules/bus_wire.h has the format.
  */
-#ifndef PAIGE_COMMON_BUS_BUS_H
-#define PAIGE_COMMON_BUS_BUS_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/clock.h"
@@ -246,5 +245,3 @@ void bus_get_owner_stats(
  * other end is closed. */
 void bus_tap(struct bus *bus, int fd);
 void bus_get_stats(const struct bus *bus, struct bus_stats *out);
-
-#endif

@@ -17,8 +17,7 @@
  * These have no state of the bus: bus_nng.c and bus_nng_threads.c (nng), loop_post.c (threads to
  * the loop), and the pure bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
  */
-#ifndef PAIGE_COMMON_BUS_BUS_PRIVATE_H
-#define PAIGE_COMMON_BUS_BUS_PRIVATE_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/bus/bus.h"
@@ -365,5 +364,3 @@ int bus_canary_init(struct bus *bus);
 void bus_canary_tick(struct bus *bus);
 /* A listener has a new connection. */
 void bus_canary_connected(struct bus *bus);
-
-#endif

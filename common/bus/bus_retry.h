@@ -2,8 +2,7 @@
  * bus_retry.h - decides what happens to a call whose owner went away. Pure; used by
  * bus_peer.c and bus_outgoing.c.
  */
-#ifndef PAIGE_COMMON_BUS_BUS_RETRY_H
-#define PAIGE_COMMON_BUS_BUS_RETRY_H
+#pragma once
 
 #include "common/bus/bus.h"
 
@@ -28,5 +27,3 @@ const char *bus_failure_code(enum bus_status status);
 #define BUS_FAILURE_SIZE 160
 void bus_failure_text(
 	enum bus_status status, enum method method, char out[BUS_FAILURE_SIZE]);
-
-#endif

@@ -12,8 +12,7 @@
  * Landlock holds for the calling thread and for threads made later, so a worker makes its
  * threads after confinement. Seccomp holds for all.
  */
-#ifndef PAIGE_COMMON_CONFINE_CONFINE_H
-#define PAIGE_COMMON_CONFINE_CONFINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ int confine_landlock_abi(void);
 /* Number `n`, from 0, of what workers may do because the kernel offers only `abi`; NULL
  * after the last. `broker`: the supervisor makes their connections. */
 const char *confine_gap(int abi, bool broker, size_t n);
-
-#endif

@@ -5,8 +5,7 @@
  * the loop. The first job starts the thread. By then the process is confined, and so is the
  * thread.
  */
-#ifndef PAIGE_COMMON_LOOP_JOBS_H
-#define PAIGE_COMMON_LOOP_JOBS_H
+#pragma once
 
 #include "common/loop/loop_post.h"
 #include <sys/queue.h>
@@ -30,5 +29,3 @@ void jobs_release(struct jobs *jobs, void (*fn)(void *arg), void *arg);
 void jobs_drain(struct jobs *jobs);
 /* Drains, then ends the thread. */
 void jobs_free(struct jobs *jobs);
-
-#endif

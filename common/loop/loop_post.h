@@ -5,8 +5,7 @@
  * task is embedded in whatever it is about and posted any number of times: it runs at
  * least once after each post, and once for several posts that the loop had not seen yet.
  */
-#ifndef PAIGE_COMMON_LOOP_LOOP_POST_H
-#define PAIGE_COMMON_LOOP_LOOP_POST_H
+#pragma once
 
 #include <event2/event.h>
 #include <pthread.h>
@@ -39,5 +38,3 @@ void loop_post_fini(struct loop_post *post);
 void loop_post(struct loop_post *post, struct loop_task *task);
 /* On the loop: runs what was posted and has not run. */
 void loop_post_run(struct loop_post *post);
-
-#endif

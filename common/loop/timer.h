@@ -4,8 +4,7 @@
  * For what links libevent. Negative times count as 0: the timer comes in the next turn of
  * the loop.
  */
-#ifndef PAIGE_COMMON_LOOP_TIMER_H
-#define PAIGE_COMMON_LOOP_TIMER_H
+#pragma once
 
 #include <event2/event.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ static inline int event_once_ms(
 		tv.tv_usec = 1;
 	return event_base_once(base, -1, EV_TIMEOUT, fn, arg, &tv);
 }
-
-#endif

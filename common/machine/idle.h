@@ -5,8 +5,7 @@
  * asks idle_check when it is time. Pure; driven through machine.h, on the clock that
  * stands still while the computer sleeps (R49).
  */
-#ifndef PAIGE_COMMON_MACHINE_IDLE_H
-#define PAIGE_COMMON_MACHINE_IDLE_H
+#pragma once
 
 #include "common/machine/idle_check.h"
 #include "common/machine/machine.h"
@@ -38,5 +37,3 @@ struct idle {
 };
 
 extern const struct machine idle_machine;
-
-#endif

@@ -5,8 +5,7 @@
  * process wins; a grace when a guard kept it at the last check and none does now; the
  * end. Pure; called by idle.c.
  */
-#ifndef PAIGE_COMMON_MACHINE_IDLE_CHECK_H
-#define PAIGE_COMMON_MACHINE_IDLE_CHECK_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdbool.h>
@@ -67,5 +66,3 @@ void idle_check(const struct idle_session *s, const struct idle_limits *limits,
 /* When to look again: after the delay, but as soon as the cap is exceeded (C2). */
 int64_t idle_next_check(const struct idle_session *s, const struct idle_limits *limits,
 	int64_t now_ms, int64_t delay_ms);
-
-#endif

@@ -10,8 +10,7 @@
  * Called by stream.c, the engine and the tests. A machine must never keep a pointer of an
  * event.
  */
-#ifndef PAIGE_COMMON_MACHINE_MACHINE_H
-#define PAIGE_COMMON_MACHINE_MACHINE_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
@@ -245,5 +244,3 @@ struct str *machine_strings(struct machine_out *out, size_t count);
  * zero (G9). */
 #define MACHINE_CLOCK_TEXT 24
 void machine_minutes(int64_t left_ms, char out[MACHINE_CLOCK_TEXT]);
-
-#endif

@@ -12,8 +12,7 @@
  * Quoted pieces may follow one another. CR, LF and CR LF end a line; a UTF-8 byte order
  * mark is skipped. Pure but for the memory of the value: no file is opened here.
  */
-#ifndef PAIGE_COMMON_SETTINGS_ENVFILE_H
-#define PAIGE_COMMON_SETTINGS_ENVFILE_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -37,5 +36,3 @@ struct envfile {
  * until the next call or envfile_fini; both untouched otherwise. */
 enum envfile_item envfile_next(struct envfile *f, struct str *key, struct str *value);
 void envfile_fini(struct envfile *f);
-
-#endif

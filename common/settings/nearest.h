@@ -1,6 +1,5 @@
 /* nearest.h - which of some known names a misspelt word may mean. */
-#ifndef PAIGE_COMMON_SETTINGS_NEAREST_H
-#define PAIGE_COMMON_SETTINGS_NEAREST_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdbool.h>
@@ -22,5 +21,3 @@ struct nearest {
 /* Keeps the name if it is nearer than those before it. One letter may be wrong, and one more for every four of the word, but
  * never all of them. `name` is borrowed. */
 void nearest_offer(struct nearest *n, const char *name);
-
-#endif

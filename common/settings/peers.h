@@ -5,8 +5,7 @@
  * Called by settings.c, which refuses what makes no sense, and by the gateway before it
  * is confined, since names are looked up in the databases of the system.
  */
-#ifndef PAIGE_COMMON_SETTINGS_PEERS_H
-#define PAIGE_COMMON_SETTINGS_PEERS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <netinet/in.h>
@@ -48,5 +47,3 @@ bool public_host_read(struct str text, struct public_host *out);
 /* Cuts the next element off a comma-separated list, without blanks around it. False at
  * the end. */
 bool list_next(struct str *list, struct str *element);
-
-#endif

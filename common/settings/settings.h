@@ -13,8 +13,7 @@
  * paige.conf that lies in PROJECT_DIR is taken, however it is reached; only --config FILE
  * is, which somebody typed.
  */
-#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_H
-#define PAIGE_COMMON_SETTINGS_SETTINGS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stdbool.h>
@@ -139,5 +138,3 @@ char *settings_config_path(void);
 #define SETTINGS_RUNTIME_DIR_MAX                                                         \
 	75 /* a socket path has at most 107 bytes, ours stay below 100 */
 void settings_runtime_dir(const struct settings *s, char out[108]);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * settings_files.h - what settings.c needs of its files; everybody else uses settings.h.
  */
-#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_FILES_H
-#define PAIGE_COMMON_SETTINGS_SETTINGS_FILES_H
+#pragma once
 
 #include "common/settings/settings.h"
 
@@ -25,5 +24,3 @@ void candidates_forget(struct candidate candidates[SETTING_COUNT]);
  */
 void settings_read_files(struct settings *s, struct candidate candidates[SETTING_COUNT],
 	const char *config_file, struct buf *problems);
-
-#endif

@@ -2,8 +2,7 @@
  * settings_paths.h - what settings.c does to directories: ~, real paths, the runtime
  * directory's name.
  */
-#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_PATHS_H
-#define PAIGE_COMMON_SETTINGS_SETTINGS_PATHS_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdint.h>
@@ -24,5 +23,3 @@ char *path_canonical(const char *path) __attribute__((warn_unused_result));
 /* FNV-1a. Only to give different directories different short names; no secret depends on
  * it. */
 uint64_t path_hash(struct str path);
-
-#endif

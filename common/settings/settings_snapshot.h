@@ -4,8 +4,7 @@
  * A snapshot is reference-counted and freed with its last reference, on any thread. New values make a new snapshot; whoever
  * uses the old one keeps it.
  */
-#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_SNAPSHOT_H
-#define PAIGE_COMMON_SETTINGS_SETTINGS_SNAPSHOT_H
+#pragma once
 
 #include "common/settings/settings.h"
 
@@ -16,5 +15,3 @@ const struct settings *settings_snapshot(struct settings *s)
 const struct settings *settings_ref(const struct settings *snapshot);
 /* Drops a reference; the last one frees the snapshot. Safe on any thread. NULL does nothing. */
 void settings_unref(const struct settings *snapshot);
-
-#endif

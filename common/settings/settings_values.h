@@ -2,8 +2,7 @@
  * settings_values.h - what settings.c needs of a single setting; everybody else uses
  * settings.h.
  */
-#ifndef PAIGE_COMMON_SETTINGS_SETTINGS_VALUES_H
-#define PAIGE_COMMON_SETTINGS_SETTINGS_VALUES_H
+#pragma once
 
 #include "common/settings/settings.h"
 
@@ -20,5 +19,3 @@ void setting_rule(enum setting_id id, struct buf *out);
 /* Appends the value in quotes for a message: secrets masked, control characters escaped,
  * long ones cut. */
 void setting_show_value(enum setting_id id, struct str value, struct buf *out);
-
-#endif

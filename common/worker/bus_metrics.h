@@ -1,6 +1,5 @@
 /* bus_metrics.h - the calls of a worker to the others, as it tells them for GET /metrics (type bus_owner_metrics). */
-#ifndef PAIGE_COMMON_WORKER_BUS_METRICS_H
-#define PAIGE_COMMON_WORKER_BUS_METRICS_H
+#pragma once
 
 #include "common/bus/bus.h"
 #include "proto/codec/messages.h"
@@ -13,5 +12,3 @@ struct bus_metrics {
 
 /* One item for each worker that `self` may call (methods.def). The items point into *out. */
 void bus_metrics_get(const struct bus *bus, enum worker_id self, struct bus_metrics *out);
-
-#endif

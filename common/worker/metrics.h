@@ -4,8 +4,7 @@
  * The counts begin with the process and are gone with it, as Prometheus expects. The gateway asks each worker for them
  * (type worker_metrics in bus.def). From any thread.
  */
-#ifndef PAIGE_COMMON_WORKER_METRICS_H
-#define PAIGE_COMMON_WORKER_METRICS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "proto/tables/metrics.h"
@@ -39,5 +38,3 @@ void metrics_print(enum worker_id worker, struct buf *out);
 int metrics_method(enum worker_id worker);
 /* For tests: forgets everything. */
 void metrics_reset(void);
-
-#endif

@@ -8,8 +8,7 @@
  * libevent 2.1 has no hook around its wait, so turns.c stands in front of epoll_wait(2),
  * for the thread of the loop only.
  */
-#ifndef PAIGE_COMMON_WORKER_TURNS_H
-#define PAIGE_COMMON_WORKER_TURNS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ extern const int64_t turn_limits_us[TURN_LIMIT_COUNT];
 void turns_start(void);
 /* What was counted; the counts live in an array that is the next call's, too. */
 void turns_get(struct turns *out);
-
-#endif

@@ -5,8 +5,7 @@
  * methods, beats, and stops in order. A worker is one thread with one libevent loop; whatever must
  * block runs elsewhere (llm has flow threads).
  */
-#ifndef PAIGE_COMMON_WORKER_WORKER_H
-#define PAIGE_COMMON_WORKER_WORKER_H
+#pragma once
 
 #include "common/bus/bus.h"
 #include "common/confine/confine.h"
@@ -71,5 +70,3 @@ void worker_set_detail(struct worker *w, struct str json_object);
 bool worker_ask_supervisor(struct worker *w, int fd);
 /* Ends the process with an exit code after logging; for errors after init. */
 _Noreturn void worker_die(struct worker *w, enum worker_exit code);
-
-#endif

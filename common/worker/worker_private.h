@@ -1,8 +1,7 @@
 /*
  * worker_private.h - what worker.c, worker_control.c and worker_signals.c share.
  */
-#ifndef PAIGE_COMMON_WORKER_WORKER_PRIVATE_H
-#define PAIGE_COMMON_WORKER_WORKER_PRIVATE_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/worker/worker.h"
@@ -43,5 +42,3 @@ void worker_control_guard(void);
 void worker_signals_init(void);
 /* For this thread, which is the loop's: SIGUSR2 and SIGTERM come here. */
 void worker_signals_unblock(void);
-
-#endif

@@ -9,8 +9,7 @@
  * Decoding borrows: strings of a decoded message point into the yyjson document, which
  * must outlive it; arrays come from the arena. Encoding borrows until the call returns.
  */
-#ifndef PAIGE_PROTO_CODEC_CODEC_H
-#define PAIGE_PROTO_CODEC_CODEC_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
@@ -150,5 +149,3 @@ void proto_schema_for_model(const struct type *type, struct buf *out);
 
 /* Index of a name, or -1. */
 int enumeration_index(const struct enumeration *e, struct str name);
-
-#endif

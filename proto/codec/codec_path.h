@@ -4,8 +4,7 @@
  * Only the codec's own files include it. A place is a chain of nodes on the decoder's stack,
  * from the innermost outwards; it costs nothing until an error is written.
  */
-#ifndef PAIGE_PROTO_CODEC_CODEC_PATH_H
-#define PAIGE_PROTO_CODEC_CODEC_PATH_H
+#pragma once
 
 #include "proto/codec/codec.h"
 
@@ -27,5 +26,3 @@ int path_fail_got(const struct path *at, struct proto_error *error, yyjson_val *
  * -EINVAL. */
 int path_fail_unknown(const struct path *at, struct proto_error *error,
 	const struct type *type, struct str key);
-
-#endif

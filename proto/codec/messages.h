@@ -5,8 +5,7 @@
  * For an enumeration `hint_level`: constants HINT_LEVEL_<NAME>... as written in NAME, and
  * `const struct enumeration *hint_level_enumeration(void)`.
  */
-#ifndef PAIGE_PROTO_CODEC_MESSAGES_H
-#define PAIGE_PROTO_CODEC_MESSAGES_H
+#pragma once
 
 #include "proto/codec/codec.h"
 
@@ -38,5 +37,3 @@ extern const struct type *(*const message_types[])(void);
 extern const size_t message_type_count;
 extern const struct enumeration *(*const message_enumerations[])(void);
 extern const size_t message_enumeration_count;
-
-#endif

@@ -5,8 +5,7 @@
  * Everything is appended to a buffer and is the same for the same catalogues, byte for
  * byte, so that the committed pages can be compared with it.
  */
-#ifndef PAIGE_PROTO_GENERATE_REFERENCE_H
-#define PAIGE_PROTO_GENERATE_REFERENCE_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "proto/codec/codec.h"
@@ -43,5 +42,3 @@ struct type_set {
 void type_set_add(struct type_set *set, const struct type *type);
 bool type_set_has(const struct type_set *set, const struct type *type);
 void type_set_fini(struct type_set *set);
-
-#endif

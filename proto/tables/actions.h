@@ -1,7 +1,6 @@
 /* actions.h - the types of the action log, actions.def, as an enumeration with a table.
  */
-#ifndef PAIGE_PROTO_TABLES_ACTIONS_H
-#define PAIGE_PROTO_TABLES_ACTIONS_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "proto/codec/codec.h"
@@ -36,5 +35,3 @@ int action_by_name(struct str name);
 struct action_row;
 void action_row_make(struct arena *arena, enum action action, struct str id,
 	struct wall at, const void *data, struct action_row *out);
-
-#endif

@@ -4,8 +4,7 @@
  * On the wire a code is its name. bus_answer_error takes
  * error_code_infos[ERROR_NOT_FOUND].name or the same literal.
  */
-#ifndef PAIGE_PROTO_TABLES_ERRORS_H
-#define PAIGE_PROTO_TABLES_ERRORS_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -26,5 +25,3 @@ extern const struct error_code_info error_code_infos[ERROR_CODE_COUNT];
 
 /* The code of a name, or -1. */
 int error_code_by_name(struct str name);
-
-#endif

@@ -1,7 +1,6 @@
 /* guard_kinds.h - for each of the four policy machines: the types of its constants and of
  * its state. */
-#ifndef PAIGE_PROTO_TABLES_GUARD_KINDS_H
-#define PAIGE_PROTO_TABLES_GUARD_KINDS_H
+#pragma once
 
 #include "proto/codec/codec.h"
 
@@ -14,5 +13,3 @@ struct guard_kind_info {
 /* By enum guard_kind. */
 extern const struct guard_kind_info guard_kind_infos[];
 extern const size_t guard_kind_count;
-
-#endif

@@ -1,7 +1,6 @@
 /* mcp_tools.h - the tools that Claude Code sees, mcp_tools.def, as an enumeration with a
  * table. */
-#ifndef PAIGE_PROTO_TABLES_MCP_TOOLS_H
-#define PAIGE_PROTO_TABLES_MCP_TOOLS_H
+#pragma once
 
 #include "proto/codec/codec.h"
 #include "proto/tables/methods.h"
@@ -47,5 +46,3 @@ struct tool_request;
  * NULL with *error when they are wrong. */
 const void *mcp_tool_input(enum method method, const struct tool_request *request,
 	struct arena *arena, struct proto_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  *   METHOD(symbol, name, owner, callers, flags, deadline ms, request type or NONE, reply type or NONE, doc)
  */
-#ifndef PAIGE_PROTO_TABLES_METHODS_H
-#define PAIGE_PROTO_TABLES_METHODS_H
+#pragma once
 
 #include "proto/codec/codec.h"
 #include "proto/tables/workers.h"
@@ -46,5 +45,3 @@ extern const struct method_info method_infos[METHOD_COUNT];
 int method_by_name(struct str name);
 /* Whether methods.def says that `worker` may call some method of `owner`. */
 bool method_called_by(enum worker_id worker, enum worker_id owner);
-
-#endif

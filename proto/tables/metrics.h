@@ -1,6 +1,5 @@
 /* metrics.h - metrics.def as an enumeration with a table. */
-#ifndef PAIGE_PROTO_TABLES_METRICS_H
-#define PAIGE_PROTO_TABLES_METRICS_H
+#pragma once
 
 #include "proto/tables/workers.h"
 
@@ -32,5 +31,3 @@ extern const struct metric_info metric_infos[METRIC_COUNT];
  * coaching pipeline. */
 #define METRIC_LIMIT_COUNT 10
 extern const double metric_limits[METRIC_LIMIT_COUNT];
-
-#endif

@@ -1,6 +1,5 @@
 /* topics.h - what is published on the bus, topics.def, as an enumeration with a table. */
-#ifndef PAIGE_PROTO_TABLES_TOPICS_H
-#define PAIGE_PROTO_TABLES_TOPICS_H
+#pragma once
 
 #include "proto/codec/codec.h"
 #include "proto/tables/workers.h"
@@ -32,5 +31,3 @@ bool topic_owned_by(struct str topic, enum worker_id worker);
 /* Whether topics.def says that `worker` hears something that `publisher` publishes under
  * `prefix`; an empty one is that of everything. */
 bool topic_heard_by(enum worker_id worker, enum worker_id publisher, const char *prefix);
-
-#endif

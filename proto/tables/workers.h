@@ -1,6 +1,5 @@
 /* workers.h - the workers of workers.def as an enumeration with names. */
-#ifndef PAIGE_PROTO_TABLES_WORKERS_H
-#define PAIGE_PROTO_TABLES_WORKERS_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdbool.h>
@@ -27,5 +26,3 @@ extern const struct worker_info worker_infos[WORKER_COUNT];
 
 /* The worker of a name, or -1. */
 int worker_by_name(struct str name);
-
-#endif

@@ -4,8 +4,7 @@
  * Every message is an envelope {type, payload, id?, timestamp} (FR-049); what the daemon
  * sends also has `seq`. `type` names a row, `payload` has the type of the row.
  */
-#ifndef PAIGE_PROTO_TABLES_WS_H
-#define PAIGE_PROTO_TABLES_WS_H
+#pragma once
 
 #include "proto/codec/codec.h"
 
@@ -40,5 +39,3 @@ int ws_client_by_name(struct str name);
 int ws_server_by_name(struct str name);
 /* The message of this name, which is one of the catalogue: from a table, or written in the code. */
 const struct ws_info *ws_server_info(const char *name);
-
-#endif

@@ -4,8 +4,7 @@
  * paigectl is short-lived and never joins the bus: it asks the supervisor over ctl.sock,
  * reads log files, and speaks HTTP to the gateway.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_PAIGECTL_H
-#define PAIGE_SUPERVISOR_PAIGECTL_PAIGECTL_H
+#pragma once
 
 #include "common/settings/settings.h"
 #include "proto/codec/codec.h"
@@ -174,5 +173,3 @@ void terminal_clear(void);
 int terminal_columns(void);
 /* "8.1 MiB" */
 void terminal_bytes(int64_t bytes, char out[32]);
-
-#endif

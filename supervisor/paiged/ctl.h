@@ -11,8 +11,7 @@
  * status, the settings, the last lines of logs and the findings of doctor, and restart one worker: an
  * attacker in the gateway gains only a restart of a worker, which the supervisor restarts anyway.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_CTL_H
-#define PAIGE_SUPERVISOR_PAIGED_CTL_H
+#pragma once
 
 #include "supervisor/paiged/daemon.h"
 
@@ -28,5 +27,3 @@ pid_t ctl_child(const struct ctl *ctl);
 void ctl_on_change(struct ctl *ctl);
 /* NULL does nothing. */
 void ctl_free(struct ctl *ctl);
-
-#endif

@@ -5,8 +5,7 @@
  * libsystemd only, has one thread beside broker.c's, never touches the bus or a
  * database.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_DAEMON_H
-#define PAIGE_SUPERVISOR_PAIGED_DAEMON_H
+#pragma once
 
 #include "supervisor/paiged/process/process_table.h"
 #include "supervisor/shared/listener.h"
@@ -52,5 +51,3 @@ void daemon_stop(struct daemon *d, const char *why, int exit_code);
 int daemon_rotate_token(struct daemon *d) __attribute__((warn_unused_result));
 /* "starting", "running", "stopping" */
 const char *daemon_state_name(const struct daemon *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* directories.h - the daemon's directories and those of its programs. Called by
  * daemon.c. */
-#ifndef PAIGE_SUPERVISOR_PAIGED_DIRECTORIES_H
-#define PAIGE_SUPERVISOR_PAIGED_DIRECTORIES_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -26,5 +25,3 @@ char *directories_find_paigectl(void);
 
 /* If something prevents saving files of the project, writes it to *warning. */
 void directories_check_project(const char *path, struct buf *warning);
-
-#endif

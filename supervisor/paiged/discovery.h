@@ -5,8 +5,7 @@
  * renamed, removed by a clean stop. After a kill -9 it is stale until the next start, as
  * its pid shows.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_DISCOVERY_H
-#define PAIGE_SUPERVISOR_PAIGED_DISCOVERY_H
+#pragma once
 
 #include "common/base/clock.h"
 
@@ -23,5 +22,3 @@ struct discovery {
 int discovery_write(const char *data_dir, const struct discovery *d)
 	__attribute__((warn_unused_result));
 void discovery_remove(const char *data_dir);
-
-#endif

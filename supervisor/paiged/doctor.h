@@ -4,8 +4,7 @@
  * The checks wait for networks, disks and gh, which the supervisor's loop never does; so they are done by
  * a process of their own, one at a time, whatever number of clients wait for it.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_DOCTOR_H
-#define PAIGE_SUPERVISOR_PAIGED_DOCTOR_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "supervisor/paiged/daemon.h"
@@ -28,5 +27,3 @@ int doctor_start(struct doctor_run *run, const struct daemon *d, doctor_fn *done
 	void *arg) __attribute__((warn_unused_result));
 /* Ends the process without a word to anybody. */
 void doctor_stop(struct doctor_run *run);
-
-#endif

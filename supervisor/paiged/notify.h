@@ -2,8 +2,7 @@
  * notify.h - notifications to systemd (sd_notify(3)); they do nothing when it did not start
  * us.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_NOTIFY_H
-#define PAIGE_SUPERVISOR_PAIGED_NOTIFY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ int notify_final_exit_code(void);
 void notify_alive(void);
 /* How often, at least; INT64_MAX when nobody wants to know. */
 int64_t notify_alive_every_ms(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* reload.h - SIGHUP and `paigectl reload`: the settings are read again. */
-#ifndef PAIGE_SUPERVISOR_PAIGED_RELOAD_H
-#define PAIGE_SUPERVISOR_PAIGED_RELOAD_H
+#pragma once
 
 #include "supervisor/paiged/daemon.h"
 
@@ -21,5 +20,3 @@ enum reload_change {
  */
 int reload_settings(struct daemon *d, enum reload_change changes[SETTING_COUNT],
 	struct buf *problems);
-
-#endif

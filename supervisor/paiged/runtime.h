@@ -5,8 +5,7 @@
  * listens in a directory that is gone is never found again, and a confined worker may not
  * use another one: all are restarted. Called by daemon.c.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_RUNTIME_H
-#define PAIGE_SUPERVISOR_PAIGED_RUNTIME_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "supervisor/paiged/daemon.h"
@@ -17,5 +16,3 @@ int runtime_take(struct daemon *d, struct buf *problem)
 /* Looks whether directory and control socket are in place, and puts right what is not;
  * called at each tick of the daemon. */
 void runtime_check(struct daemon *d);
-
-#endif

@@ -6,8 +6,7 @@
  * client without passing here. It keeps a writing end for workers that are started later.
  * Called by ctl.c.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_TAP_H
-#define PAIGE_SUPERVISOR_PAIGED_TAP_H
+#pragma once
 
 #include "supervisor/paiged/process/process_table.h"
 
@@ -23,5 +22,3 @@ int tap_open(struct tap *tap, int *reader) __attribute__((warn_unused_result));
 /* After any change of a worker: gives the pipe to those that do not have it. */
 void tap_offer(struct tap *tap, struct process_table *ps);
 void tap_close(struct tap *tap);
-
-#endif

@@ -5,8 +5,7 @@
  * the gateway refuses nobody: who comes meanwhile waits in the backlog. Called by
  * daemon.c at start and at stop.
  */
-#ifndef PAIGE_SUPERVISOR_SHARED_LISTENER_H
-#define PAIGE_SUPERVISOR_SHARED_LISTENER_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stddef.h>
@@ -29,5 +28,3 @@ int listener_open(struct listener *l, const char *host, int port, struct buf *pr
 void listener_close(struct listener *l);
 /* "http://localhost:3000"; IPv6 addresses in brackets. */
 void listener_url(const struct listener *l, const char *host, struct buf *out);
-
-#endif

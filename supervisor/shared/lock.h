@@ -11,8 +11,7 @@
  * DATA_DIR is gone are kept from the next one by flock(2) on the runtime directory
  * itself.
  */
-#ifndef PAIGE_SUPERVISOR_SHARED_LOCK_H
-#define PAIGE_SUPERVISOR_SHARED_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -44,5 +43,3 @@ void lock_release(struct lock *l);
  * -errno. */
 int lock_holder(const char *data_dir, pid_t *pid, char runtime_dir[108])
 	__attribute__((warn_unused_result));
-
-#endif

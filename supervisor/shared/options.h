@@ -3,8 +3,7 @@
  *
  * Called by paiged, paigectl and the generator of the documentation.
  */
-#ifndef PAIGE_SUPERVISOR_SHARED_OPTIONS_H
-#define PAIGE_SUPERVISOR_SHARED_OPTIONS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stdbool.h>
@@ -67,5 +66,3 @@ int options_read(struct options *o, enum command_id command, int argc, char **ar
 const char *options_get(const struct options *o, const char *name);
 /* The help of one command. `program` is "paiged" or "paigectl status". */
 void options_print_help(enum command_id command, struct buf *out);
-
-#endif

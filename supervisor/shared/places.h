@@ -2,8 +2,7 @@
  * places.h - what paiged makes and paigectl looks for: names in the runtime directory and
  * in DATA_DIR.
  */
-#ifndef PAIGE_SUPERVISOR_SHARED_PLACES_H
-#define PAIGE_SUPERVISOR_SHARED_PLACES_H
+#pragma once
 
 #include "common/base/alloc.h"
 
@@ -17,5 +16,3 @@ static inline char *log_file_name(const char *newest, int n)
 {
 	return n == 0 ? xstrdup(newest) : xasprintf("%s.%d", newest, n);
 }
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Called by whoever holds the lock of DATA_DIR (lock.h).
  */
-#ifndef PAIGE_SUPERVISOR_SHARED_REPLACEMENT_H
-#define PAIGE_SUPERVISOR_SHARED_REPLACEMENT_H
+#pragma once
 
 #include <limits.h>
 
@@ -23,5 +22,3 @@ int replacement_commit(const char *data_dir, const char *const *names, const cha
 	__attribute__((warn_unused_result));
 /* Completes one that counts. 1; 0 when there is none; or -errno. */
 int replacement_finish(const char *data_dir) __attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,6 @@
 /* settings_report.h - settings for people: as the JSON of type ctl_config, for ctl.c and
  * for paigectl without a daemon; and in the log. */
-#ifndef PAIGE_SUPERVISOR_SHARED_SETTINGS_REPORT_H
-#define PAIGE_SUPERVISOR_SHARED_SETTINGS_REPORT_H
+#pragma once
 
 #include "common/settings/settings.h"
 
@@ -12,5 +11,3 @@ void settings_report(const struct settings *settings, struct buf *out);
 void settings_log(const struct settings *settings, const struct settings *before);
 /* Logs which variables decide how the network is reached. */
 void settings_log_network(char *const *environment);
-
-#endif

@@ -5,8 +5,7 @@
  * 64 hexadecimal digits and a newline, mode 0600. Made by the first start, kept by later
  * ones, so that clients can be set up with it once.
  */
-#ifndef PAIGE_SUPERVISOR_SHARED_TOKEN_H
-#define PAIGE_SUPERVISOR_SHARED_TOKEN_H
+#pragma once
 
 #define TOKEN_DIGITS 64
 #define TOKEN_SIZE (TOKEN_DIGITS + 1)
@@ -18,5 +17,3 @@ int token_read(const char *data_dir, char token[TOKEN_SIZE])
 /* A new one, in the place of the old. 0 or -errno; `token` is then as it was. */
 int token_make(const char *data_dir, char token[TOKEN_SIZE])
 	__attribute__((warn_unused_result));
-
-#endif

@@ -3,8 +3,7 @@
  * programs play the others, all in one temporary directory. A failure of the machinery
  * ends the test.
  */
-#ifndef PAIGE_TESTS_BUS_RIG_H
-#define PAIGE_TESTS_BUS_RIG_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/bus/bus.h"
@@ -56,5 +55,3 @@ int64_t rig_number(const struct rig_call *call, const char *name);
 /* The n of all lines in the ledger; *count of them, to be freed. */
 int64_t *rig_ledger(const struct rig *rig, size_t *count);
 int rig_open_fds(void);
-
-#endif

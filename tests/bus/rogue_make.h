@@ -3,8 +3,7 @@
  * right, nearly right, and wrong. Pure: the same random numbers make the same bytes. Used
  * by bus_rogue.c alone.
  */
-#ifndef PAIGE_TESTS_BUS_ROGUE_MAKE_H
-#define PAIGE_TESTS_BUS_ROGUE_MAKE_H
+#pragma once
 
 #include "common/bus/rules/bus_wire.h"
 #include "proto/tables/methods.h"
@@ -42,5 +41,3 @@ void rogue_row(struct rogue *r, const char *created_at, int64_t now_us, struct b
 void rogue_reply(struct rogue *r, struct str message, bool calm, struct buf *out);
 /* Appends a message with events. With `calm` a beacon alone. */
 void rogue_events(struct rogue *r, bool calm, struct buf *out);
-
-#endif

@@ -6,8 +6,7 @@
  * message is a 1, its length in 8 bytes (big endian) and its bytes. A request and its
  * reply begin with the same 4 bytes. Used by bus_rogue.c alone.
  */
-#ifndef PAIGE_TESTS_BUS_ROGUE_WIRE_H
-#define PAIGE_TESTS_BUS_ROGUE_WIRE_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stdbool.h>
@@ -42,5 +41,3 @@ bool wire_read(struct wire *w, int ms);
 bool wire_take(struct wire *w, struct str *message, size_t *at);
 /* Drops what wire_take has passed. */
 void wire_taken(struct wire *w, size_t at);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Everything is hidden: the library is loaded into programs that have names of their own.
  */
-#ifndef PAIGE_TESTS_CONFINE_ATTACKS_H
-#define PAIGE_TESTS_CONFINE_ATTACKS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -29,5 +28,3 @@ int result(long r);
 #undef ATTACK
 
 #pragma GCC visibility pop
-
-#endif

@@ -5,8 +5,7 @@
  * Defines the functions of common/bus/bus.h and worker.h for who calls and hears others; include it in one file of
  * a target. Who serves, too, defines those for that himself.
  */
-#ifndef PAIGE_TESTS_FUZZ_BUS_STUB_H
-#define PAIGE_TESTS_FUZZ_BUS_STUB_H
+#pragma once
 
 #include "common/bus/bus.h"
 #include "common/worker/worker.h"
@@ -175,5 +174,3 @@ void worker_set_condition(
 	(void)condition;
 	(void)reason;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * For tests alone. What each fixture must do is written in the suite.
  */
-#ifndef PAIGE_TESTS_MCP_FIXTURE_H
-#define PAIGE_TESTS_MCP_FIXTURE_H
+#pragma once
 
 #include "workers/gateway/mcp/mcp.h"
 
@@ -49,5 +48,3 @@ void fixture_complete(struct mcp_call *call, void *arg);
 void fixture_empty(struct mcp_call *call, void *arg);
 /* prompts/get of test_input_required_result_prompt */
 void fixture_input_prompt(struct mcp_call *call);
-
-#endif

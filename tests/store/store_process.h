@@ -6,8 +6,7 @@
  * are. Everything happens below one temporary directory. A failure of the machinery
  * itself ends the program.
  */
-#ifndef PAIGE_TESTS_STORE_PROCESS_H
-#define PAIGE_TESTS_STORE_PROCESS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/bus/bus.h"
@@ -59,5 +58,3 @@ struct bus_reply store_call(struct store_process *p, enum method method, const c
  * "" without. */
 void store_query(const struct store_process *p, const char *sql, char out[256]);
 long store_count(const struct store_process *p, const char *sql);
-
-#endif

@@ -2,8 +2,7 @@
  * job_gate.h - keeps the thread of a struct jobs busy, so that a test sees what happens before a
  * job was done.
  */
-#ifndef PAIGE_TESTS_UNIT_JOB_GATE_H
-#define PAIGE_TESTS_UNIT_JOB_GATE_H
+#pragma once
 
 #include "common/loop/jobs.h"
 #include <pthread.h>
@@ -43,5 +42,3 @@ static inline void job_gate_open(struct job_gate *gate)
 	pthread_mutex_unlock(&gate->closed);
 	jobs_drain(gate->jobs);
 }
-
-#endif

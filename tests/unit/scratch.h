@@ -2,8 +2,7 @@
  * scratch.h - a directory for one test, and the files in it. For the unit tests of
  * programs that touch the file system. Whatever goes wrong here fails the test.
  */
-#ifndef PAIGE_TESTS_SCRATCH_H
-#define PAIGE_TESTS_SCRATCH_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <check.h>
@@ -115,5 +114,3 @@ static inline bool scratch_exists(const char *dir, const char *name)
 
 	return lstat(scratch_path(dir, name), &st) == 0;
 }
-
-#endif

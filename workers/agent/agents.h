@@ -7,8 +7,7 @@
  * starts and ends. One loop, nothing blocks. Messages to a client go out
  * as bus events agent/<connectionId>, in order, many messages in one event.
  */
-#ifndef PAIGE_AGENT_AGENTS_H
-#define PAIGE_AGENT_AGENTS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/ids.h"
@@ -291,5 +290,3 @@ void session_states_changed(struct agents *a);
 void requests_serve(void *arg, struct bus_request *request, const void *message);
 /* A client came with ?session=. */
 void request_session(struct agent_client *client, struct str id);
-
-#endif

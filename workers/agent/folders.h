@@ -6,8 +6,7 @@
  * what the kernel says it is (an open descriptor and its real path), so that a link or a
  * rename cannot lead a session out of the root after it was checked.
  */
-#ifndef PAIGE_AGENT_FOLDERS_H
-#define PAIGE_AGENT_FOLDERS_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/ids.h"
@@ -61,5 +60,3 @@ bool folder_keeps_session(const char *claude_dir, const char *folder, const char
  * or -ENOENT. */
 int folder_of_kept_session(const char *claude_dir, const struct folder *root,
 	const char *id, struct folder *out) __attribute__((warn_unused_result));
-
-#endif

@@ -5,8 +5,7 @@
  * HISTORY_MAX_BYTES, the newest; dropped ones are counted. The newest event is kept
  * regardless of its size.
  */
-#ifndef PAIGE_AGENT_HISTORY_H
-#define PAIGE_AGENT_HISTORY_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stdint.h>
@@ -34,5 +33,3 @@ void history_take(struct history *h, struct buf *message);
 /* The message `i` of those that are kept, oldest first; borrowed. */
 struct str history_at(const struct history *h, size_t i);
 void history_fini(struct history *h);
-
-#endif

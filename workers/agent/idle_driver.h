@@ -6,8 +6,7 @@
  * computer sleeps (R49). Called by sessions.c. All rules are in the machine
  * (common/machine/idle.h).
  */
-#ifndef PAIGE_AGENT_IDLE_DRIVER_H
-#define PAIGE_AGENT_IDLE_DRIVER_H
+#pragma once
 
 #include "common/machine/idle.h"
 
@@ -42,5 +41,3 @@ struct idle_driver_outcome idle_driver_foresee(const struct idle_driver *t);
 int64_t idle_driver_latest(const struct idle_driver *t);
 /* A prompt is without a result. */
 bool idle_driver_in_progress(const struct idle_driver *t);
-
-#endif

@@ -4,8 +4,7 @@
  * The arguments of the program have only the path of the file. The token is in the file,
  * which only this user can read.
  */
-#ifndef PAIGE_AGENT_PAIGE_TOOLS_H
-#define PAIGE_AGENT_PAIGE_TOOLS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <limits.h>
@@ -22,5 +21,3 @@ int paige_tools_describe(struct str discovery, struct buf *out)
  * path of the file, or -errno. */
 int paige_tools_write(const char *data_dir, const char *runtime_dir, char path[PATH_MAX])
 	__attribute__((warn_unused_result));
-
-#endif

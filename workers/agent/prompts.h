@@ -6,8 +6,7 @@
  * the uuid it was given. What it did not take up before it was ended for an abort can be
  * sent again; of what it did take up nobody knows how far it got. Pure.
  */
-#ifndef PAIGE_AGENT_PROMPTS_H
-#define PAIGE_AGENT_PROMPTS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/ids.h"
@@ -56,5 +55,3 @@ void prompts_keep_unread(struct prompts *p);
 /* Whether the running turn was asked to stop and has not. */
 bool prompts_aborting(const struct prompts *p);
 void prompts_clear(struct prompts *p);
-
-#endif

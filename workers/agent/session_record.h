@@ -10,8 +10,7 @@
  *
  * Knows no sessions; called by session_recovery.c.
  */
-#ifndef PAIGE_AGENT_SESSION_RECORD_H
-#define PAIGE_AGENT_SESSION_RECORD_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/ids.h"
@@ -89,5 +88,3 @@ int record_folder_aside(int dir_fd, const char *id, char folder[PATH_MAX])
 /* Opens and reads the record of a session. 0; -EBADMSG: it is damaged; or -errno. */
 int record_open(struct record *r, int dir_fd, const char *id, struct record_state *state,
 	char folder[PATH_MAX]) __attribute__((warn_unused_result));
-
-#endif

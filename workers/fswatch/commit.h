@@ -14,8 +14,7 @@
  * written once more before it is synced again, a buffer as a new record, the journal as a
  * new file.
  */
-#ifndef PAIGE_FSWATCH_COMMIT_H
-#define PAIGE_FSWATCH_COMMIT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/bus/bus.h"
@@ -53,5 +52,3 @@ void commit_publish(struct fswatch *fs, const char *topic, struct buf *body);
 void commit_tidy(struct fswatch *fs);
 /* Ends the turn now, and waits until all is written. */
 void commit_finish(struct fswatch *fs);
-
-#endif

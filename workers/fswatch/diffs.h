@@ -5,8 +5,7 @@
  * The loop copies the edit, a thread of its own reads the file and compares, and the loop
  * goes on with what came of it. Diffs are made one after the other.
  */
-#ifndef PAIGE_FSWATCH_DIFFS_H
-#define PAIGE_FSWATCH_DIFFS_H
+#pragma once
 
 #include "proto/codec/messages.h"
 #include "workers/fswatch/fswatch.h"
@@ -42,5 +41,3 @@ struct diff_query {
 /* Makes the diff of a buffer; calls `done` on the loop, or answers BUSY. */
 void diff_make(
 	struct fswatch *fs, struct bus_request *request, const struct diff_query *query);
-
-#endif

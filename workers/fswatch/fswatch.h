@@ -16,8 +16,7 @@
  *   serve_tree.c     fs.tree, and what the watcher sees
  *   session.c        what the coaching session means for files, and the timer of summaries
  */
-#ifndef PAIGE_FSWATCH_FSWATCH_H
-#define PAIGE_FSWATCH_FSWATCH_H
+#pragma once
 
 #include "common/loop/jobs.h"
 #include "common/worker/worker.h"
@@ -167,5 +166,3 @@ bool fswatch_looks(const struct fswatch *fs, const struct buffer *buffer);
 bool fswatch_edit_looks(const struct fswatch *fs, struct str path);
 /* Unsaved edits begin: notes which version of the file they are based on. */
 void fswatch_edit_begins(struct fswatch *fs, struct buffer *buffer);
-
-#endif

@@ -5,8 +5,7 @@
  * served in the turn in which it is there. Nothing is saved to it meanwhile. Of one file one
  * reading is under way at a time. The requests that wait bound how many there are.
  */
-#ifndef PAIGE_FSWATCH_READING_H
-#define PAIGE_FSWATCH_READING_H
+#pragma once
 
 #include "workers/fswatch/fswatch.h"
 
@@ -67,5 +66,3 @@ bool reading_buffer_first(struct fswatch *fs, const char *key, size_t at_once,
 /* The same for whoever reads the file when it has no buffer. */
 bool reading_text_first(struct fswatch *fs, const char *key, size_t at_once,
 	struct bus_request *request, const void *message, bus_serve_fn *fn);
-
-#endif

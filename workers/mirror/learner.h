@@ -5,10 +5,7 @@
  * knows PostgreSQL. One snapshot, so rows that another machine sends meanwhile are there with what they belong to or not at all. Some
  * hundred rows are in memory at any time.
  */
-#ifndef PAIGE_MIRROR_LEARNER_H
-#define PAIGE_MIRROR_LEARNER_H
+#pragma once
 
 /* Exit code; the last line says what is wrong. `url` is MIRROR_URL, NULL when it is not set. */
 int learner_print(const char *url);
-
-#endif

@@ -5,8 +5,7 @@
  * One thing is under way at any time: a call to the store, or a statement at the server. So there is one batch, and no queue.
  * Positions are PostgreSQL's, written with the rows; what is here is a copy that a restart reads again.
  */
-#ifndef PAIGE_MIRROR_MIRROR_H
-#define PAIGE_MIRROR_MIRROR_H
+#pragma once
 
 #include "common/base/ids.h"
 #include "common/worker/worker.h"
@@ -58,5 +57,3 @@ static inline int mirror_pause_ms(int ms, unsigned char dice)
 
 /* Begins the cycles. */
 void mirror_begin(struct mirror *m);
-
-#endif

@@ -4,8 +4,7 @@
  * The connection is made on a thread, because libpq looks up names and shakes hands for TLS without a loop; statements go over
  * the worker's loop. Everything has a deadline. Only server.c knows libpq.
  */
-#ifndef PAIGE_MIRROR_SERVER_H
-#define PAIGE_MIRROR_SERVER_H
+#pragma once
 
 #include "common/base/str.h"
 #include <event2/event.h>
@@ -60,5 +59,3 @@ void server_send(struct server *server, const char *sql, size_t count,
 bool server_row(const struct server_answer *answer, int row, int column, struct str *out);
 /* Closes the connection, if there is one. Not while something is under way. */
 void server_close(struct server *server);
-
-#endif

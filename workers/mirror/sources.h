@@ -4,8 +4,7 @@
  * A batch is one statement, which PostgreSQL does whole or not at all: the rows come as one parameter of JSON, and the position
  * moves with them. Rows that are there are left alone, so a batch may be sent again whatever became of it the first time. Pure.
  */
-#ifndef PAIGE_MIRROR_SOURCES_H
-#define PAIGE_MIRROR_SOURCES_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "proto/codec/messages.h"
@@ -42,5 +41,3 @@ struct batch {
 /* Makes a batch of the rows that the store gave. Free it with batch_free. */
 void batch_make(int source, yyjson_val *rows, struct batch *batch);
 void batch_free(struct batch *batch);
-
-#endif

@@ -4,8 +4,7 @@
  * Called by observer.c. The action log keeps nudges and what held them back; this has
  * what led to each, and also when the model saw no need to speak. In memory alone.
  */
-#ifndef PAIGE_OBSERVER_DECISIONS_H
-#define PAIGE_OBSERVER_DECISIONS_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/clock.h"
@@ -43,5 +42,3 @@ const struct observer_decision *decisions_add(
 void decisions_page(const struct decisions *d,
 	const struct observer_decisions_query *query, struct arena *arena,
 	struct observer_decisions *page);
-
-#endif

@@ -6,8 +6,7 @@
  * log, without its decisions.
  * The rules are in policy.c.
  */
-#ifndef PAIGE_OBSERVER_OBSERVER_H
-#define PAIGE_OBSERVER_OBSERVER_H
+#pragma once
 
 #include "common/worker/worker.h"
 #include "workers/observer/decisions.h"
@@ -40,5 +39,3 @@ void observer_not_now(struct observer *o, struct str session_id);
 void observer_on_buffer_update(struct observer *o);
 /* FR-144; ignored with a warning without a session (EC-70). */
 void observer_mute(struct observer *o, bool muted);
-
-#endif

@@ -2,8 +2,7 @@
  * policy.h - when the Observer asks the model, and when it stays silent. Pure
  * (story 10): times are arguments in Unix milliseconds; it does no I/O.
  */
-#ifndef PAIGE_OBSERVER_POLICY_H
-#define PAIGE_OBSERVER_POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ void policy_failed(struct policy *p);
 /* "12s", "3m12s", "4m"; what lies ahead counts as now. `out` has room for AGO_SIZE. */
 #define AGO_SIZE 32
 void ago_text(int64_t then_ms, int64_t now_ms, char out[AGO_SIZE]);
-
-#endif

@@ -1,7 +1,6 @@
 /* snapshot.h - the request to the model, made from the store's answer.
  * Pure (FR-137). */
-#ifndef PAIGE_OBSERVER_SNAPSHOT_H
-#define PAIGE_OBSERVER_SNAPSHOT_H
+#pragma once
 
 #include "proto/codec/messages.h"
 #include "workers/observer/policy.h"
@@ -13,5 +12,3 @@ struct observer_triage_request snapshot_make(const struct observer_context *cont
 	const struct policy *policy, int64_t now_ms, struct arena *arena);
 /* Milliseconds of an ISO 8601 time, 0 for an absent or broken one. */
 int64_t snapshot_time_ms(struct str iso);
-
-#endif

@@ -6,8 +6,7 @@
  * the copy; one left for BACKUP_SERVICE_KEPT_S is removed at the next start or
  * before the next copy.
  */
-#ifndef PAIGE_STORE_BACKUP_SERVICE_H
-#define PAIGE_STORE_BACKUP_SERVICE_H
+#pragma once
 
 struct store;
 
@@ -20,5 +19,3 @@ struct store;
 void backup_service_open(struct store *store, const char *data_dir);
 /* Ends a copy that is being made, which takes a moment; calls are refused. */
 void backup_service_close(struct store *store);
-
-#endif

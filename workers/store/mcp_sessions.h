@@ -6,8 +6,7 @@
  * a line with the key, then one for each ended session, oldest first. Called by main.c's
  * table of methods.
  */
-#ifndef PAIGE_STORE_MCP_SESSIONS_H
-#define PAIGE_STORE_MCP_SESSIONS_H
+#pragma once
 
 struct store;
 struct call;
@@ -20,5 +19,3 @@ struct call;
 int mcp_sessions(struct store *store, struct call *call);
 /* METHOD_MCP_SESSION_END */
 int mcp_session_end(struct store *store, struct call *call);
-
-#endif

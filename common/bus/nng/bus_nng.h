@@ -9,8 +9,7 @@
  * Errors are -errno: -ECONNRESET when the other side went away, -EADDRINUSE,
  * -ENAMETOOLONG, ...
  */
-#ifndef PAIGE_COMMON_BUS_NNG_BUS_NNG_H
-#define PAIGE_COMMON_BUS_NNG_BUS_NNG_H
+#pragma once
 
 #include "common/base/str.h"
 #include "common/loop/loop_post.h"
@@ -130,5 +129,3 @@ void bus_exchange_start(struct bus_exchange *x, struct nng_msg *message);
 /* After the task: 0 and the reply, which the caller takes, or -ECONNRESET. */
 int bus_exchange_take(struct bus_exchange *x, struct nng_msg **reply)
 	__attribute__((warn_unused_result));
-
-#endif

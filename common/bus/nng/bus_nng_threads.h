@@ -16,8 +16,7 @@
  * In the paths of nng that we use no task waits for another task, so one thread is enough.
  * If it ever stalls, bus_nng_threads_watch wakes the others for good.
  */
-#ifndef PAIGE_COMMON_BUS_NNG_BUS_NNG_THREADS_H
-#define PAIGE_COMMON_BUS_NNG_BUS_NNG_THREADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ void bus_nng_threads_make(uint64_t seed);
 /* Call at each tick of the bus; a new look at the threads is begun only with `look`. True
  * if they had stalled and were all woken just now. */
 bool bus_nng_threads_watch(bool look);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * bus_folder.h - where a worker's sockets are.
  */
-#ifndef PAIGE_COMMON_BUS_RULES_BUS_FOLDER_H
-#define PAIGE_COMMON_BUS_RULES_BUS_FOLDER_H
+#pragma once
 
 #include "proto/tables/workers.h"
 
@@ -12,5 +11,3 @@
 
 /* RUNTIME_DIR/<name>: only that worker may create sockets there. */
 void bus_folder(const char *runtime_dir, enum worker_id worker, char out[108]);
-
-#endif

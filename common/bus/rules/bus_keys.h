@@ -6,8 +6,7 @@
  * every request. So a compromised worker knows the keys that others use with it, but cannot
  * pass for another worker anywhere else.
  */
-#ifndef PAIGE_COMMON_BUS_RULES_BUS_KEYS_H
-#define PAIGE_COMMON_BUS_RULES_BUS_KEYS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "proto/tables/workers.h"
@@ -30,5 +29,3 @@ void bus_keys_print(const struct bus_keys *keys, struct buf *out);
 /* 0, or -EINVAL with *out undefined. */
 int bus_keys_parse(const char *text, struct bus_keys *out)
 	__attribute__((warn_unused_result));
-
-#endif

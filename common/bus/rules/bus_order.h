@@ -8,8 +8,7 @@
  * and in order. Whole replies leave in order too, so the batches without a reply are always
  * the last ones, and resending them cannot overtake anything.
  */
-#ifndef PAIGE_COMMON_BUS_RULES_BUS_ORDER_H
-#define PAIGE_COMMON_BUS_RULES_BUS_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ enum bus_order_verdict bus_order_take(struct bus_order *o, uint64_t base, uint64
 void bus_order_begun(struct bus_order *o);
 /* The last part of the reply to `reply_next` was handed over. */
 void bus_order_replied(struct bus_order *o);
-
-#endif

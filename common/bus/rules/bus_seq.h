@@ -6,8 +6,7 @@
  * sends beacons that carry the number of its last event: whenever a subscriber connects,
  * and at the ticks of its bus, so that a lost last event is noticed too.
  */
-#ifndef PAIGE_COMMON_BUS_RULES_BUS_SEQ_H
-#define PAIGE_COMMON_BUS_RULES_BUS_SEQ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ struct bus_seq_verdict bus_seq_event(
 	struct bus_seq *s, uint64_t incarnation, uint64_t seq);
 struct bus_seq_verdict bus_seq_beacon(
 	struct bus_seq *s, uint64_t incarnation, uint64_t seq);
-
-#endif

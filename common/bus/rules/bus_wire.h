@@ -13,8 +13,7 @@
  * Epochs, keys (bus_keys.h) and incarnations are hexadecimal, everything else decimal.
  * Parsed records point into the message.
  */
-#ifndef PAIGE_COMMON_BUS_RULES_BUS_WIRE_H
-#define PAIGE_COMMON_BUS_RULES_BUS_WIRE_H
+#pragma once
 
 #include "common/base/str.h"
 #include "common/bus/rules/bus_keys.h"
@@ -96,5 +95,3 @@ int bus_event_parse(struct str *rest, struct bus_event_record *out)
  * BUS_TOPIC_MAX printable characters without blank and '|'. */
 bool bus_key_valid(struct str key);
 bool bus_topic_valid(struct str topic);
-
-#endif

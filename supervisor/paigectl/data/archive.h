@@ -1,8 +1,7 @@
 /*
  * archive.h - DATA_DIR while no daemon uses it, and the program that reads and writes databases there.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_DATA_ARCHIVE_H
-#define PAIGE_SUPERVISOR_PAIGECTL_DATA_ARCHIVE_H
+#pragma once
 
 #include "supervisor/paigectl/paigectl.h"
 #include "supervisor/shared/lock.h"
@@ -27,5 +26,3 @@ int archive_run(const struct stopped_data *data, const char *command, const char
  */
 int archive_run_mirror(const struct stopped_data *data, const char *url,
 	const char *project_dir, const char *folder, char came[ARCHIVE_SAID_MAX]);
-
-#endif

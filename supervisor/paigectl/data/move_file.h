@@ -1,8 +1,7 @@
 /*
  * move_file.h - moves a finished file to its target, whole or not at all.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_DATA_MOVE_FILE_H
-#define PAIGE_SUPERVISOR_PAIGECTL_DATA_MOVE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@
  */
 int move_file(const char *from, const char *to, bool replace)
 	__attribute__((warn_unused_result));
-
-#endif

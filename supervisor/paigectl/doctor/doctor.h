@@ -5,8 +5,7 @@
  * do. `paigectl doctor` prints what they find; the supervisor runs `paigectl doctor --json` for the
  * windows of whoever runs the daemon.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_DOCTOR_H
-#define PAIGE_SUPERVISOR_PAIGECTL_DOCTOR_DOCTOR_H
+#pragma once
 
 #include "supervisor/paigectl/paigectl.h"
 
@@ -37,5 +36,3 @@ void doctor_gh(struct doctor *d);
 void doctor_daemon(struct doctor *d);
 void doctor_key(struct doctor *d);
 void doctor_memory(struct doctor *d);
-
-#endif

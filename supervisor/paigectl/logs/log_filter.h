@@ -1,6 +1,5 @@
 /* log_filter.h - which lines of logs are shown, and the times that people write. */
-#ifndef PAIGE_SUPERVISOR_PAIGECTL_LOGS_LOG_FILTER_H
-#define PAIGE_SUPERVISOR_PAIGECTL_LOGS_LOG_FILTER_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
@@ -26,5 +25,3 @@ int log_filter_time(const char *text, struct wall now, char out[WALL_ISO_SIZE])
 /* Whether a line is shown. `time` is its own or that of the line before it, absent when none is known: such a line is shown only
  * where no time is asked for. */
 bool log_filter_wants(const struct log_filter *f, struct str line, struct str time);
-
-#endif

@@ -5,8 +5,7 @@
  * readers get the line alone. The lines of the workers go there only when it is the journal: a
  * terminal shows those of the supervisor alone, and `paigectl logs` the others.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_JOURNAL_H
-#define PAIGE_SUPERVISOR_PAIGED_LOGS_JOURNAL_H
+#pragma once
 
 #include "common/base/log.h"
 #include <stdbool.h>
@@ -22,5 +21,3 @@ const char *journal_prefix(enum log_level level);
  * waits: false, with nothing written, when the reader of standard error is behind.
  */
 bool journal_write(const char *line, size_t len);
-
-#endif

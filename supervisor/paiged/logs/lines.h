@@ -5,8 +5,7 @@
  * A line longer than LINES_MAX is truncated and marked, and its rest skipped: a worker
  * cannot make the supervisor grow.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_LINES_H
-#define PAIGE_SUPERVISOR_PAIGED_LOGS_LINES_H
+#pragma once
 
 #include "common/base/log.h"
 #include <stdbool.h>
@@ -28,5 +27,3 @@ typedef void lines_fn(void *arg, const char *line, size_t len);
 void lines_feed(struct lines *l, const char *data, size_t len, lines_fn *fn, void *arg);
 /* The stream has ended: the unfinished line is a line, too. */
 void lines_flush(struct lines *l, lines_fn *fn, void *arg);
-
-#endif

@@ -6,8 +6,7 @@
  * how many are missing. Rotation renames and copies nothing, so that
  * followers of the old file lose nothing.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_LOG_FILE_H
-#define PAIGE_SUPERVISOR_PAIGED_LOGS_LOG_FILE_H
+#pragma once
 
 #include "common/base/clock.h"
 #include <stdbool.h>
@@ -43,5 +42,3 @@ void log_file_write(struct log_file *s, const char *data, size_t len, unsigned l
 /* Reopens the file if it was deleted or replaced. Call it now and then. */
 void log_file_check(struct log_file *s, struct mono now);
 void log_file_close(struct log_file *s);
-
-#endif

@@ -7,8 +7,7 @@
  * own lines go to stderr and to logs/paiged.log; where stderr is systemd's journal, those of
  * the workers go there, too (journal.h).
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_LOGS_H
-#define PAIGE_SUPERVISOR_PAIGED_LOGS_LOGS_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
@@ -41,5 +40,3 @@ uint64_t logs_dropped(const struct logs *logs);
  * lacks. Called at each tick of the daemon. */
 void logs_check(struct logs *logs, struct mono now);
 void logs_free(struct logs *logs);
-
-#endif

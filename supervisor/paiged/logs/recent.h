@@ -5,8 +5,7 @@
  * `base` (log_file.h). It grows for as long as the daemon runs, also when the files are rotated, so
  * whoever follows a log asks for what is behind the last position.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_RECENT_H
-#define PAIGE_SUPERVISOR_PAIGED_LOGS_RECENT_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/log.h"
@@ -40,5 +39,3 @@ void recent_read(const char *path, int64_t base, const struct recent_query *quer
 /* Pure. The line with a question mark for each character but tab that utf8_shown (utf8.h)
  * would not show as it is; in the arena. */
 struct str recent_safe(struct str line, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * tail.h - the last lines of a worker, kept in memory to show with the reason of its exit. Pure.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_LOGS_TAIL_H
-#define PAIGE_SUPERVISOR_PAIGED_LOGS_TAIL_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -20,5 +19,3 @@ struct tail {
 void tail_add(struct tail *t, const char *line, size_t len);
 /* Appends the last `lines` lines (at most TAIL_LINES), each with its newline. */
 void tail_read(const struct tail *t, size_t lines, struct buf *out);
-
-#endif

@@ -13,8 +13,7 @@
  * (methods.def) or hears (topics.def), and, when it is said to use the network, to any
  * address of IP.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_H
+#pragma once
 
 #include "proto/tables/workers.h"
 #include <event2/event.h>
@@ -49,5 +48,3 @@ void broker_free(struct broker *b);
 /* For so long one connect may block, and hold up those of other workers: theirs do not
  * block, but libc's to a name server may. */
 #define BROKER_CONNECT_MS 1000
-
-#endif

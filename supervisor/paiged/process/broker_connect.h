@@ -2,8 +2,7 @@
  * broker_connect.h - one connect in the place of a worker: what it may reach, and the
  * connect itself.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_CONNECT_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_CONNECT_H
+#pragma once
 
 #include "proto/tables/workers.h"
 #include "supervisor/paiged/process/broker_connections.h"
@@ -35,5 +34,3 @@ const char *broker_allowed(
  * -EINTR. */
 int broker_connect(struct broker_rules *rules, int fd, const struct sockaddr_storage *to,
 	socklen_t len);
-
-#endif

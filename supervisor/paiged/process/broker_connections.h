@@ -8,8 +8,7 @@
  * socket that it has connected, and when it has as many as a worker may have, it looks
  * which of them the kernel still has.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_CONNECTIONS_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_BROKER_CONNECTIONS_H
+#pragma once
 
 #include "common/base/clock.h"
 #include <stdbool.h>
@@ -32,5 +31,3 @@ struct broker_connections {
 bool broker_connections_room(struct broker_connections *c);
 /* The socket `fd` was connected. Only when there was room. */
 void broker_connections_add(struct broker_connections *c, int fd);
-
-#endif

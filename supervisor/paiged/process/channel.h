@@ -5,8 +5,7 @@
  * do, of FLEET only the newest. Packets of another generation, of a wrong size or of an
  * unknown type are dropped.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_CHANNEL_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_CHANNEL_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
@@ -46,5 +45,3 @@ void channel_close(struct channel *c);
  * Pure: checks one packet. The type with *body set, or -1 when it is to be dropped.
  */
 int channel_parse(const void *packet, size_t len, uint64_t generation, struct str *body);
-
-#endif

@@ -6,8 +6,7 @@
  * that strangers talk to, get what a program needs to run and nothing that may be a
  * secret.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_ENVIRONMENT_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_ENVIRONMENT_H
+#pragma once
 
 #include "common/bus/rules/bus_keys.h"
 #include "common/settings/settings.h"
@@ -38,5 +37,3 @@ bool environment_gives(
  * WORKER_PACKET_RELOAD. */
 void environment_changes(
 	enum worker_id id, const struct settings *settings, struct buf *json);
-
-#endif

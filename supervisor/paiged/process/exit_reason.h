@@ -1,6 +1,5 @@
 /* exit_reason.h - how a worker's process ended. Called by process.c and status.c. */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_EXIT_REASON_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_EXIT_REASON_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
@@ -32,5 +31,3 @@ bool exit_reason_parks(const struct exit_reason *e);
 const char *exit_reason_kind_name(enum exit_reason_kind kind);
 /* In words: "killed by signal 11 (Segmentation fault), core dumped". */
 void exit_reason_print(const struct exit_reason *e, struct buf *out);
-
-#endif

@@ -6,8 +6,7 @@
  * is told by a packet LAUNCH_FAILED on the worker's own control socket, with the errno as
  * its body.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_LAUNCH_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_LAUNCH_H
+#pragma once
 
 #include "proto/worker.h"
 #include "supervisor/shared/listener.h"
@@ -37,5 +36,3 @@ struct launched {
  * close-on-exec. */
 int launch_worker(const struct launch_request *request, struct launched *out)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -4,8 +4,7 @@
  * They leave by themselves within WORKER_ORPHAN_MS; until then two programs would write
  * the same files.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_ORPHANS_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_ORPHANS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@
  * the last run ended uncleanly. Returns how many there were.
  */
 size_t orphans_end(const char *runtime_dir);
-
-#endif

@@ -11,8 +11,7 @@
  *   STARTING, READY without a sign of life --> HUNG (aborting) --exit--> BACKOFF
  *   exit 64 or 78 --> PARKED until somebody wants it up again; no crash ever parks
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_POLICY_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_POLICY_H
+#pragma once
 
 #include "common/base/clock.h"
 #include <stdbool.h>
@@ -116,5 +115,3 @@ unsigned policy_restarts_in_window(const struct policy *p, struct mono now);
 
 /* "ready" */
 const char *policy_state_name(enum policy_state state);
-
-#endif

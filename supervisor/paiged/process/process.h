@@ -5,8 +5,7 @@
  * event goes through policy_step. Called by process_table.c, which owns all of them, and
  * read by status.c; all on the one loop.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESS_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESS_H
+#pragma once
 
 #include "common/bus/rules/bus_keys.h"
 #include "common/settings/settings.h"
@@ -85,5 +84,3 @@ struct str process_condition(const struct process *p);
 struct str process_reason(const struct process *p);
 /* Ends a process that is still there by force, and waits for it. */
 void process_fini(struct process *p);
-
-#endif

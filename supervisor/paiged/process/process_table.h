@@ -4,8 +4,7 @@
  *
  * Called by daemon.c, reload.c, status.c and ctl.c; all on the one loop.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESS_TABLE_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_PROCESS_TABLE_H
+#pragma once
 
 #include "supervisor/paiged/process/process.h"
 
@@ -51,5 +50,3 @@ const struct process *process_table_failed_start(const struct process_table *ps)
 /* Appends the fleet of proto/catalogue/bus.def as JSON. */
 void process_table_describe(const struct process_table *ps, struct buf *out);
 void process_table_fini(struct process_table *ps);
-
-#endif

@@ -1,7 +1,6 @@
 /* usage.h - memory and time of a process, from /proc. Called by process_table.c and status.c.
  */
-#ifndef PAIGE_SUPERVISOR_PAIGED_PROCESS_USAGE_H
-#define PAIGE_SUPERVISOR_PAIGED_PROCESS_USAGE_H
+#pragma once
 
 #include "common/base/clock.h"
 #include <sys/types.h>
@@ -24,5 +23,3 @@ int usage_parse(const char *stat, long ticks_per_second, long page_bytes,
 	struct usage *out) __attribute__((warn_unused_result));
 /* Pure: percent of one core between the sample and now. */
 double usage_percent(struct usage_sample earlier, struct mono now, int64_t cpu_ms);
-
-#endif

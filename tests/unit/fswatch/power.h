@@ -11,8 +11,7 @@
  *
  * Included by one test, since it takes the place of system calls.
  */
-#ifndef PAIGE_TESTS_POWER_H
-#define PAIGE_TESTS_POWER_H
+#pragma once
 
 #include "tests/unit/scratch.h"
 #include <dirent.h>
@@ -548,5 +547,3 @@ static size_t power_each(const struct power *p, int time, const char *root,
 	}
 	return states;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * watch_harness.h - a watched project in a scratch directory, for the tests of
  * workers/fswatch/watch/watch.h: what is told is kept as text, and waited for.
  */
-#ifndef PAIGE_TESTS_UNIT_FSWATCH_WATCH_HARNESS_H
-#define PAIGE_TESTS_UNIT_FSWATCH_WATCH_HARNESS_H
+#pragma once
 
 #include "common/base/log.h"
 #include "tests/check_run.h"
@@ -174,5 +173,3 @@ static inline int run_watch_case(TCase *tc)
 	tcase_set_timeout(tc, 60);
 	return check_run(tc);
 }
-
-#endif

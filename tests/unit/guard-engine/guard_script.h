@@ -13,8 +13,7 @@
  * Ticks that are due come by themselves. What happens is written below each line of the
  * script, indented.
  */
-#ifndef PAIGE_TESTS_UNIT_GUARD_ENGINE_GUARD_SCRIPT_H
-#define PAIGE_TESTS_UNIT_GUARD_ENGINE_GUARD_SCRIPT_H
+#pragma once
 
 #include "workers/guard-engine/breakloop/quota.h"
 #include "workers/guard-engine/stream/machines.h"
@@ -63,5 +62,3 @@ struct stream_row script_row_at(const struct script *s, size_t i);
  * on from it ends the same.
  */
 void script_check_replay(const struct script *s);
-
-#endif

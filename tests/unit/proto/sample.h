@@ -6,8 +6,7 @@
  * table order, null for an absent nullable field, levels as numbers. So encoding what was
  * decoded must give it again.
  */
-#ifndef PAIGE_TESTS_UNIT_PROTO_SAMPLE_H
-#define PAIGE_TESTS_UNIT_PROTO_SAMPLE_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "proto/codec/codec.h"
@@ -25,5 +24,3 @@ uint64_t rng_below(struct rng *rng, uint64_t bound);
 /* Appends a sample of `type`; `full` has every field, otherwise each optional one is
  * tossed for. */
 void sample_add(struct rng *rng, const struct type *type, bool full, struct buf *out);
-
-#endif

@@ -2,8 +2,7 @@
  * memory_fixture.h - memory.db beside an embedder: memories are kept and found as the llm
  * worker does it. On top of store_fixture.h.
  */
-#ifndef PAIGE_TESTS_UNIT_STORE_MEMORY_FIXTURE_H
-#define PAIGE_TESTS_UNIT_STORE_MEMORY_FIXTURE_H
+#pragma once
 
 #include "common/base/log.h"
 #include "tests/unit/store/store_fixture.h"
@@ -139,5 +138,3 @@ static inline const char *memory_rows(const char *sql)
 	store.db.handle = paige;
 	return text;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * without a process and a bus: calls are queued and run as a group, and what would be
  * answered and published is looked at.
  */
-#ifndef PAIGE_TESTS_UNIT_STORE_STORE_FIXTURE_H
-#define PAIGE_TESTS_UNIT_STORE_STORE_FIXTURE_H
+#pragma once
 
 #include "proto/codec/messages.h"
 #include "tests/check_run.h"
@@ -243,5 +242,3 @@ static inline const char *rows(const char *sql)
 	sqlite3_finalize(statement);
 	return text.ptr;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * command.h - AGENT_COMMAND as arguments, and the flags of stream-json behind it. Pure.
  */
-#ifndef PAIGE_AGENT_PROCESS_COMMAND_H
-#define PAIGE_AGENT_PROCESS_COMMAND_H
+#pragma once
 
 #include "common/base/arena.h"
 
@@ -31,5 +30,3 @@ struct command_session {
  * the session behind all others. */
 char **command_for_session(
 	char *const *base, const struct command_session *session, struct arena *arena);
-
-#endif

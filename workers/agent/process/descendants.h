@@ -5,8 +5,7 @@
  * Called by reaper.c for what an agent leaves behind, and by process.c for what a
  * killed reaper leaves behind. Linux only; needs /proc.
  */
-#ifndef PAIGE_AGENT_PROCESS_DESCENDANTS_H
-#define PAIGE_AGENT_PROCESS_DESCENDANTS_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -17,5 +16,3 @@
  * so it is called again until it gives 0.
  */
 size_t descendants_end(const pid_t *keep, size_t keep_count);
-
-#endif

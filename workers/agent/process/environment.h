@@ -1,6 +1,5 @@
 /* environment.h - the environment of an agent. Pure. */
-#ifndef PAIGE_AGENT_PROCESS_ENVIRONMENT_H
-#define PAIGE_AGENT_PROCESS_ENVIRONMENT_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/str.h"
@@ -18,5 +17,3 @@ char **environment_with(
 	char *const *base, struct str file, struct arena *arena, int *line);
 /* What a variable is set to, within the entry; NULL: it is not set. */
 const char *environment_value(char *const *list, const char *name);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Called by process.c. A line longer than the bound is skipped whole and reported once.
  */
-#ifndef PAIGE_AGENT_PROCESS_LINE_READER_H
-#define PAIGE_AGENT_PROCESS_LINE_READER_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stdbool.h>
@@ -30,5 +29,3 @@ void line_reader_resume(struct line_reader *r, line_fn *fn, void *arg);
 /* The stream has ended: the unfinished line is a line, too. Not while it is paused. */
 void line_reader_end(struct line_reader *r, line_fn *fn, void *arg);
 void line_reader_fini(struct line_reader *r);
-
-#endif

@@ -5,8 +5,7 @@
  * Called by sessions.c; all on the worker's loop, never blocking. Knows lines, not what
  * they mean. The callbacks may not free the process but from `on_end`.
  */
-#ifndef PAIGE_AGENT_PROCESS_PROCESS_H
-#define PAIGE_AGENT_PROCESS_PROCESS_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/clock.h"
@@ -88,5 +87,3 @@ bool process_is_over(const struct process *p);
 
 /* Number of the reaper's process, which is a child of this one. */
 pid_t process_reaper(const struct process *p);
-
-#endif

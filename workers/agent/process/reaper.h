@@ -9,8 +9,7 @@
  * itself is killed the agent dies with it (PR_SET_PDEATHSIG) and the rest falls to the
  * worker, which is a subreaper too.
  */
-#ifndef PAIGE_AGENT_PROCESS_REAPER_H
-#define PAIGE_AGENT_PROCESS_REAPER_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -38,5 +37,3 @@ struct reaper_report {
 
 /* argv: the program, looked for in PATH, and its arguments. Returns the exit code. */
 int reaper_main(char *const *argv);
-
-#endif

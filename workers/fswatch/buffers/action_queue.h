@@ -8,8 +8,7 @@
  * until it finds the bad row, and drops only that. The store decides whether a session is
  * active.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_ACTION_QUEUE_H
-#define PAIGE_FSWATCH_BUFFERS_ACTION_QUEUE_H
+#pragma once
 
 #include "common/bus/bus.h"
 #include "proto/tables/actions.h"
@@ -64,5 +63,3 @@ void action_queue_record(const struct action_queue *action_queue);
 /* Takes a record that was read from the journal: JOURNAL_ROW or JOURNAL_SENT. */
 void action_queue_restore(
 	struct action_queue *action_queue, enum journal_type type, struct str data);
-
-#endif

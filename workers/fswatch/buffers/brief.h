@@ -2,8 +2,7 @@
  * brief.h - shortens buffers and diffs for a model, whose answers are bounded: short texts
  * stay whole; of a long one the model gets a piece, and how to ask for the rest.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_BRIEF_H
-#define PAIGE_FSWATCH_BUFFERS_BRIEF_H
+#pragma once
 
 #include "proto/codec/messages.h"
 #include "workers/fswatch/buffers/buffers.h"
@@ -33,5 +32,3 @@ void brief_state_buffer(struct state_buffer *item, const struct brief_facts *fac
  * reduces *left by what it takes. A shortened text lies in the arena. */
 void brief_diff(
 	struct file_diff *item, int64_t start_line, struct arena *arena, size_t *left);
-
-#endif

@@ -6,8 +6,7 @@
  * from the length last logged; and buffer_summary, on a timer, for each unsaved
  * file that was edited since its last row. Pure: lengths (UTF-16 code units) come in, rows go out.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_BUFFER_LOG_H
-#define PAIGE_FSWATCH_BUFFERS_BUFFER_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ bool buffer_log_edited(struct buffer_log *log, const struct buffer_log_limits *l
  */
 bool buffer_log_timer(
 	struct buffer_log *log, int64_t chars, struct buffer_log_summary *summary);
-
-#endif

@@ -11,8 +11,7 @@
  * and content. Slots lie BUFFER_STORE_SLOT_BYTES apart; the file is sparse. Only one process
  * writes it.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_BUFFER_STORE_H
-#define PAIGE_FSWATCH_BUFFERS_BUFFER_STORE_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -121,5 +120,3 @@ int buffer_store_load(struct buffer_store *buffer_store,
 	void (*loaded)(void *arg, const struct buffer_store_record *record,
 		const struct buffer_store_file *file),
 	void *arg) __attribute__((warn_unused_result));
-
-#endif

@@ -10,8 +10,7 @@
  * another buffer needs its room, and after a restart of the whole daemon, because the file
  * may have changed by then.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_BUFFERS_H
-#define PAIGE_FSWATCH_BUFFERS_BUFFERS_H
+#pragma once
 
 #include "workers/fswatch/buffers/buffer_store.h"
 #include "workers/fswatch/disk/disk.h"
@@ -107,5 +106,3 @@ void buffers_write(struct buffer_writes *writes);
  * be written again. */
 int buffers_written(struct buffers *buffers, struct buffer_writes *writes)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -9,8 +9,7 @@
  * Diagnostics live as long as the process. Windows send them again whenever they change, so
  * none are written to the disk.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_DIAGNOSTICS_H
-#define PAIGE_FSWATCH_BUFFERS_DIAGNOSTICS_H
+#pragma once
 
 #include "proto/codec/messages.h"
 
@@ -48,5 +47,3 @@ void diagnostics_forget_unless(
 void diagnostics_show(
 	const struct diagnostics *d, struct arena *arena, struct state_diagnostics *out);
 void diagnostics_fini(struct diagnostics *d);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Pure, but for what libgit2 allocates during the call. Called by one thread only.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_DIFF_H
-#define PAIGE_FSWATCH_BUFFERS_DIFF_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
@@ -24,5 +23,3 @@
  */
 int diff_unified(struct str path, struct str disk, struct str buffer, struct buf *out)
 	__attribute__((warn_unused_result));
-
-#endif

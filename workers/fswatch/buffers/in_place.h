@@ -7,8 +7,7 @@
  * removed. If the process is killed in between, the next start finishes the write. Blocks on
  * the disk.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_IN_PLACE_H
-#define PAIGE_FSWATCH_BUFFERS_IN_PLACE_H
+#pragma once
 
 #include "workers/fswatch/disk/project.h"
 
@@ -33,5 +32,3 @@ int in_place_write(const struct in_place *w) __attribute__((warn_unused_result))
  */
 int in_place_recover(int record_dir, const struct project *p)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -9,8 +9,7 @@
  * The journal does not know what records mean; open_files.h and action_queue.h write and
  * restore them.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_JOURNAL_H
-#define PAIGE_FSWATCH_BUFFERS_JOURNAL_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stdbool.h>
@@ -62,5 +61,3 @@ int journal_commit(struct journal *journal) __attribute__((warn_unused_result));
  */
 void journal_restart(struct journal *journal);
 int journal_replace(struct journal *journal) __attribute__((warn_unused_result));
-
-#endif

@@ -4,8 +4,7 @@
  * A line ends with "\n"; what follows the last one is a line too, even if it is empty
  * (FR-024).
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_LINES_H
-#define PAIGE_FSWATCH_BUFFERS_LINES_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stdbool.h>
@@ -39,5 +38,3 @@ size_t lines_json_size(struct str text);
  * first line if that alone is too long. */
 struct lines_taken lines_take(
 	struct str text, const struct lines_range *range, size_t max, struct buf *out);
-
-#endif

@@ -2,8 +2,7 @@
  * open_files.h - the files that are open in the editor, in the order in which they were
  * opened (FR-070). Every change is a record in the journal, so a crash loses none.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_OPEN_FILES_H
-#define PAIGE_FSWATCH_BUFFERS_OPEN_FILES_H
+#pragma once
 
 #include "workers/fswatch/buffers/journal.h"
 #include "workers/fswatch/disk/hash.h"
@@ -42,5 +41,3 @@ void open_files_record(const struct open_files *files);
 void open_files_restore(
 	struct open_files *files, enum journal_type type, struct str data);
 void open_files_fini(struct open_files *files);
-
-#endif

@@ -9,8 +9,7 @@
  * from its directory. A binary file, which windows see as empty, is never overwritten. Blocks
  * on the disk: runs on the thread of jobs.h.
  */
-#ifndef PAIGE_FSWATCH_BUFFERS_SAVE_H
-#define PAIGE_FSWATCH_BUFFERS_SAVE_H
+#pragma once
 
 #include "workers/fswatch/disk/hash.h"
 #include "workers/fswatch/disk/project.h"
@@ -32,5 +31,3 @@ struct save {
  */
 int save_file(const struct project *p, struct save *save)
 	__attribute__((warn_unused_result));
-
-#endif

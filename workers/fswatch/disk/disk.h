@@ -5,8 +5,7 @@
  * its content. A file that was changed a moment before it was read is read again the
  * next time: two writes within one tick of the file system's clock look the same.
  */
-#ifndef PAIGE_FSWATCH_DISK_DISK_H
-#define PAIGE_FSWATCH_DISK_DISK_H
+#pragma once
 
 #include "workers/fswatch/disk/read.h"
 
@@ -28,5 +27,3 @@ int disk_look(const struct project *p, const char *key, struct disk *disk,
  * `known` says (NULL: nothing is known of it). */
 bool disk_needs_reading(
 	const struct project *p, const char *key, const struct disk *known, size_t bytes);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Pure.
  */
-#ifndef PAIGE_FSWATCH_DISK_ENCODING_H
-#define PAIGE_FSWATCH_DISK_ENCODING_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
@@ -44,5 +43,3 @@ void encoding_decode(struct encoding encoding, struct str bytes, struct buf *tex
  * bytes for, and text for a file that was binary, stays UTF-8.
  */
 void encoding_encode(struct encoding encoding, struct str text, struct buf *bytes);
-
-#endif

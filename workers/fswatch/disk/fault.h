@@ -3,8 +3,7 @@
  *
  * Errors of this program's own kinds lie outside the range of errno.
  */
-#ifndef PAIGE_FSWATCH_DISK_FAULT_H
-#define PAIGE_FSWATCH_DISK_FAULT_H
+#pragma once
 
 enum fault {
 	FAULT_CONFLICT = 5001, /* the file on disk is not the version that was edited */
@@ -20,5 +19,3 @@ enum fault {
  * same thread.
  */
 const char *fault_text(int error);
-
-#endif

@@ -6,8 +6,7 @@
  * is the fastest thing at hand (Poly1305 under a fixed key). May be called from any
  * thread.
  */
-#ifndef PAIGE_FSWATCH_DISK_HASH_H
-#define PAIGE_FSWATCH_DISK_HASH_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -24,5 +23,3 @@ struct hash_sum hash_sum(const struct str *pieces, size_t count);
 /* Whether `stored`, which lies in the first piece, is the checksum of the pieces with itself as zero: it is zero
  * afterwards. */
 bool hash_sum_holds(struct hash_sum *stored, const struct str *pieces, size_t count);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The catalogues are language.def, binary.def and noise.def.
  */
-#ifndef PAIGE_FSWATCH_DISK_LANGUAGE_H
-#define PAIGE_FSWATCH_DISK_LANGUAGE_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -16,5 +15,3 @@ const char *language_of(struct str path);
 
 /* True when the name alone says that the file is not text (FR-038). */
 bool language_is_binary(struct str path);
-
-#endif

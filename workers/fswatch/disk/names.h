@@ -4,8 +4,7 @@
  * noise.def lists the directories that are left out of tree and watch. Names of our own
  * temporary files are made and recognised here, so that a save shows up as one change.
  */
-#ifndef PAIGE_FSWATCH_DISK_NAMES_H
-#define PAIGE_FSWATCH_DISK_NAMES_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdint.h>
@@ -27,5 +26,3 @@ pid_t names_temp_owner(struct str name);
  * late, so that a save through them shows as one change of the file itself (R01, R02).
  */
 bool names_short_lived(struct str name);
-
-#endif

@@ -5,8 +5,7 @@
  * outlives the entry), values are the caller's. Open addressing, grown to stay at most
  * three quarters full; out of memory ends the process, as in common/base/buf.
  */
-#ifndef PAIGE_FSWATCH_DISK_PATHMAP_H
-#define PAIGE_FSWATCH_DISK_PATHMAP_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdint.h>
@@ -37,5 +36,3 @@ void *pathmap_remove(struct pathmap *map, struct str key);
 void *pathmap_next(const struct pathmap *map, size_t *at);
 /* Forgets all entries and frees the slots. */
 void pathmap_fini(struct pathmap *map);
-
-#endif

@@ -6,8 +6,7 @@
  * messages know a file (P3.4). What a key leads to, links included, is project.h's to
  * say.
  */
-#ifndef PAIGE_FSWATCH_DISK_PATHS_H
-#define PAIGE_FSWATCH_DISK_PATHS_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -53,5 +52,3 @@ struct str paths_base(struct str path);
 /* True when `path` is `dir` or lies below it, both being keys; everything is below ".".
  */
 bool paths_within(struct str path, struct str dir);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Paths given here are keys of paths.h. Used by everything that reads, saves or lists.
  */
-#ifndef PAIGE_FSWATCH_DISK_PROJECT_H
-#define PAIGE_FSWATCH_DISK_PROJECT_H
+#pragma once
 
 #include "workers/fswatch/disk/paths.h"
 #include <sys/stat.h>
@@ -82,5 +81,3 @@ enum project_state {
 
 /* Whether the path of the root still leads to the directory that was opened. */
 enum project_state project_look(const struct project *p);
-
-#endif

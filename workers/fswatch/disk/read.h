@@ -4,8 +4,7 @@
  * Never blocks on what is no regular file: FIFOs, sockets and devices are refused after
  * an open with O_NONBLOCK.
  */
-#ifndef PAIGE_FSWATCH_DISK_READ_H
-#define PAIGE_FSWATCH_DISK_READ_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "workers/fswatch/disk/encoding.h"
@@ -43,5 +42,3 @@ int read_fd(int fd, size_t max, struct stat *st, struct buf *out)
 	__attribute__((warn_unused_result));
 
 void read_content_fini(struct file_content *content);
-
-#endif

@@ -17,8 +17,7 @@
  *     while a version control system holds its lock, are reported as one fresh tree when
  *     they have settled, or every COALESCE_TREE_US until then (R11).
  */
-#ifndef PAIGE_FSWATCH_WATCH_COALESCE_H
-#define PAIGE_FSWATCH_WATCH_COALESCE_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "proto/codec/messages.h"
@@ -92,5 +91,3 @@ void coalesce_lock(struct coalesce *c, struct mono now, bool locked);
 bool coalesce_tell(struct coalesce *c, struct mono now, struct mono *next);
 
 void coalesce_fini(struct coalesce *c);
-
-#endif

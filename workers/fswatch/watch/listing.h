@@ -5,8 +5,7 @@
  * temporary files whose process is gone (a crash interrupted a save). Links count as files,
  * whatever they lead to (R07).
  */
-#ifndef PAIGE_FSWATCH_WATCH_LISTING_H
-#define PAIGE_FSWATCH_WATCH_LISTING_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "workers/fswatch/watch/tree.h"
@@ -26,5 +25,3 @@ int listing_read(struct listing *listing, int fd, bool stamped)
 	__attribute__((warn_unused_result));
 
 void listing_fini(struct listing *listing);
-
-#endif

@@ -8,8 +8,7 @@
  * Reads no file; listing.h does. The path of a directory is made from its parents, so a
  * directory that moves takes everything below with it (R03).
  */
-#ifndef PAIGE_FSWATCH_WATCH_TREE_H
-#define PAIGE_FSWATCH_WATCH_TREE_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
@@ -145,5 +144,3 @@ void tree_write_fini(struct tree_writer *w);
 
 /* Adds the payload for one directory: its directories are without children. */
 void tree_write_list(const struct tree_dir *dir, struct buf *out);
-
-#endif

@@ -14,8 +14,7 @@
  * Runs on the loop in slices of a few milliseconds. It only reads the project, apart from the
  * temporary files that listing.h removes.
  */
-#ifndef PAIGE_FSWATCH_WATCH_WATCH_H
-#define PAIGE_FSWATCH_WATCH_WATCH_H
+#pragma once
 
 #include "workers/fswatch/disk/project.h"
 #include "workers/fswatch/watch/coalesce.h"
@@ -68,5 +67,3 @@ struct watch_stats {
 	uint64_t events, overflows;
 };
 void watch_get_stats(const struct watch *watch, struct watch_stats *out);
-
-#endif

@@ -2,8 +2,7 @@
  * watch_private.h - shared by the files of the watcher: watch.c runs it, watch_events.c
  * handles inotify's events, watch_scan.c lists directories and adds watches.
  */
-#ifndef PAIGE_FSWATCH_WATCH_WATCH_PRIVATE_H
-#define PAIGE_FSWATCH_WATCH_WATCH_PRIVATE_H
+#pragma once
 
 #include "workers/fswatch/watch/listing.h"
 #include "workers/fswatch/watch/watch.h"
@@ -95,5 +94,3 @@ void watch_git(struct watch *w);
 void watch_on_gone(void *arg, struct tree_dir *dir);
 /* Tries to add a watch to every directory without one, and queues those that get none. */
 void watch_poll_all(struct watch *w);
-
-#endif

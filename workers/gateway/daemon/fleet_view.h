@@ -4,8 +4,7 @@
  *
  * Called by main.c (a FLEET packet came) and health.c. Pure but for its own memory.
  */
-#ifndef PAIGE_GATEWAY_DAEMON_FLEET_VIEW_H
-#define PAIGE_GATEWAY_DAEMON_FLEET_VIEW_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
@@ -46,5 +45,3 @@ int64_t fleet_view_uptime_ms(const struct fleet_view *view, struct mono now);
 /* Writes the body of /health; the HTTP status: 200, or 503 while the store takes no
  * writes (R33). */
 int fleet_view_health(const struct fleet_view *view, struct mono now, struct buf *out);
-
-#endif

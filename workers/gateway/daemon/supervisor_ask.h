@@ -4,8 +4,7 @@
  * The worker opens no socket. Each question travels on a connection of its own, which is handed to the supervisor
  * (WORKER_PACKET_ASK), in the words of ctl.sock (proto/catalogue/ctl.def). Called by routes/supervisor.c and metrics.c.
  */
-#ifndef PAIGE_GATEWAY_DAEMON_SUPERVISOR_ASK_H
-#define PAIGE_GATEWAY_DAEMON_SUPERVISOR_ASK_H
+#pragma once
 
 #include "common/worker/worker.h"
 #include "proto/codec/messages.h"
@@ -24,5 +23,3 @@ typedef void supervisor_answer_fn(void *arg, const struct supervisor_answer *ans
  * this call. The request is encoded before this returns. `deadline_ms` 0: as long as such a request may take. */
 void supervisor_ask(struct worker *worker, const struct ctl_request *request,
 	int deadline_ms, supervisor_answer_fn *fn, void *arg);
-
-#endif

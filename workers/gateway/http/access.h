@@ -5,8 +5,7 @@
  * of the peer (loopback, owner) is an argument. A handler must never loosen a rule;
  * exceptions are in the route table.
  */
-#ifndef PAIGE_GATEWAY_HTTP_ACCESS_H
-#define PAIGE_GATEWAY_HTTP_ACCESS_H
+#pragma once
 
 #include "common/settings/peers.h"
 #include <stdbool.h>
@@ -104,5 +103,3 @@ const char *access_reason(enum access_verdict verdict);
 /* The offered subprotocol that carries the right token, or absent. */
 struct str access_token_protocol(
 	const struct access_policy *policy, struct str protocols);
-
-#endif

@@ -5,8 +5,7 @@
  * proto/catalogue/ws.def or proto/catalogue/mcp_tools.def, and the worker named there answers it. It opens no
  * file and starts no program.
  */
-#ifndef PAIGE_GATEWAY_HTTP_GATEWAY_H
-#define PAIGE_GATEWAY_HTTP_GATEWAY_H
+#pragma once
 
 #include "common/worker/worker.h"
 #include "workers/gateway/daemon/fleet_view.h"
@@ -38,5 +37,3 @@ struct gateway {
 	bool agents_linked;	  /* what the agent worker publishes arrives */
 	struct mcp_server *mcp;
 };
-
-#endif

@@ -5,8 +5,7 @@
  * Called by main.c (start, stop) and by the handlers of the paths. Knows nothing about
  * single paths.
  */
-#ifndef PAIGE_GATEWAY_HTTP_HTTP_H
-#define PAIGE_GATEWAY_HTTP_HTTP_H
+#pragma once
 
 #include "workers/gateway/http/access.h"
 #include "workers/gateway/http/http_conn.h"
@@ -121,5 +120,3 @@ void http_reply_later(
 /* {"error": ...} */
 void http_reply_error(struct http_request *request, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * http_call.h - an HTTP request that is answered by one call of another worker.
  */
-#ifndef PAIGE_GATEWAY_HTTP_HTTP_CALL_H
-#define PAIGE_GATEWAY_HTTP_HTTP_CALL_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "proto/tables/methods.h"
@@ -24,5 +23,3 @@ bool http_call_may_post(struct http_request *request);
  */
 void http_call(struct gateway *g, struct http_request *request, enum method method,
 	struct buf *body, int status);
-
-#endif

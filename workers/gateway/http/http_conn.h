@@ -10,8 +10,7 @@
  * but not how long it may take, and accepts without limit; both are done here. Must never
  * free a connection itself: it shuts the socket down and lets evhttp notice.
  */
-#ifndef PAIGE_GATEWAY_HTTP_HTTP_CONN_H
-#define PAIGE_GATEWAY_HTTP_HTTP_CONN_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "proto/codec/codec.h"
@@ -130,5 +129,3 @@ int http_conn_take_socket(struct http_conns *conns, struct http_conn *conn,
 
 /* Cuts the connection, later in the turn. */
 void http_conn_cut(struct http_conn *conn);
-
-#endif

@@ -9,8 +9,7 @@
  * before the body comes. Chunk extensions and trailers are made harmless in place. Pure:
  * no socket, no clock.
  */
-#ifndef PAIGE_GATEWAY_HTTP_HTTP_HEAD_H
-#define PAIGE_GATEWAY_HTTP_HTTP_HEAD_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stdint.h>
@@ -72,5 +71,3 @@ void http_head_refuse(struct http_head *h, int status, const char *reason);
 /* The next request begins. Keeps little memory. */
 void http_head_restart(struct http_head *h);
 void http_head_free(struct http_head *h);
-
-#endif

@@ -7,8 +7,7 @@
  * order, a client that closes meanwhile is noticed with the answer, and what waits is bounded
  * by HTTP_MAX_HELD_BYTES.
  */
-#ifndef PAIGE_GATEWAY_HTTP_HTTP_READING_H
-#define PAIGE_GATEWAY_HTTP_HTTP_READING_H
+#pragma once
 
 #include "common/base/str.h"
 #include "common/loop/jobs.h"
@@ -42,5 +41,3 @@ void http_read_body(struct http_request *request, struct http_reading *reading);
 /* Frees what was parsed (or NULL): the memory of a long text goes back to the kernel on that
  * thread, page by page. */
 void http_free_document(struct jobs *parsers, yyjson_doc *doc);
-
-#endif

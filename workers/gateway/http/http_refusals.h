@@ -4,8 +4,7 @@
  *
  * Called by http.c. The first ones of a second are logged one by one, the rest as a sum.
  */
-#ifndef PAIGE_GATEWAY_HTTP_HTTP_REFUSALS_H
-#define PAIGE_GATEWAY_HTTP_HTTP_REFUSALS_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -18,5 +17,3 @@ struct event_base;
  * absent. `reason` is ours. */
 void refusals_note(struct event_base *base, const char *reason, struct str path,
 	struct str host, struct str origin, struct str visitor);
-
-#endif

@@ -6,8 +6,7 @@
  * and by guard_watch.c for what a worker has encoded: only valid JSON may be given, which
  * is what lets this be short and fast. Pure.
  */
-#ifndef PAIGE_GATEWAY_HTTP_JSON_SLICE_H
-#define PAIGE_GATEWAY_HTTP_JSON_SLICE_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -19,5 +18,3 @@ struct str json_slice_member(struct str text, const char *name);
 /* The same for a member that is known to be the last of the object: its value, which may be
  * long, is not looked through. */
 struct str json_slice_last_member(struct str text, const char *name);
-
-#endif

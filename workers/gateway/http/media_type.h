@@ -4,8 +4,7 @@
  * Pure. Liberal where clients differ: order, case, blanks, parameters and weights are
  * understood.
  */
-#ifndef PAIGE_GATEWAY_HTTP_MEDIA_TYPE_H
-#define PAIGE_GATEWAY_HTTP_MEDIA_TYPE_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -18,5 +17,3 @@ bool media_type_accepted(struct str accept, const char *type);
 
 /* Whether an Accept header names `type` itself, with a weight above zero. */
 bool media_type_named(struct str accept, const char *type);
-
-#endif

@@ -5,8 +5,7 @@
  * Others are asked for what they count: each worker that is up (common/worker/metrics.h), and the supervisor,
  * which knows memory and disk. The answer waits for them for a second at most, and goes out without those that did not come.
  */
-#ifndef PAIGE_GATEWAY_HTTP_METRICS_H
-#define PAIGE_GATEWAY_HTTP_METRICS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ struct gateway_metrics {
 };
 
 void metrics_answer(struct gateway *g, struct http_request *request);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Called by metrics.c.
  */
-#ifndef PAIGE_GATEWAY_HTTP_METRICS_TEXT_H
-#define PAIGE_GATEWAY_HTTP_METRICS_TEXT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
@@ -17,5 +16,3 @@ void metrics_put(struct buf *out, const char *name, const char *kind, const char
 /* Version; memory, processor time and start of each process; disk. */
 void metrics_put_status(
 	const struct ctl_status *status, struct wall now, struct buf *out);
-
-#endif

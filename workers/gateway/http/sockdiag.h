@@ -4,8 +4,7 @@
  * NETLINK_SOCK_DIAG with an exact lookup of one socket: needs no file, so it works in a
  * process that may open none. Called by http_conn.c when a connection is accepted.
  */
-#ifndef PAIGE_GATEWAY_HTTP_SOCKDIAG_H
-#define PAIGE_GATEWAY_HTTP_SOCKDIAG_H
+#pragma once
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ bool sockdiag_is_loopback(const struct sockaddr_storage *address);
 
 /* Pure. The address as IPv6, IPv4 in its mapped form; all zeros for another family. */
 struct in6_addr sockdiag_address(const struct sockaddr_storage *address);
-
-#endif

@@ -4,8 +4,7 @@
  * Called by entry.c. An unknown session is answered with 404 before anything else is
  * checked, because only that makes a client start a new session (R23).
  */
-#ifndef PAIGE_GATEWAY_MCP_LEGACY_H
-#define PAIGE_GATEWAY_MCP_LEGACY_H
+#pragma once
 
 struct http_request;
 struct mcp_post;
@@ -15,5 +14,3 @@ void mcp_legacy_initialize(struct mcp_post *post);
 void mcp_legacy_post(struct mcp_post *post);
 void mcp_legacy_get(struct mcp_server *server, struct http_request *request);
 void mcp_legacy_delete(struct mcp_server *server, struct http_request *request);
-
-#endif

@@ -2,8 +2,7 @@
  * listen.h - subscriptions/listen of the modern era: a stream with the notifications that a
  * client asked for, until the client goes or the daemon stops.
  */
-#ifndef PAIGE_GATEWAY_MCP_LISTEN_H
-#define PAIGE_GATEWAY_MCP_LISTEN_H
+#pragma once
 
 #include "workers/gateway/mcp/mcp.h"
 
@@ -14,5 +13,3 @@ void mcp_listen_tell(struct mcp_server *server, enum mcp_list list, const char *
 
 /* Ends every subscription with a result, when the daemon stops. */
 void mcp_listen_end_all(struct mcp_server *server);
-
-#endif

@@ -10,8 +10,7 @@
  * Called by http_routes.c, with requests, and by the owner of the server. Everything runs on
  * one event loop.
  */
-#ifndef PAIGE_GATEWAY_MCP_MCP_H
-#define PAIGE_GATEWAY_MCP_MCP_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/buf.h"
@@ -149,5 +148,3 @@ void mcp_call_fail(struct mcp_call *call, int code, const char *format, ...)
  * absent). */
 void mcp_call_fail_with(struct mcp_call *call, int status, int code, struct str data,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-#endif

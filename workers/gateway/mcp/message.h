@@ -3,8 +3,7 @@
  *
  * Called by entry.c. Pure.
  */
-#ifndef PAIGE_GATEWAY_MCP_MESSAGE_H
-#define PAIGE_GATEWAY_MCP_MESSAGE_H
+#pragma once
 
 #include "common/base/arena.h"
 #include <yyjson.h>
@@ -52,5 +51,3 @@ bool mcp_message_is_modern(const struct mcp_message *m, struct str version_heade
 
 /* The value of an Mcp-... header, with `=?base64?...?=` decoded. Absent if malformed. */
 struct str mcp_header_value(struct str header, struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 /* server.h - the state of an MCP server. Only the files of this folder include it. */
-#ifndef PAIGE_GATEWAY_MCP_SERVER_H
-#define PAIGE_GATEWAY_MCP_SERVER_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "workers/gateway/http/http.h"
@@ -108,5 +107,3 @@ const struct mcp_method *mcp_method_find(
 
 void mcp_legacy_post(struct mcp_post *post);
 void mcp_modern_post(struct mcp_post *post);
-
-#endif

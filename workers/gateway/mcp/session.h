@@ -8,8 +8,7 @@
  *
  * Called by entry.c, legacy.c and stream.c.
  */
-#ifndef PAIGE_GATEWAY_MCP_SESSION_H
-#define PAIGE_GATEWAY_MCP_SESSION_H
+#pragma once
 
 #include "workers/gateway/mcp/session_id.h"
 #include <sys/queue.h>
@@ -48,5 +47,3 @@ void mcp_sessions_end(struct mcp_sessions *s, struct mcp_session *session);
 void mcp_sessions_note_ended(struct mcp_sessions *s, struct str id);
 /* Every session, least recently used first. */
 struct mcp_session *mcp_sessions_first(struct mcp_sessions *s);
-
-#endif

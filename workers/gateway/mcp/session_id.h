@@ -7,8 +7,7 @@
  *
  * Called by session.c. Pure: the caller passes the random bits.
  */
-#ifndef PAIGE_GATEWAY_MCP_SESSION_ID_H
-#define PAIGE_GATEWAY_MCP_SESSION_ID_H
+#pragma once
 
 #include "workers/gateway/mcp/mcp.h"
 #include "workers/gateway/mcp/message.h"
@@ -29,5 +28,3 @@ int mcp_session_id_read(struct str text, struct mcp_session_id *id)
 /* Checks an id. 0 and its revision, or -ENOENT when it was not made with the key. */
 int mcp_session_id_check(const unsigned char key[MCP_KEY_BYTES], struct mcp_session_id id,
 	enum mcp_version *version) __attribute__((warn_unused_result));
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Called by mcp_call.c, legacy.c, listen.c and session.c.
  */
-#ifndef PAIGE_GATEWAY_MCP_STREAM_H
-#define PAIGE_GATEWAY_MCP_STREAM_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "workers/gateway/http/http.h"
@@ -74,5 +73,3 @@ void mcp_streams_end(struct mcp_session *session);
 void mcp_stream_drop(struct mcp_stream *stream);
 
 void mcp_stream_tick(struct mcp_stream *stream, struct mono now);
-
-#endif

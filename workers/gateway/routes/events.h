@@ -5,11 +5,8 @@
  * Called by main.c once. A gap in the events of the file worker is answered by a fresh
  * tree for all.
  */
-#ifndef PAIGE_GATEWAY_ROUTES_EVENTS_H
-#define PAIGE_GATEWAY_ROUTES_EVENTS_H
+#pragma once
 
 struct gateway;
 
 void events_subscribe(struct gateway *g);
-
-#endif

@@ -7,8 +7,7 @@
  * windows (one is gone). Others than those who subscribed, or follow all
  * machines (guard:follow), hear nothing of a machine.
  */
-#ifndef PAIGE_GATEWAY_ROUTES_GUARD_WATCH_H
-#define PAIGE_GATEWAY_ROUTES_GUARD_WATCH_H
+#pragma once
 
 #include "workers/gateway/ws/ws_server.h"
 
@@ -25,5 +24,3 @@ void guard_watch_tell(struct str type, struct payload *payload);
 
 /* For ws_server.on_close. */
 void guard_watch_forget(struct ws_client *client);
-
-#endif

@@ -6,13 +6,10 @@
  * missed; every other one the tree, and the state of the session when it asked to resume
  * something that is no longer kept.
  */
-#ifndef PAIGE_GATEWAY_ROUTES_HELLO_H
-#define PAIGE_GATEWAY_ROUTES_HELLO_H
+#pragma once
 
 struct ws_message;
 
 #define HELLO_PROTOCOL_VERSION 1
 
 void hello_on_message(const struct ws_message *message);
-
-#endif

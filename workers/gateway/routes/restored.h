@@ -5,8 +5,7 @@
  * Unsaved texts may be megabytes. They are asked for a part at a time, so that no turn of
  * a loop is long; neither the store nor a second copy of them is in between.
  */
-#ifndef PAIGE_GATEWAY_ROUTES_RESTORED_H
-#define PAIGE_GATEWAY_ROUTES_RESTORED_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -26,5 +25,3 @@ typedef void restored_fn(void *arg, struct payload *payload);
  */
 void restored_complete(
 	struct gateway *gateway, struct str answer, restored_fn *fn, void *arg);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Called by ws_message.c with messages whose envelope is right.
  */
-#ifndef PAIGE_GATEWAY_ROUTES_ROUTES_H
-#define PAIGE_GATEWAY_ROUTES_ROUTES_H
+#pragma once
 
 #include "proto/tables/methods.h"
 #include "proto/tables/ws.h"
@@ -43,5 +42,3 @@ void route_message(const struct route *route, const struct ws_message *message);
 struct bus_reply;
 void route_error_payload(const struct route *route, const struct bus_reply *reply,
 	struct str type, struct str id, struct str echo, struct buf *out);
-
-#endif

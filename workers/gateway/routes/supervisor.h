@@ -5,8 +5,7 @@
  *
  * Decides which windows may ask; daemon/supervisor_ask.h asks. Called by routes.c.
  */
-#ifndef PAIGE_GATEWAY_ROUTES_SUPERVISOR_H
-#define PAIGE_GATEWAY_ROUTES_SUPERVISOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ void supervisor_on_message(const struct ws_message *message);
 /* For status:follow. Answers NOT_ALLOWED when not. From now on the supervisor is asked once
  * a second, as long as a window follows. */
 bool supervisor_may_follow(const struct ws_message *message);
-
-#endif

@@ -6,8 +6,7 @@
  * directories are never sent the whole tree, and while there are no others nobody asks for it.
  * Called by hello.c and events.c.
  */
-#ifndef PAIGE_GATEWAY_ROUTES_TREE_H
-#define PAIGE_GATEWAY_ROUTES_TREE_H
+#pragma once
 
 #include "workers/gateway/ws/ws_server.h"
 
@@ -22,5 +21,3 @@ void tree_arrived(struct ws_server *server, struct payload *payload);
 void tree_missed(struct ws_server *server);
 /* To one window, without what is in the directories: it asks for that with fs:list. */
 void tree_send_top(struct ws_client *client);
-
-#endif

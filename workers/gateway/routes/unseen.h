@@ -4,8 +4,7 @@
  *
  * Bounded; the oldest goes first. Lost with the process.
  */
-#ifndef PAIGE_GATEWAY_ROUTES_UNSEEN_H
-#define PAIGE_GATEWAY_ROUTES_UNSEEN_H
+#pragma once
 
 #include "workers/gateway/ws/payload.h"
 #include <stdbool.h>
@@ -26,5 +25,3 @@ bool unseen_keeps(void);
 void unseen_give(struct ws_client *client);
 /* Another session, or the window knows them already. */
 void unseen_forget(void);
-
-#endif

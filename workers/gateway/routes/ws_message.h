@@ -6,8 +6,7 @@
  * worker is passed on as it is: the bus decodes it there, once. Only the sender hears what is
  * wrong (EC-22, EC-23); an unknown type is logged and ignored (FR-060).
  */
-#ifndef PAIGE_GATEWAY_ROUTES_WS_MESSAGE_H
-#define PAIGE_GATEWAY_ROUTES_WS_MESSAGE_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "workers/gateway/ws/ws_client.h"
@@ -53,5 +52,3 @@ void ws_message_refuse(
 	struct ws_client *client, struct str type, struct str id, struct str text);
 /* {"type":...,"id":...} for the context of such an error. */
 void ws_message_context(struct str type, struct str id, struct buf *out);
-
-#endif

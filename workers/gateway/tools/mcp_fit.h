@@ -5,8 +5,7 @@
  * a file that the model does not see. So every answer is kept below that: its longest strings
  * and arrays are cut, and the answer says which ones and how to ask for less.
  */
-#ifndef PAIGE_GATEWAY_TOOLS_MCP_FIT_H
-#define PAIGE_GATEWAY_TOOLS_MCP_FIT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <stdbool.h>
@@ -22,5 +21,3 @@
  */
 bool mcp_fit(struct str json, size_t max, const char *more, struct buf *out)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -1,7 +1,6 @@
 /* mcp_instructions.h - the instructions that a model gets for this server; under 2,000
  * characters. */
-#ifndef PAIGE_GATEWAY_TOOLS_MCP_INSTRUCTIONS_H
-#define PAIGE_GATEWAY_TOOLS_MCP_INSTRUCTIONS_H
+#pragma once
 
 #define MCP_INSTRUCTIONS                                                                 \
 	"Paige coaches a learner who writes the code. You explain, hint and review; "    \
@@ -42,5 +41,3 @@
 	"the editor first. Paths may be relative to the project, or absolute inside "    \
 	"it. "                                                                           \
 	"Long texts come in pieces: more and leftOut say how to go on."
-
-#endif

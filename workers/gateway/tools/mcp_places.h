@@ -2,8 +2,7 @@
  * mcp_places.h - the places in files that the arguments of a tool name. Before anything is
  * shown, the file worker checks them and returns their paths as Paige spells them.
  */
-#ifndef PAIGE_GATEWAY_TOOLS_MCP_PLACES_H
-#define PAIGE_GATEWAY_TOOLS_MCP_PLACES_H
+#pragma once
 
 #include "proto/codec/messages.h"
 #include "proto/tables/mcp_tools.h"
@@ -19,5 +18,3 @@ void mcp_places_of(
 	enum mcp_tool tool, void *input, struct arena *arena, struct mcp_places *out);
 /* Puts the paths as Paige spells them into the input. */
 void mcp_places_set(const struct mcp_places *places, const struct fs_places_found *found);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Called by main.c (fetching) and the MCP server (a session was ended).
  */
-#ifndef PAIGE_GATEWAY_TOOLS_MCP_SESSION_STORE_H
-#define PAIGE_GATEWAY_TOOLS_MCP_SESSION_STORE_H
+#pragma once
 
 struct gateway;
 
@@ -14,5 +13,3 @@ void mcp_sessions_fetch(struct gateway *g, void (*done)(struct gateway *g));
 
 /* The service's session_ended; `arg` is the gateway. */
 void mcp_sessions_tell_ended(void *arg, const char *session_id);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Called by mcp_tools.c, and by main.c at start and stop.
  */
-#ifndef PAIGE_GATEWAY_TOOLS_MCP_TOOL_CALL_H
-#define PAIGE_GATEWAY_TOOLS_MCP_TOOL_CALL_H
+#pragma once
 
 #include "proto/tables/mcp_tools.h"
 #include "workers/gateway/mcp/mcp.h"
@@ -30,5 +29,3 @@ void mcp_tool_call(struct gateway *g, struct mcp_call *call, enum mcp_tool tool,
 	yyjson_val *arguments);
 /* At stop: answers every running call with MCP_TOOL_LOST_TEXT. */
 void mcp_tool_calls_end_all(struct gateway *g);
-
-#endif

@@ -7,8 +7,7 @@
  * are lost if the gateway is killed before. Called by mcp_tool_call.c, and by
  * main.c at the stop.
  */
-#ifndef PAIGE_GATEWAY_TOOLS_MCP_TOOL_LOG_H
-#define PAIGE_GATEWAY_TOOLS_MCP_TOOL_LOG_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -24,5 +23,3 @@ void mcp_tool_log(struct gateway *g, const char *id, struct wall at, const char 
 
 /* Sends the waiting rows; from now on each row is sent at once. */
 void mcp_tool_log_stop(struct gateway *g);
-
-#endif

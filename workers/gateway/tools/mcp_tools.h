@@ -8,13 +8,10 @@
  *
  * Called by main.c.
  */
-#ifndef PAIGE_GATEWAY_TOOLS_MCP_TOOLS_H
-#define PAIGE_GATEWAY_TOOLS_MCP_TOOLS_H
+#pragma once
 
 struct gateway;
 struct mcp_service;
 
 /* The service; made once, never freed. */
 const struct mcp_service *mcp_tools_service(struct gateway *g);
-
-#endif

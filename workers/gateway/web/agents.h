@@ -6,8 +6,7 @@
  * restarted, its clients are closed with AGENTS_CODE_RESTART: a client that reconnects
  * gets the history.
  */
-#ifndef PAIGE_GATEWAY_WEB_AGENTS_H
-#define PAIGE_GATEWAY_WEB_AGENTS_H
+#pragma once
 
 struct gateway;
 struct http_request;
@@ -17,5 +16,3 @@ struct http_request;
 /* Nothing without AGENT_COMMAND. Called by main.c before the loop runs. */
 void agents_start(struct gateway *g);
 void agents_upgrade(struct gateway *g, struct http_request *request);
-
-#endif

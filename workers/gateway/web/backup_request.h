@@ -1,13 +1,10 @@
 /*
  * backup_request.h - POST /backup: a copy of the database while the daemon runs, for paigectl.
  */
-#ifndef PAIGE_GATEWAY_WEB_BACKUP_REQUEST_H
-#define PAIGE_GATEWAY_WEB_BACKUP_REQUEST_H
+#pragma once
 
 struct gateway;
 struct http_request;
 
 /* Answers {path, bytes} of a file in DATA_DIR/backups, which the caller has to remove. */
 void backup_request_handle(struct gateway *g, struct http_request *request);
-
-#endif

@@ -4,8 +4,7 @@
  * Turns a request into a call of the guard worker and its reply into an answer; knows no
  * machine.
  */
-#ifndef PAIGE_GATEWAY_WEB_GUARDS_H
-#define PAIGE_GATEWAY_WEB_GUARDS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "proto/tables/methods.h"
@@ -30,5 +29,3 @@ struct guards_call {
  */
 int guards_read(bool is_post, struct str path, struct str query, struct str body,
 	struct guards_call *call, const char **error) __attribute__((warn_unused_result));
-
-#endif

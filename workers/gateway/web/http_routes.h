@@ -1,9 +1,6 @@
 /* http_routes.h - the table of paths. */
-#ifndef PAIGE_GATEWAY_WEB_HTTP_ROUTES_H
-#define PAIGE_GATEWAY_WEB_HTTP_ROUTES_H
+#pragma once
 
 #include "workers/gateway/http/http.h"
 
 extern const struct http_site http_site;
-
-#endif

@@ -6,8 +6,7 @@
  * ever. Called through the table of paths, also for a page that is refused for want of
  * the token.
  */
-#ifndef PAIGE_GATEWAY_WEB_LOGIN_H
-#define PAIGE_GATEWAY_WEB_LOGIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ struct http_request;
 void login_handle(struct gateway *g, struct http_request *request);
 /* Refuses with the page, if a person at a browser asked; false: nothing was answered. */
 bool login_ask_for_token(struct http_request *request);
-
-#endif

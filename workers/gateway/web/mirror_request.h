@@ -2,13 +2,10 @@
  * mirror_request.h - GET /mirror: whether the learner has agreed that what they do is carried to PostgreSQL; POST /mirror
  * {"allow": true or false}: they decide. For paigectl.
  */
-#ifndef PAIGE_GATEWAY_WEB_MIRROR_REQUEST_H
-#define PAIGE_GATEWAY_WEB_MIRROR_REQUEST_H
+#pragma once
 
 struct gateway;
 struct http_request;
 
 /* Answers a mirror_consent; 400 for a body that is no mirror_decision. */
 void mirror_request_handle(struct gateway *g, struct http_request *request);
-
-#endif

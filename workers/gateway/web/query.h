@@ -1,6 +1,5 @@
 /* query.h - parameters of the query of an address. Pure. */
-#ifndef PAIGE_GATEWAY_WEB_QUERY_H
-#define PAIGE_GATEWAY_WEB_QUERY_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdbool.h>
@@ -9,5 +8,3 @@
 struct str query_value(struct str query, const char *name);
 /* Whether it is a number of JSON, without sign, of at most 15 digits. */
 bool query_is_number(struct str value);
-
-#endif

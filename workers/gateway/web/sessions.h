@@ -1,6 +1,5 @@
 /* sessions.h - coaching sessions for programs: GET /sessions, /session and /unsaved. */
-#ifndef PAIGE_GATEWAY_WEB_SESSIONS_H
-#define PAIGE_GATEWAY_WEB_SESSIONS_H
+#pragma once
 
 struct gateway;
 struct http_request;
@@ -11,5 +10,3 @@ void sessions_handle(struct gateway *g, struct http_request *request);
 void session_handle(struct gateway *g, struct http_request *request);
 /* /unsaved: the buffers of the editor, without long texts. */
 void unsaved_handle(struct gateway *g, struct http_request *request);
-
-#endif

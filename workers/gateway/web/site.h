@@ -8,8 +8,7 @@
  * scripts, styles and connections of this daemon alone, nothing inline, and no text to
  * become markup or script (R24).
  */
-#ifndef PAIGE_GATEWAY_WEB_SITE_H
-#define PAIGE_GATEWAY_WEB_SITE_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdbool.h>
@@ -39,5 +38,3 @@ bool site_is_known(struct str if_none_match, const char *etag);
 
 /* The file at the path of the request, or 404. */
 void site_answer(struct gateway *g, struct http_request *request);
-
-#endif

@@ -4,8 +4,7 @@
  * Made where it is received (ws_message.c, events.c, hello.c); shared by the output
  * queues of the windows and by the replay buffer. Not for several threads.
  */
-#ifndef PAIGE_GATEWAY_WS_PAYLOAD_H
-#define PAIGE_GATEWAY_WS_PAYLOAD_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/bus/bus.h"
@@ -35,5 +34,3 @@ static inline struct str payload_str(const struct payload *payload)
 {
 	return (struct str){payload->text, payload->len};
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Bounded by number and bytes; owned by ws_server.c. Lost with the process: then
  * everybody starts afresh.
  */
-#ifndef PAIGE_GATEWAY_WS_REPLAY_H
-#define PAIGE_GATEWAY_WS_REPLAY_H
+#pragma once
 
 #include "common/base/ids.h"
 #include "workers/gateway/ws/payload.h"
@@ -64,5 +63,3 @@ void replay_note_closed(struct replay *r, const char *id, const struct resume_lo
 const struct resume_log *replay_find_closed(const struct replay *r, struct str id);
 
 void replay_fini(struct replay *r);
-
-#endif

@@ -7,8 +7,7 @@
  * it was sent again. From those the number that belongs to a seq is computed. Called by
  * ws_client.c (noting) and hello.c (asking). Pure.
  */
-#ifndef PAIGE_GATEWAY_WS_RESUME_H
-#define PAIGE_GATEWAY_WS_RESUME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ struct resume_range {
  */
 int resume_missed(const struct resume_log *log, uint64_t seq, uint64_t last_broadcast,
 	struct resume_range out[RESUME_MAX_RANGES]);
-
-#endif

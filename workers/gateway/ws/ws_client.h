@@ -6,8 +6,7 @@
  * the server. A window that does not read is closed with 1013 once 8 MiB wait for it behind
  * the longest message that does, and nobody else is affected.
  */
-#ifndef PAIGE_GATEWAY_WS_WS_CLIENT_H
-#define PAIGE_GATEWAY_WS_WS_CLIENT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/ids.h"
@@ -138,5 +137,3 @@ static inline void ws_client_follow(
 	client->follows &= ~(1u << audience);
 	client->follows |= (unsigned)on << audience;
 }
-
-#endif

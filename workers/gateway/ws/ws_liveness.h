@@ -5,8 +5,7 @@
  * was itself suspended does not blame its clients: a judgement that comes late is
  * replaced by another ping.
  */
-#ifndef PAIGE_GATEWAY_WS_WS_LIVENESS_H
-#define PAIGE_GATEWAY_WS_WS_LIVENESS_H
+#pragma once
 
 #include "common/base/clock.h"
 #include <stdbool.h>
@@ -51,5 +50,3 @@ static inline enum ws_liveness_action ws_liveness_judge(
 	l->due = mono_add_ms(now, WS_PONG_DEADLINE_MS);
 	return WS_LIVENESS_PING;
 }
-
-#endif

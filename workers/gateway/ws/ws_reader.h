@@ -8,8 +8,7 @@
  *
  * Called by ws_client.c. Does no I/O, and is the target of the frame fuzzer.
  */
-#ifndef PAIGE_GATEWAY_WS_WS_READER_H
-#define PAIGE_GATEWAY_WS_WS_READER_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "workers/gateway/ws/ws_unmask.h"
@@ -76,5 +75,3 @@ enum ws_event ws_reader_next(struct ws_reader *r, struct ws_item *item);
 /* Whether a peer may send this close code (RFC 6455 section 7.4 and the IANA registry).
  */
 bool ws_close_code_valid(uint16_t code);
-
-#endif

@@ -5,8 +5,7 @@
  * Called by the parts that have something to say to every window, and by ws_client.c. One
  * serialisation per broadcast: the windows' messages differ in the envelope only.
  */
-#ifndef PAIGE_GATEWAY_WS_WS_SERVER_H
-#define PAIGE_GATEWAY_WS_WS_SERVER_H
+#pragma once
 
 #include "workers/gateway/http/metrics.h"
 #include "workers/gateway/ws/replay.h"
@@ -79,5 +78,3 @@ void ws_server_free_later(struct ws_server *server, struct ws_client *client);
 /* Memory for one read of a socket, shared by all. */
 #define WS_READ_BYTES (256u * 1024)
 unsigned char *ws_server_read_memory(void);
-
-#endif

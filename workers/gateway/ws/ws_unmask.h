@@ -7,8 +7,7 @@
  * and its payload are: it hands wslay the same frame without a mask, and every judgement
  * of it stays with wslay and ws_reader.c. Called by ws_reader.c. Pure.
  */
-#ifndef PAIGE_GATEWAY_WS_WS_UNMASK_H
-#define PAIGE_GATEWAY_WS_WS_UNMASK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ struct ws_unmask {
  */
 size_t ws_unmask_take(struct ws_unmask *u, const uint8_t *in, size_t len, size_t *used,
 	uint8_t *out, size_t room);
-
-#endif

@@ -4,8 +4,7 @@
  * The access rules were checked before. The socket is taken from evhttp, which is then
  * done with it.
  */
-#ifndef PAIGE_GATEWAY_WS_WS_UPGRADE_H
-#define PAIGE_GATEWAY_WS_WS_UPGRADE_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -27,5 +26,3 @@ void ws_upgrade_to(struct ws_server *server, struct http_request *request,
  * bytes. */
 int ws_accept_value(struct str key, char out[WS_ACCEPT_SIZE])
 	__attribute__((warn_unused_result));
-
-#endif

@@ -5,8 +5,7 @@
  * first byte that cannot be part of valid UTF-8, however the text is cut into frames.
  * Pure.
  */
-#ifndef PAIGE_GATEWAY_WS_WS_UTF8_H
-#define PAIGE_GATEWAY_WS_WS_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ static inline bool ws_utf8_complete(const struct ws_utf8 *u)
 {
 	return u->missing == 0;
 }
-
-#endif

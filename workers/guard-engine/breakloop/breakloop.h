@@ -6,8 +6,7 @@
  * decision table of section 1; timers run on while the user is elsewhere. Pure; driven
  * through machine.h.
  */
-#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_H
-#define PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_H
+#pragma once
 
 #include "common/machine/machine.h"
 #include "workers/guard-engine/breakloop/quota.h"
@@ -97,5 +96,3 @@ int breakloop_find(const struct breakloop *s, struct str name);
 struct str breakloop_name(const struct breakloop *s, int app);
 
 extern const struct machine breakloop_machine;
-
-#endif

@@ -1,6 +1,5 @@
 /* breakloop_config.h - the constants of a BreakLoop: read, checked, changed. Pure. */
-#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_CONFIG_H
-#define PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_CONFIG_H
+#pragma once
 
 #include "workers/guard-engine/breakloop/breakloop.h"
 
@@ -21,5 +20,3 @@ int breakloop_apply_config(
  */
 struct breakloop_config breakloop_config_of(
 	const struct breakloop *s, struct str names[BREAKLOOP_MAX_APPS]);
-
-#endif

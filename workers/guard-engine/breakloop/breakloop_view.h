@@ -1,6 +1,5 @@
 /* breakloop_view.h - a BreakLoop as JSON: what clients see, and snapshots. Pure. */
-#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_VIEW_H
-#define PAIGE_GUARD_ENGINE_BREAKLOOP_BREAKLOOP_VIEW_H
+#pragma once
 
 #include "workers/guard-engine/breakloop/breakloop.h"
 
@@ -11,5 +10,3 @@ void breakloop_render(
 void breakloop_save(const void *state, struct buf *out);
 int breakloop_load(yyjson_val *snapshot, struct arena *arena, void *state,
 	struct proto_error *error);
-
-#endif

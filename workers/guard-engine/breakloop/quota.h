@@ -8,8 +8,7 @@
  * absolute times, so that neither a change of the clock nor one of the zone fills the
  * quota again. Pure; called by the engine and by breakloop.c.
  */
-#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_QUOTA_H
-#define PAIGE_GUARD_ENGINE_BREAKLOOP_QUOTA_H
+#pragma once
 
 #include "workers/guard-engine/breakloop/zone_rules.h"
 
@@ -36,5 +35,3 @@ void quota_fill(struct quota *q, struct quota_window now);
  * per window, whatever clock and zone do. `now` is the window that `wall_ms` lies in.
  */
 void quota_roll(struct quota *q, int64_t wall_ms, struct quota_window now);
-
-#endif

@@ -4,8 +4,7 @@
  * Read from the bytes of a TZif file (RFC 9636) of the system's time zone database, or
  * made for a fixed offset. Pure: the caller passes in the bytes of the file.
  */
-#ifndef PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_RULES_H
-#define PAIGE_GUARD_ENGINE_BREAKLOOP_ZONE_RULES_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdint.h>
@@ -53,5 +52,3 @@ int64_t zone_next_change(const struct zone *z, int64_t utc_s);
 /* Whether it may be a name in the database ("Asia/Kathmandu"), and not a path out of
  * it. */
 bool zone_name_valid(struct str name);
-
-#endif

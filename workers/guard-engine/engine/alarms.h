@@ -4,8 +4,7 @@
  *
  * Pure; one heap for each clock of the kernel, see clocks.h.
  */
-#ifndef PAIGE_GUARD_ENGINE_ENGINE_ALARMS_H
-#define PAIGE_GUARD_ENGINE_ENGINE_ALARMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ void alarms_clear(struct alarms *heap, struct alarm *a);
 /* The next one, NULL for none. */
 struct alarm *alarms_first(const struct alarms *heap);
 void alarms_fini(struct alarms *heap);
-
-#endif

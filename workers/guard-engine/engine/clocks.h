@@ -5,8 +5,7 @@
  * A timer on the first fires as soon as the computer wakes up, if its time passed
  * meanwhile, which a timeout of the event loop would not. Called by the engine.
  */
-#ifndef PAIGE_GUARD_ENGINE_ENGINE_CLOCKS_H
-#define PAIGE_GUARD_ENGINE_ENGINE_CLOCKS_H
+#pragma once
 
 #include "common/machine/machine.h"
 #include "workers/guard-engine/engine/alarms.h"
@@ -42,5 +41,3 @@ struct moment clocks_now(const struct clocks *c, enum machine_clock clock);
 /* Sets, moves or (MACHINE_NEVER) clears an alarm; the time is the clock's own. */
 void clocks_set(
 	struct clocks *c, enum machine_clock clock, struct alarm *a, int64_t raw_ms);
-
-#endif

@@ -9,8 +9,7 @@
  * crash nothing is asked or shown twice, because nothing leaves before it is
  * durable.
  */
-#ifndef PAIGE_GUARD_ENGINE_ENGINE_ENGINE_H
-#define PAIGE_GUARD_ENGINE_ENGINE_ENGINE_H
+#pragma once
 
 #include "common/worker/worker.h"
 #include "workers/guard-engine/engine/clocks.h"
@@ -222,5 +221,3 @@ void waiting_store_answers(struct engine *e);
 /* ---- serve.c ---- */
 
 void serve_init(struct engine *e);
-
-#endif

@@ -5,8 +5,7 @@
  * bundles, and to check a stream. Rows come page by page; each job lives until it is
  * done, and holds nothing of an instance but its name.
  */
-#ifndef PAIGE_GUARD_ENGINE_ENGINE_FOLDS_H
-#define PAIGE_GUARD_ENGINE_ENGINE_FOLDS_H
+#pragma once
 
 #include "workers/guard-engine/engine/engine.h"
 
@@ -54,5 +53,3 @@ void folds_bundle(struct engine *e, struct str id, enum guard_bundle_for reader,
 	struct bus_request *request);
 void folds_replay(struct engine *e, enum guard_kind kind, struct str id,
 	struct bus_request *request);
-
-#endif

@@ -1,6 +1,5 @@
 /* guard_id.h - valid ids of guard machines. */
-#ifndef PAIGE_GUARD_ENGINE_ENGINE_GUARD_ID_H
-#define PAIGE_GUARD_ENGINE_ENGINE_GUARD_ID_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stddef.h>
@@ -12,5 +11,3 @@
 /* Ids stand in paths and are kept as C strings: nothing that one of the two does not
  * take. True, or false with what is wrong. */
 bool guard_id_valid(struct str id, char problem[GUARD_ID_PROBLEM_SIZE]);
-
-#endif

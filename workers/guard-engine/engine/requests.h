@@ -4,8 +4,7 @@
  * CONTROL gets the last question and answer; earlier talk is reference.
  * A request to judge a section gets the talk of that section. Pure; called by requests.c.
  */
-#ifndef PAIGE_GUARD_ENGINE_ENGINE_REQUESTS_H
-#define PAIGE_GUARD_ENGINE_ENGINE_REQUESTS_H
+#pragma once
 
 #include "workers/guard-engine/engine/engine.h"
 #include "workers/guard-engine/interview/interview_schema.h"
@@ -47,5 +46,3 @@ bool requests_control(const struct request_rows *rows, int64_t seq, struct arena
 void requests_coverage(const struct interview_section *section,
 	const struct request_rows *rows, int64_t seq, struct arena *arena,
 	struct interview_coverage_request *out);
-
-#endif

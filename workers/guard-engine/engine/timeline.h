@@ -7,8 +7,7 @@
  * begin at zero; then the wall clock tells how long it was off, but never that time ran
  * backwards. Pure.
  */
-#ifndef PAIGE_GUARD_ENGINE_ENGINE_TIMELINE_H
-#define PAIGE_GUARD_ENGINE_ENGINE_TIMELINE_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdint.h>
@@ -40,5 +39,3 @@ int64_t timeline_now(const struct timeline *t, const struct moment *now);
 
 /* When the kernel's clock shows that time. */
 int64_t timeline_raw(const struct timeline *t, int64_t at_ms);
-
-#endif

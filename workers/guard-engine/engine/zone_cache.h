@@ -5,8 +5,7 @@
  * Reads files below ZONE_CACHE_FOLDER, which the worker may read; called by the engine when an
  * event needs the quota window that the wall clock is in. Never by a machine.
  */
-#ifndef PAIGE_GUARD_ENGINE_ENGINE_ZONE_CACHE_H
-#define PAIGE_GUARD_ENGINE_ENGINE_ZONE_CACHE_H
+#pragma once
 
 #include "workers/guard-engine/breakloop/zone_rules.h"
 #include <stddef.h>
@@ -22,5 +21,3 @@ const struct zone *zone_cache_find(struct str name);
 /* Name of the computer's own zone: TZ, else where /etc/localtime points to, else UTC. */
 #define ZONE_CACHE_NAME_SIZE 101
 void zone_cache_local(char out[ZONE_CACHE_NAME_SIZE]);
-
-#endif

@@ -8,8 +8,7 @@
  * artifact is final when the grace is over (I3). Pure; called by the engine when somebody
  * asks.
  */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_ARTIFACTS_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_ARTIFACTS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "workers/guard-engine/interview/interview.h"
@@ -21,5 +20,3 @@
 void artifacts_bundle(enum guard_bundle_for reader, const struct interview *state,
 	struct str interview_id, int64_t now_ms, const struct stream_row *rows,
 	size_t count, struct buf *out);
-
-#endif

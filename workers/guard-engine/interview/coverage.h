@@ -4,8 +4,7 @@
  * The light evaluator: no model, the same answer for the same words. Pure; called by
  * interview.c and by artifacts.c, which quotes the words that were found.
  */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_COVERAGE_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_COVERAGE_H
+#pragma once
 
 #include "proto/codec/messages.h"
 #include "workers/guard-engine/interview/interview_schema.h"
@@ -23,5 +22,3 @@ bool coverage_mentions(struct str text, const char *words);
  * digits; every character beyond ASCII counts as a letter. */
 #define COVERAGE_MIN_LETTERS 12
 bool coverage_is_substantive(struct str text);
-
-#endif

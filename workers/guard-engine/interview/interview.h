@@ -5,8 +5,7 @@
  * kept: they stand in the rows of the stream, from which artifacts.c makes transcripts
  * and bundles. Pure; driven through machine.h.
  */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_H
+#pragma once
 
 #include "common/machine/machine.h"
 #include "workers/guard-engine/interview/interview_schema.h"
@@ -99,5 +98,3 @@ bool interview_satisfied(
 	const struct interview_section *section, const struct interview_part *part);
 
 extern const struct machine interview_machine;
-
-#endif

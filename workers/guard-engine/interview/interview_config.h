@@ -1,6 +1,5 @@
 /* interview_config.h - the constants of an interview: read and checked (IV-12). Pure. */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_CONFIG_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_CONFIG_H
+#pragma once
 
 #include "workers/guard-engine/interview/interview.h"
 
@@ -8,5 +7,3 @@
 int interview_create(yyjson_val *config, const struct machine_defaults *defaults,
 	struct arena *arena, void *state, struct proto_error *error);
 void interview_config_out(const void *state, struct buf *out);
-
-#endif

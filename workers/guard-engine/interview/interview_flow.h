@@ -2,8 +2,7 @@
  * interview_flow.h - how sections begin, go on and end; see interview.h. Called by
  * interview.c alone. Functions add the rows that say what they did.
  */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_FLOW_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_FLOW_H
+#pragma once
 
 #include "workers/guard-engine/interview/interview.h"
 
@@ -36,5 +35,3 @@ int64_t interview_deadline(const void *state);
 
 /* Ends everything that is open; `status` is COMPLETED or TERMINATED. */
 void interview_close(struct interview *s, enum interview_status status);
-
-#endif

@@ -5,8 +5,7 @@
  * A stream names the version of its schema, and every version stays: the same version and
  * the same inputs give the same sections and the same questions (section 11). Pure data.
  */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_SCHEMA_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_SCHEMA_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdint.h>
@@ -52,5 +51,3 @@ int interview_schema_section(const struct interview_schema *schema, struct str i
 
 /* Follow-up question number n (from 0) of a dimension; absent when there are no more. */
 struct str interview_question(const struct interview_dimension *d, int n);
-
-#endif

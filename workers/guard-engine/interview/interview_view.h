@@ -1,6 +1,5 @@
 /* interview_view.h - an interview as JSON: what clients see, and snapshots. Pure. */
-#ifndef PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_VIEW_H
-#define PAIGE_GUARD_ENGINE_INTERVIEW_INTERVIEW_VIEW_H
+#pragma once
 
 #include "workers/guard-engine/interview/interview.h"
 
@@ -14,5 +13,3 @@ void interview_render(
 void interview_save(const void *state, struct buf *out);
 int interview_load(yyjson_val *snapshot, struct arena *arena, void *state,
 	struct proto_error *error);
-
-#endif

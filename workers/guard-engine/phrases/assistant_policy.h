@@ -6,8 +6,7 @@
  * the candidate sees them. Pure; called when an event is new, and the verdict is kept
  * with it.
  */
-#ifndef PAIGE_GUARD_ENGINE_PHRASES_ASSISTANT_POLICY_H
-#define PAIGE_GUARD_ENGINE_PHRASES_ASSISTANT_POLICY_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -27,5 +26,3 @@ const char *assistant_check_query(struct str query);
 
 /* Name of the rule that an answer breaks (static), NULL when it may be shown. */
 const char *assistant_check_answer(struct str answer);
-
-#endif

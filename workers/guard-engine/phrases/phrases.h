@@ -4,8 +4,7 @@
  * Over a table of patterns (notation: config/solicitation.def). Pure and bounded:
  * whatever the text, the work grows with its length alone.
  */
-#ifndef PAIGE_GUARD_ENGINE_PHRASES_PHRASES_H
-#define PAIGE_GUARD_ENGINE_PHRASES_PHRASES_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -38,5 +37,3 @@ struct str phrases_piece(const char **rest, char separator);
 
 /* Name of the first phrasing that is found (static), NULL for none. */
 const char *phrases_find(const struct phrases *table, struct str text);
-
-#endif

@@ -6,12 +6,9 @@
  * past passes. The verdict is kept with the message in the stream, so the table may grow
  * without changing old streams.
  */
-#ifndef PAIGE_GUARD_ENGINE_PHRASES_SOLICITATION_H
-#define PAIGE_GUARD_ENGINE_PHRASES_SOLICITATION_H
+#pragma once
 
 #include "common/base/str.h"
 
 /* Name of the first phrasing that is found (static), NULL for none. */
 const char *solicitation_find(struct str text);
-
-#endif

@@ -4,8 +4,7 @@
  * Per trait a mean S, an evidence mass W and a number of samples n. Pure; called by
  * session_guard.c. The result does not depend on the order of the samples (to 1e-12).
  */
-#ifndef PAIGE_GUARD_ENGINE_SESSION_SCORER_H
-#define PAIGE_GUARD_ENGINE_SESSION_SCORER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ double scorer_confidence(const struct scorer_trait *t, double c);
  * `tau`. */
 bool scorer_gate(const struct scorer_trait *traits, int count, double c, double tau,
 	int64_t min_samples);
-
-#endif

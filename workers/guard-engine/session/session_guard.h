@@ -5,8 +5,7 @@
  * open. The guard never interrupts: the coding question comes when neither side speaks.
  * Pure; driven through machine.h.
  */
-#ifndef PAIGE_GUARD_ENGINE_SESSION_SESSION_GUARD_H
-#define PAIGE_GUARD_ENGINE_SESSION_SESSION_GUARD_H
+#pragma once
 
 #include "common/machine/machine.h"
 #include "workers/guard-engine/session/scorer.h"
@@ -85,5 +84,3 @@ struct session_guard {
 };
 
 extern const struct machine session_guard_machine;
-
-#endif

@@ -1,7 +1,6 @@
 /* session_guard_view.h - a session guard as JSON: its constants, what clients see,
  * snapshots. Pure. */
-#ifndef PAIGE_GUARD_ENGINE_SESSION_SESSION_GUARD_VIEW_H
-#define PAIGE_GUARD_ENGINE_SESSION_SESSION_GUARD_VIEW_H
+#pragma once
 
 #include "workers/guard-engine/session/session_guard.h"
 
@@ -15,5 +14,3 @@ void session_guard_render(
 void session_guard_save(const void *state, struct buf *out);
 int session_guard_load(yyjson_val *snapshot, struct arena *arena, void *state,
 	struct proto_error *error);
-
-#endif

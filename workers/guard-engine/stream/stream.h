@@ -6,8 +6,7 @@
  * the engine, by the golden tests. Whoever calls it keeps the
  * rows safe before anybody sees the effects.
  */
-#ifndef PAIGE_GUARD_ENGINE_STREAM_STREAM_H
-#define PAIGE_GUARD_ENGINE_STREAM_STREAM_H
+#pragma once
 
 #include "common/machine/machine.h"
 
@@ -91,5 +90,3 @@ void stream_save(const struct stream *s, struct buf *out);
 int stream_load(struct stream *s, const struct stream_row *created, yyjson_val *snapshot,
 	int64_t cursor, struct arena *arena, struct proto_error *error)
 	__attribute__((warn_unused_result));
-
-#endif

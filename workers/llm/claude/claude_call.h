@@ -7,8 +7,7 @@
  * failure has a named kind, and a sentence for people without addresses, keys or raw bodies
  * (P7.7, P11.17).
  */
-#ifndef PAIGE_LLM_CLAUDE_CLAUDE_CALL_H
-#define PAIGE_LLM_CLAUDE_CLAUDE_CALL_H
+#pragma once
 
 #include "prompts/prompts.h"
 #include "workers/llm/claude/flow.h"
@@ -61,5 +60,3 @@ struct call_result call_claude(struct flow *flow, const struct call_request *req
  * P11.12). */
 struct call_result call_claude_with_retry(
 	struct flow *flow, const struct call_request *request);
-
-#endif

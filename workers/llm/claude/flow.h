@@ -6,8 +6,7 @@
  * Claude, Chroma, the store) costs only a sleeping thread with a small stack, so short flows
  * never wait behind long ones.
  */
-#ifndef PAIGE_LLM_CLAUDE_FLOW_H
-#define PAIGE_LLM_CLAUDE_FLOW_H
+#pragma once
 
 #include "common/loop/loop_post.h"
 #include "common/worker/worker.h"
@@ -103,5 +102,3 @@ const atomic_bool *flow_cancelled(const struct flow *flow);
 void flow_keep_document(struct flow *flow, yyjson_doc *doc);
 /* Waits, or returns early when the flow is cancelled. */
 void flow_sleep_ms(struct flow *flow, int64_t ms);
-
-#endif

@@ -1,6 +1,5 @@
 /* flow_helpers.h - helpers that several flows share. */
-#ifndef PAIGE_LLM_CLAUDE_FLOW_HELPERS_H
-#define PAIGE_LLM_CLAUDE_FLOW_HELPERS_H
+#pragma once
 
 #include "proto/codec/messages.h"
 #include "proto/tables/actions.h"
@@ -32,5 +31,3 @@ int tell_once(struct flow *flow, enum method method, const void *request, void *
 	struct bus_reply *reply) __attribute__((warn_unused_result));
 /* Answers the flow's caller with a failed reply. */
 void fail_with(struct flow *flow, const struct bus_reply *reply);
-
-#endif

@@ -5,8 +5,7 @@
  * http_perform blocks the calling flow's thread. The transfer runs on the loop, so that flows
  * share connections and a stop ends every transfer at once.
  */
-#ifndef PAIGE_LLM_CLAUDE_HTTP_H
-#define PAIGE_LLM_CLAUDE_HTTP_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/loop/loop_post.h"
@@ -64,5 +63,3 @@ void http_perform(struct http *h, const struct http_request *request,
 /* On the loop: ends every transfer, including those that start later. */
 void http_cancel_all(struct http *h);
 void http_response_fini(struct http_response *r);
-
-#endif

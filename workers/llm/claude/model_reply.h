@@ -5,8 +5,7 @@
  * The answer of a call is the text after the last tool result. Searches and a preamble may
  * come before it, and citations split it into several blocks.
  */
-#ifndef PAIGE_LLM_CLAUDE_MODEL_REPLY_H
-#define PAIGE_LLM_CLAUDE_MODEL_REPLY_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "prompts/models.h"
@@ -43,5 +42,3 @@ void model_error_type(struct str body, char out[64]);
 /* True for an error that may go away by itself. */
 bool model_error_is_transient(const char *error_type);
 void model_reply_fini(struct model_reply *r);
-
-#endif

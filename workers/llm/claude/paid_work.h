@@ -9,8 +9,7 @@
  * It also keeps answers to questions that windows ask again and again, so that the same
  * question later costs nothing.
  */
-#ifndef PAIGE_LLM_CLAUDE_PAID_WORK_H
-#define PAIGE_LLM_CLAUDE_PAID_WORK_H
+#pragma once
 
 #include "common/base/ids.h"
 #include "proto/codec/messages.h"
@@ -46,5 +45,3 @@ void paid_answer_keep(
 /* The key for a method that the flow calls once; the same for every process that does the
  * work. */
 struct str paid_work_key(struct flow *flow, enum method method);
-
-#endif

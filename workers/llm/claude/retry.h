@@ -2,8 +2,7 @@
  * retry.h - decides whether and when a request to the Claude API is repeated. Pure; follows
  * the rules of the vendor's own client (P11.12).
  */
-#ifndef PAIGE_LLM_CLAUDE_RETRY_H
-#define PAIGE_LLM_CLAUDE_RETRY_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -38,5 +37,3 @@ int64_t retry_wait_ms(const struct attempt *a, int done, int max_retries, int64_
 /* The pause that the server asks for, in milliseconds, if it exceeds RETRY_ASKED_MOST_MS; else
  * 0. */
 int64_t retry_asked_too_long_ms(const struct attempt *a, struct wall now);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Immutable and reference-counted. A reload makes a new snapshot for later flows.
  */
-#ifndef PAIGE_LLM_CLAUDE_SNAPSHOT_H
-#define PAIGE_LLM_CLAUDE_SNAPSHOT_H
+#pragma once
 
 #include "common/settings/settings_snapshot.h"
 #include "prompts/prompts.h"
@@ -19,5 +18,3 @@ const struct snapshot *snapshot_new(const struct settings *settings);
 /* Take and drop a reference; the last one frees the snapshot. Both are safe on any thread. */
 const struct snapshot *snapshot_ref(const struct snapshot *s);
 void snapshot_unref(const struct snapshot *s);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * sse.h - parses a stream of server-sent events as it arrives. Pure.
  */
-#ifndef PAIGE_LLM_CLAUDE_SSE_H
-#define PAIGE_LLM_CLAUDE_SSE_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -21,5 +20,3 @@ typedef void sse_fn(void *arg, struct str event, struct str data);
 /* Takes the next bytes and calls `fn` for each complete event. */
 void sse_feed(struct sse *s, struct str bytes, sse_fn *fn, void *arg);
 void sse_fini(struct sse *s);
-
-#endif

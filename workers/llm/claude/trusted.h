@@ -1,7 +1,6 @@
 /* trusted.h - certificate authorities that the environment names in addition to the system's,
  * or instead of them. */
-#ifndef PAIGE_LLM_CLAUDE_TRUSTED_H
-#define PAIGE_LLM_CLAUDE_TRUSTED_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <curl/curl.h>
@@ -22,5 +21,3 @@ void trusted_apply(const struct trusted *t, CURL *easy);
  * many. */
 #define TRUSTED_SYSTEM_PATHS 2
 size_t trusted_system_paths(const char *paths[TRUSTED_SYSTEM_PATHS]);
-
-#endif

@@ -5,8 +5,7 @@
  * with the real one: headers, known keys, no sampling parameters, roles, the dialect of
  * response schemas, and search and format never in one request.
  */
-#ifndef PAIGE_LLM_DEMO_API_RULES_H
-#define PAIGE_LLM_DEMO_API_RULES_H
+#pragma once
 
 #include "common/base/str.h"
 #include <yyjson.h>
@@ -24,5 +23,3 @@ struct api_headers {
 
 /* `body` is NULL when it is no JSON. */
 struct api_refusal api_check(const struct api_headers *headers, yyjson_val *body);
-
-#endif

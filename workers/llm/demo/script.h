@@ -5,13 +5,10 @@
  * of the right form out of the request itself. Every text says that it comes from a
  * script.
  */
-#ifndef PAIGE_LLM_DEMO_SCRIPT_H
-#define PAIGE_LLM_DEMO_SCRIPT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include <yyjson.h>
 
 /* Appends the text of the answer to a request that api_check let pass. */
 void script_answer(yyjson_val *request, struct buf *out);
-
-#endif

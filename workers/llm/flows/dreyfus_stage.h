@@ -1,6 +1,5 @@
 /* dreyfus_stage.h - which Dreyfus stage of the learner goes into a prompt. Pure (P9.5, P11.10, P11.11). */
-#ifndef PAIGE_LLM_FLOWS_DREYFUS_STAGE_H
-#define PAIGE_LLM_FLOWS_DREYFUS_STAGE_H
+#pragma once
 
 #include "proto/codec/messages.h"
 
@@ -13,5 +12,3 @@ struct str dreyfus_stage_for_language(
 /* Of the skill with exactly this name, else of one that contains it, else novice. An
  * absent topic: novice. */
 struct str dreyfus_stage_for_topic(const struct coaching_context *c, struct str topic);
-
-#endif

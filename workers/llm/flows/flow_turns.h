@@ -6,8 +6,7 @@
  * passed. Flows begin in the order in which they are asked for, so that who is waited for
  * has begun.
  */
-#ifndef PAIGE_LLM_FLOWS_FLOW_TURNS_H
-#define PAIGE_LLM_FLOWS_FLOW_TURNS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void flow_turns_init(struct flow_turns *turns);
 void flow_turns_wait(struct flow_turns *turns, uint64_t turn);
 /* Lets the next one go on. Each turn passes once, after flow_turns_wait. */
 void flow_turns_pass(struct flow_turns *turns);
-
-#endif

@@ -3,8 +3,7 @@
  * that reads from top to bottom. They begin with a method of proto/catalogue/methods.def and end
  * with flow_answer or flow_fail.
  */
-#ifndef PAIGE_LLM_FLOWS_FLOWS_H
-#define PAIGE_LLM_FLOWS_FLOWS_H
+#pragma once
 
 #include "workers/llm/claude/flow.h"
 
@@ -23,5 +22,3 @@ flow_fn flow_dashboard_refresh_issues; /* dashboard.refresh_issues */
 /* Nobody waits for these. */
 flow_fn flow_connect_memory; /* at the start */
 flow_fn flow_fetch_title; /* of the issue of a session that began; body: session_event */
-
-#endif

@@ -1,6 +1,5 @@
 /* issues.h - GitHub issues on their way to and from the model. Pure. */
-#ifndef PAIGE_LLM_FLOWS_ISSUES_H
-#define PAIGE_LLM_FLOWS_ISSUES_H
+#pragma once
 
 #include "proto/codec/messages.h"
 
@@ -20,5 +19,3 @@ struct str issues_query(yyjson_val *gh, struct arena *arena);
  * (P12.20). */
 struct dashboard_issues issues_shown(
 	const struct issue_assessment_response *r, yyjson_val *gh, struct arena *arena);
-
-#endif

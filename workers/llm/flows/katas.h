@@ -1,7 +1,6 @@
 /* katas.h - katas as the model gives them, turned into katas as they are kept. Pure
  * (P2.3, P9.3). */
-#ifndef PAIGE_LLM_FLOWS_KATAS_H
-#define PAIGE_LLM_FLOWS_KATAS_H
+#pragma once
 
 #include "proto/codec/messages.h"
 
@@ -11,5 +10,3 @@
  * arena.
  */
 struct kata_store kata_from_model(const struct found_kata *found, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * llm.h - what the flows of the llm worker share.
  */
-#ifndef PAIGE_LLM_FLOWS_LLM_H
-#define PAIGE_LLM_FLOWS_LLM_H
+#pragma once
 
 #include "workers/llm/claude/claude_call.h"
 #include "workers/llm/flows/flow_turns.h"
@@ -39,5 +38,3 @@ static inline struct memory *llm_memory(const struct flow *flow)
 {
 	return llm_of(flow)->memory;
 }
-
-#endif

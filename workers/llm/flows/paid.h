@@ -12,8 +12,7 @@
  * What is kept is bounded, and forgotten when another session begins. Everything here
  * runs on the loop, but for paid_step.
  */
-#ifndef PAIGE_LLM_FLOWS_PAID_H
-#define PAIGE_LLM_FLOWS_PAID_H
+#pragma once
 
 #include "workers/llm/claude/flow.h"
 
@@ -49,5 +48,3 @@ void paid_stop(struct paid *paid);
  * now. Told to who called, and to every window. */
 void paid_step(struct paid *paid, const struct flow *flow, int step, int total,
 	const char *message);
-
-#endif

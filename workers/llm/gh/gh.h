@@ -7,8 +7,7 @@
  * the rights of the user, unlike the worker: paige-gh starts it. gh_run is called on a
  * flow's thread.
  */
-#ifndef PAIGE_LLM_GH_GH_H
-#define PAIGE_LLM_GH_GH_H
+#pragma once
 
 #include "workers/llm/claude/flow.h"
 
@@ -31,5 +30,3 @@ bool gh_installed(void);
  * confinement. 0 or the exit code of enum worker_exit, logged. The worker ends when
  * paige-gh does. */
 int gh_start_helper(struct worker *w) __attribute__((warn_unused_result));
-
-#endif

@@ -11,8 +11,7 @@
  * as waitpid tells it, or -errno when it could not be started. When the other end of the
  * control socket closes before, gh is killed with all that it started.
  */
-#ifndef PAIGE_LLM_GH_GH_HELPER_H
-#define PAIGE_LLM_GH_GH_HELPER_H
+#pragma once
 
 #define GH_HELPER_FD 3
 #define GH_REQUEST_MAX 16384
@@ -20,5 +19,3 @@
 #define GH_REQUEST_FDS 3
 /* So many at once; more are refused with -EAGAIN. */
 #define GH_RUNS_MAX 16
-
-#endif

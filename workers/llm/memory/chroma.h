@@ -6,8 +6,7 @@
  * operation that fails makes it unavailable, and the next one begins by connecting anew
  * (FR-106, P8.4, P8.6).
  */
-#ifndef PAIGE_LLM_MEMORY_CHROMA_H
-#define PAIGE_LLM_MEMORY_CHROMA_H
+#pragma once
 
 #include "proto/codec/messages.h"
 #include "workers/llm/claude/flow.h"
@@ -30,5 +29,3 @@ bool chroma_add(struct chroma *c, struct flow *flow, const struct memory_record 
 /* False after a failure. */
 bool chroma_query(struct chroma *c, struct flow *flow, const float *vector, int results,
 	struct str project, struct memory_hits *hits);
-
-#endif

@@ -5,8 +5,7 @@
  * Without it: the feature hash alone, 512. Vectors of different embedders must not be
  * mixed: a collection carries the embedder's name and size.
  */
-#ifndef PAIGE_LLM_MEMORY_EMBEDDER_H
-#define PAIGE_LLM_MEMORY_EMBEDDER_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -26,5 +25,3 @@ int embedder_size(const struct embedder *e);
 /* A vector of length 1, for any text: what has no features gets a fixed one. `out` holds
  * embedder_size() floats. One caller at a time. */
 void embed(struct embedder *e, struct str text, float *out);
-
-#endif

@@ -5,8 +5,7 @@
  * run of 3 to 5 characters of a word, adds or subtracts at a place that its hash names.
  * Deterministic on every machine.
  */
-#ifndef PAIGE_LLM_MEMORY_FEATURE_HASH_H
-#define PAIGE_LLM_MEMORY_FEATURE_HASH_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -15,5 +14,3 @@
 /* The vector of `text` (UTF-8), of length 1; all zeros when it holds no letter and no
  * digit. */
 void feature_hash(struct str text, float out[FEATURE_HASH_SIZE]);
-
-#endif

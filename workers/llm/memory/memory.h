@@ -6,8 +6,7 @@
  * be kept counts as not kept, what cannot be found is not found, each with one warning
  * (FR-103, FR-104). Called on flows' threads.
  */
-#ifndef PAIGE_LLM_MEMORY_MEMORY_H
-#define PAIGE_LLM_MEMORY_MEMORY_H
+#pragma once
 
 #include "proto/codec/messages.h"
 #include "workers/llm/claude/flow.h"
@@ -32,5 +31,3 @@ struct memory_hits memory_find(struct memory *m, struct flow *flow, struct str t
 /* Whether memories can be kept now, and whether that is so by Chroma. From any thread. */
 bool memory_available(const struct memory *m);
 bool memory_chroma_available(const struct memory *m);
-
-#endif

@@ -7,8 +7,7 @@
  * layers over at most TOKENIZER_MAX_TOKENS tokens, the mean over tokens, a dense tanh layer,
  * unit length. Pure once opened; one caller at a time.
  */
-#ifndef PAIGE_LLM_MEMORY_SENTENCE_ENCODER_H
-#define PAIGE_LLM_MEMORY_SENTENCE_ENCODER_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -25,5 +24,3 @@ void sentence_encoder_close(struct sentence_encoder *e);
 /* The vector of `text`, of length 1; all zeros for empty text. */
 void sentence_encode(
 	struct sentence_encoder *e, struct str text, float out[SENTENCE_VECTOR_SIZE]);
-
-#endif

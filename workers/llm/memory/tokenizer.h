@@ -5,8 +5,7 @@
  * (Viterbi), the way the reference implementation of the sentence encoder does. Pure once
  * loaded.
  */
-#ifndef PAIGE_LLM_MEMORY_TOKENIZER_H
-#define PAIGE_LLM_MEMORY_TOKENIZER_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/str.h"
@@ -28,5 +27,3 @@ size_t tokenizer_count(const struct tokenizer *p);
  */
 size_t tokenizer_split(const struct tokenizer *p, struct str text, struct arena *arena,
 	int ids[TOKENIZER_MAX_TOKENS]);
-
-#endif

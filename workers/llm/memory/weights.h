@@ -5,8 +5,7 @@
  * shards; the shards are mapped one behind the other, so that a tensor may cross from one
  * into the next.
  */
-#ifndef PAIGE_LLM_MEMORY_WEIGHTS_H
-#define PAIGE_LLM_MEMORY_WEIGHTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ void weights_close(struct weights *w);
 const float *weights_find(const struct weights *w, const char *suffix, size_t count);
 /* The vocabulary beside the model. Returns new, or NULL. */
 struct tokenizer *weights_vocabulary(const char *dir);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Nobody uses the databases meanwhile: paigectl holds the lock of DATA_DIR. 0 or -errno, with `problem` for people.
  */
-#ifndef PAIGE_STORE_ARCHIVE_ARCHIVE_H
-#define PAIGE_STORE_ARCHIVE_ARCHIVE_H
+#pragma once
 
 #include "workers/store/db/error_text.h"
 #include "workers/store/db/schema.h"
@@ -42,5 +41,3 @@ int archive_check(const char *file, const char *target, struct error_text *probl
  */
 int archive_rows(const char *project_dir, const char *folder, struct error_text *problem)
 	__attribute__((warn_unused_result));
-
-#endif

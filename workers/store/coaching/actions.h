@@ -4,8 +4,7 @@
  * Rows that the Observer hears of (actions.def, FR-048) are published as action/<type>
  * after the commit (P4.3), all others as log/<type>. Rows are never changed or deleted (P2.18).
  */
-#ifndef PAIGE_STORE_COACHING_ACTIONS_H
-#define PAIGE_STORE_COACHING_ACTIONS_H
+#pragma once
 
 #include "common/base/ids.h"
 #include "proto/tables/actions.h"
@@ -39,5 +38,3 @@ int action_log(struct store *store, struct call *call, unsigned n, enum action a
  * filled; 0; -errno. */
 int action_find(struct store *store, struct call *call, const char *id,
 	struct str *session_id, struct str *data) __attribute__((warn_unused_result));
-
-#endif

@@ -5,8 +5,7 @@
  * not undo what is durable already, so after FILES_WAIT_MS the answer goes out without
  * its part.
  */
-#ifndef PAIGE_STORE_COACHING_FILES_H
-#define PAIGE_STORE_COACHING_FILES_H
+#pragma once
 
 #include "common/base/str.h"
 #include "proto/codec/codec.h"
@@ -32,5 +31,3 @@ typedef void files_state_fn(
 /* The same for state items (names of enum state_item), for a model: without long texts. */
 void files_ask_state(
 	struct store *store, struct call *call, struct strs include, files_state_fn *fn);
-
-#endif

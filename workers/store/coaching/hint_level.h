@@ -2,8 +2,7 @@
  * hint_level.h - the hint level of the session, and the progress events of its phases (P2.6,
  * P5.19).
  */
-#ifndef PAIGE_STORE_COACHING_HINT_LEVEL_H
-#define PAIGE_STORE_COACHING_HINT_LEVEL_H
+#pragma once
 
 #include "common/base/str.h"
 
@@ -28,5 +27,3 @@ int progress_write(struct store *store, struct call *call,
 int progress_record(struct store *store, struct call *call, unsigned n,
 	const char *event_type, const struct type *type, const void *data)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -5,8 +5,7 @@
  * The current plan of a session is its newest; its current phase is the active one with
  * the lowest number.
  */
-#ifndef PAIGE_STORE_COACHING_PHASES_H
-#define PAIGE_STORE_COACHING_PHASES_H
+#pragma once
 
 #include "proto/codec/messages.h"
 
@@ -26,5 +25,3 @@ int phase_current(struct store *store, struct call *call, struct phase_row *out)
 /* All phases of a plan by number. 0 or -errno. */
 int phases_of_plan(struct store *store, struct call *call, struct str plan_id,
 	struct phase_row **rows, size_t *count) __attribute__((warn_unused_result));
-
-#endif

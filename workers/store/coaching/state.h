@@ -4,8 +4,7 @@
  * Six come from tables; open files, buffers and diffs are asked of the file worker after
  * the commit.
  */
-#ifndef PAIGE_STORE_COACHING_STATE_H
-#define PAIGE_STORE_COACHING_STATE_H
+#pragma once
 
 struct store;
 struct call;
@@ -14,5 +13,3 @@ struct call;
  * the gateway puts together with those of the file worker. 0 or -errno. */
 int state_answer_restored(struct store *store, struct call *call)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -4,8 +4,7 @@
  * Blocks for as long as the file is large: called on a thread of its own (backup_service.c),
  * with connections of its own. Never touches what is copied, and writers go on meanwhile.
  */
-#ifndef PAIGE_STORE_DB_BACKUP_FILE_H
-#define PAIGE_STORE_DB_BACKUP_FILE_H
+#pragma once
 
 #include "workers/store/db/error_text.h"
 #include <stdatomic.h>
@@ -22,5 +21,3 @@
  */
 int backup_file_write(const char *source, const char *target, const atomic_bool *cancel,
 	int64_t *bytes, struct error_text *problem) __attribute__((warn_unused_result));
-
-#endif

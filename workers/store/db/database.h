@@ -5,8 +5,7 @@
  * never waited for in here: -EBUSY comes back at once and the caller tries again from the
  * event loop.
  */
-#ifndef PAIGE_STORE_DB_DATABASE_H
-#define PAIGE_STORE_DB_DATABASE_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/str.h"
@@ -87,5 +86,3 @@ struct str query_column(sqlite3_stmt *query, int column, struct arena *arena);
 
 /* A statement without parameters and rows. 0 or -errno. */
 int database_execute(struct database *db, int which) __attribute__((warn_unused_result));
-
-#endif

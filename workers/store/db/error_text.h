@@ -1,8 +1,7 @@
 /*
  * error_text.h - an error text for people: what failed, where, and what to do.
  */
-#ifndef PAIGE_STORE_DB_ERROR_TEXT_H
-#define PAIGE_STORE_DB_ERROR_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,5 +20,3 @@ __attribute__((format(printf, 2, 3))) static inline void error_text_set(
 	vsnprintf(problem->text, sizeof(problem->text), format, args);
 	va_end(args);
 }
-
-#endif

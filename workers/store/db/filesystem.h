@@ -1,8 +1,7 @@
 /*
  * filesystem.h - may a write-ahead log lie on this file system?
  */
-#ifndef PAIGE_STORE_DB_FILESYSTEM_H
-#define PAIGE_STORE_DB_FILESYSTEM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ const char *filesystem_shared_name(uint32_t magic);
 /* The same for where `path` lies. 0 with *name set or NULL, or -errno of statfs(2). */
 int filesystem_shared(const char *path, const char **name)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -6,8 +6,7 @@
  * a word. So both are looked at before SQLite opens them (inspect.c). Pure: bytes in,
  * verdict out. The formats are SQLite's file format, sections 1.3 and 4.
  */
-#ifndef PAIGE_STORE_DB_IMAGE_H
-#define PAIGE_STORE_DB_IMAGE_H
+#pragma once
 
 #include "common/base/str.h"
 #include <stdint.h>
@@ -66,5 +65,3 @@ void image_log_frame(struct image_log *log, const unsigned char *frame);
  */
 enum image_log_verdict image_log_end(const struct image_log *log)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -6,8 +6,7 @@
  * database of the same path may be open in this process meanwhile, but for
  * inspect_running: closing any descriptor of it would drop SQLite's locks.
  */
-#ifndef PAIGE_STORE_DB_INSPECT_H
-#define PAIGE_STORE_DB_INSPECT_H
+#pragma once
 
 #include "workers/store/db/schema.h"
 #include <stdbool.h>
@@ -39,5 +38,3 @@ int inspect_file(const char *path, const struct schema *schema, int64_t budget_m
  * its own that shares no cache with it. */
 int inspect_running(const char *path, int64_t budget_ms, struct inspection *out)
 	__attribute__((warn_unused_result));
-
-#endif

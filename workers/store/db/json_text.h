@@ -1,8 +1,7 @@
 /*
  * json_text.h - JSON columns: lists of strings and objects to text and back.
  */
-#ifndef PAIGE_STORE_DB_JSON_TEXT_H
-#define PAIGE_STORE_DB_JSON_TEXT_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "proto/codec/codec.h"
@@ -24,5 +23,3 @@ struct strs json_read_strings(struct arena *arena, struct str text);
  */
 void *json_read_objects(
 	struct arena *arena, const struct type *type, struct str text, size_t *count);
-
-#endif

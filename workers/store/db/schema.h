@@ -5,8 +5,7 @@
  * transaction together with its count, so that a kill -9 between any two leaves a file
  * that the next start completes.
  */
-#ifndef PAIGE_STORE_DB_SCHEMA_H
-#define PAIGE_STORE_DB_SCHEMA_H
+#pragma once
 
 #include "workers/store/db/error_text.h"
 #include <sqlite3.h>
@@ -43,5 +42,3 @@ int schema_check(sqlite3 *db, const struct schema *schema, int *version,
  */
 int schema_apply(sqlite3 *db, const struct schema *schema, struct error_text *problem)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * statements.h - what is executed on paige.db, by name (statements.def).
  */
-#ifndef PAIGE_STORE_DB_STATEMENTS_H
-#define PAIGE_STORE_DB_STATEMENTS_H
+#pragma once
 
 #include "workers/store/db/database.h"
 
@@ -12,5 +11,3 @@ enum statement {
 #include "workers/store/db/statements.def"
 #undef STATEMENT
 };
-
-#endif

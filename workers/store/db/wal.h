@@ -7,8 +7,7 @@
  * writing pauses, and a log that cannot be cut is told about. The policy is pure; the
  * store's loop does what it says.
  */
-#ifndef PAIGE_STORE_DB_WAL_H
-#define PAIGE_STORE_DB_WAL_H
+#pragma once
 
 #include "common/base/clock.h"
 #include <stdbool.h>
@@ -51,5 +50,3 @@ enum wal_action wal_decide(
 	const struct wal_policy *wal, struct mono now, int64_t *wait_ms);
 /* How it went: `done` when the whole log was copied (and cut). */
 void wal_done(struct wal_policy *wal, enum wal_action action, bool done, struct mono now);
-
-#endif

@@ -2,8 +2,7 @@
  * wal_timer.h - keeps the write-ahead log of one open database short (R32): a timer of the
  * loop that does what wal.h decides.
  */
-#ifndef PAIGE_STORE_DB_WAL_TIMER_H
-#define PAIGE_STORE_DB_WAL_TIMER_H
+#pragma once
 
 #include "workers/store/db/database.h"
 #include "workers/store/db/wal.h"
@@ -31,5 +30,3 @@ bool wal_timer_after_commit(struct wal_timer *k);
 /* Stops the timer and, if `cut`, truncates the log; call it last, before closing the
  * database. False if truncating failed. */
 bool wal_timer_stop(struct wal_timer *k, bool cut);
-
-#endif

@@ -2,8 +2,7 @@
  * entity_sql.h - SQL made from the record types: one description of a row serves the
  * message, the query and the binding. Columns have the names of the fields in snake_case.
  */
-#ifndef PAIGE_STORE_ENTITIES_ENTITY_SQL_H
-#define PAIGE_STORE_ENTITIES_ENTITY_SQL_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "proto/codec/messages.h"
@@ -40,5 +39,3 @@ void entity_sql_update(const struct entity_info *info, struct buf *out);
 /* Binds all fields of a record in their order. Texts live in the arena. */
 void entity_bind(sqlite3_stmt *statement, const struct type *type, const void *record,
 	struct arena *arena);
-
-#endif

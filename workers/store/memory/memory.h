@@ -6,8 +6,7 @@
  * looks at every vector in slices between which the loop turns; calls are served one
  * after the other.
  */
-#ifndef PAIGE_STORE_MEMORY_MEMORY_H
-#define PAIGE_STORE_MEMORY_MEMORY_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "workers/store/db/database.h"
@@ -82,5 +81,3 @@ size_t memory_waiting(const struct store *store);
 int memory_add(struct store *store, struct call *call);
 int memory_search(struct store *store, struct call *call);
 int memory_count(struct store *store, struct call *call);
-
-#endif

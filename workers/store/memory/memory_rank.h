@@ -1,8 +1,7 @@
 /*
  * memory_rank.h - the best of many, and two rankings fused into one. Pure.
  */
-#ifndef PAIGE_STORE_MEMORY_MEMORY_RANK_H
-#define PAIGE_STORE_MEMORY_MEMORY_RANK_H
+#pragma once
 
 #include "common/base/arena.h"
 #include <stdint.h>
@@ -36,5 +35,3 @@ void memory_best_sort(struct memory_best *best);
 size_t memory_fuse(const struct memory_scored *first, size_t first_count,
 	const int64_t *second, size_t second_count, struct memory_scored *out,
 	size_t room, struct arena *arena);
-
-#endif

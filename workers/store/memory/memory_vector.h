@@ -4,8 +4,7 @@
  *
  * Vectors are kept with length 1, so that the cosine of two is their dot product.
  */
-#ifndef PAIGE_STORE_MEMORY_MEMORY_VECTOR_H
-#define PAIGE_STORE_MEMORY_MEMORY_VECTOR_H
+#pragma once
 
 #include "common/base/arena.h"
 
@@ -27,5 +26,3 @@ int memory_vector_read(struct str base64, struct arena *arena, struct memory_vec
 
 /* The cosine of a vector and `size` floats at any address. */
 float memory_vector_cosine(const struct memory_vector *vector, const void *floats);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * memory_words.h - text to a query of SQLite's full-text search. Pure.
  */
-#ifndef PAIGE_STORE_MEMORY_MEMORY_WORDS_H
-#define PAIGE_STORE_MEMORY_MEMORY_WORDS_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -15,5 +14,3 @@
  * unless there are no others. Appends nothing when the text has no word.
  */
 void memory_words(struct str text, struct buf *query);
-
-#endif

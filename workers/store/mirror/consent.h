@@ -4,8 +4,7 @@
  * Kept in a small file beside the databases, since paige.db has ten tables. Without the file, and with one that cannot be
  * read, nobody has agreed.
  */
-#ifndef PAIGE_STORE_MIRROR_CONSENT_H
-#define PAIGE_STORE_MIRROR_CONSENT_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/ids.h"
@@ -25,5 +24,3 @@ struct consent {
 int consent_load(struct consent *consent, const char *directory)
 	__attribute__((warn_unused_result));
 void consent_fini(struct consent *consent);
-
-#endif

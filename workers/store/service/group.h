@@ -7,8 +7,7 @@
  * others: it has a savepoint unless it is alone. Answers and publications leave after the
  * commit only.
  */
-#ifndef PAIGE_STORE_SERVICE_GROUP_H
-#define PAIGE_STORE_SERVICE_GROUP_H
+#pragma once
 
 #include "workers/store/db/error_text.h"
 #include <stdbool.h>
@@ -41,5 +40,3 @@ void group_add(struct group *group, struct call *call);
  */
 int group_run(struct store *store, void (*done)(struct store *store, struct call *call))
 	__attribute__((warn_unused_result));
-
-#endif

@@ -4,8 +4,7 @@
  * Pure: a few facts make a condition with a reason; serve.c tells the supervisor when it
  * changes.
  */
-#ifndef PAIGE_STORE_SERVICE_HEALTH_H
-#define PAIGE_STORE_SERVICE_HEALTH_H
+#pragma once
 
 #include "common/worker/worker.h"
 #include "workers/store/db/error_text.h"
@@ -32,5 +31,3 @@ struct health {
 bool health_may_write(const struct health *health);
 /* The condition for /health; *reason is NULL when fine, else valid as long as *health. */
 enum worker_condition health_condition(const struct health *health, const char **reason);
-
-#endif

@@ -6,8 +6,7 @@
  * and kept in memory, up to a bound, and done when there is room again; it is said once.
  * Called by serve.c.
  */
-#ifndef PAIGE_STORE_SERVICE_KEPT_H
-#define PAIGE_STORE_SERVICE_KEPT_H
+#pragma once
 
 #include "workers/store/service/store.h"
 
@@ -27,5 +26,3 @@ struct call *kept_next(struct kept *k);
 /* A call of kept_next is done; `error` is that of its transaction. One that could not be
  * written is kept again. */
 void kept_done(struct kept *k, struct call *call, int error);
-
-#endif

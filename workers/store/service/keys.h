@@ -5,8 +5,7 @@
  * Only a shortcut: after a restart the rows themselves show what was done
  * (row_ids.h). Bounded in number and bytes; the oldest goes first. One thread.
  */
-#ifndef PAIGE_STORE_SERVICE_KEYS_H
-#define PAIGE_STORE_SERVICE_KEYS_H
+#pragma once
 
 #include "common/base/ids.h"
 #include "common/base/str.h"
@@ -23,5 +22,3 @@ void keys_free(struct keys *keys);
 void keys_remember(struct keys *keys, struct str key, int method, struct str answer);
 /* The answer, valid until the next keys_remember, or absent. */
 struct str keys_recall(const struct keys *keys, struct str key, int method);
-
-#endif

@@ -7,8 +7,7 @@
  * worker (EC-19). Not a table: paige.db has ten. The file is appended to and emptied when
  * nothing is open.
  */
-#ifndef PAIGE_STORE_SERVICE_OPEN_CALLS_H
-#define PAIGE_STORE_SERVICE_OPEN_CALLS_H
+#pragma once
 
 #include "common/base/ids.h"
 #include "common/base/str.h"
@@ -41,5 +40,3 @@ int open_calls_begin(struct open_calls *calls, struct str key, struct str row)
 void open_calls_end(struct open_calls *calls, struct str key);
 void open_calls_clear(struct open_calls *calls);
 void open_calls_fini(struct open_calls *calls);
-
-#endif

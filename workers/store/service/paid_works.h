@@ -12,8 +12,7 @@
  * next). It belongs to no session and to no process: everyone who asks the same gets it, for
  * PAID_ANSWERS_KEEP_MS. Of each step the newest is kept.
  */
-#ifndef PAIGE_STORE_SERVICE_PAID_WORKS_H
-#define PAIGE_STORE_SERVICE_PAID_WORKS_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "proto/codec/messages.h"
@@ -49,5 +48,3 @@ int paid_works_keep(struct paid_works *works, const struct paid_keep *keep,
 /* The work has ended. */
 void paid_works_drop(struct paid_works *works, struct str id);
 void paid_works_fini(struct paid_works *works);
-
-#endif

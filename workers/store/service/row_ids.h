@@ -7,8 +7,7 @@
  * inserts at the end of the index; rows show them as version 4, which is what clients
  * were promised (P2.15). Pure.
  */
-#ifndef PAIGE_STORE_SERVICE_ROW_IDS_H
-#define PAIGE_STORE_SERVICE_ROW_IDS_H
+#pragma once
 
 #include "common/base/ids.h"
 
@@ -19,5 +18,3 @@ int row_id(struct str key, unsigned n, char out[UUID_SIZE])
 /* When a time-ordered key was made, to the millisecond. 0, or -EINVAL for any other key.
  */
 int row_key_time(struct str key, struct wall *made) __attribute__((warn_unused_result));
-
-#endif

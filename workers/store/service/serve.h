@@ -6,8 +6,7 @@
  * it never blocks; calls wait in order meanwhile. upkeep.h has the loop's work between
  * calls.
  */
-#ifndef PAIGE_STORE_SERVICE_SERVE_H
-#define PAIGE_STORE_SERVICE_SERVE_H
+#pragma once
 
 #include "common/base/clock.h"
 #include <stdbool.h>
@@ -46,5 +45,3 @@ void serve_wake(struct store *store);
 /* Sends the answer or the error of a call, which is gone then. For what goes on after a
  * commit. */
 void serve_answer(struct store *store, struct call *call);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * services.h - the handlers of the store's methods in proto/catalogue/methods.def, declared.
  */
-#ifndef PAIGE_STORE_SERVICE_SERVICES_H
-#define PAIGE_STORE_SERVICE_SERVICES_H
+#pragma once
 
 struct store;
 struct call;
@@ -10,5 +9,3 @@ struct call;
 #define STORE_METHOD(symbol, name, handler, ...)                                         \
 	int handler(struct store *store, struct call *call);
 #include "proto/catalogue/methods.def"
-
-#endif

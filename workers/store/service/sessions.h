@@ -4,8 +4,7 @@
  *
  * One session is active at most. Without one, a call is refused with "No active session".
  */
-#ifndef PAIGE_STORE_SERVICE_SESSIONS_H
-#define PAIGE_STORE_SERVICE_SESSIONS_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/ids.h"
@@ -52,5 +51,3 @@ const struct session_ref *sessions_at(const struct sessions *sessions, struct st
 /* 0, or -ECANCELED having refused the call with "No active session". */
 int sessions_need(struct store *store, struct call *call)
 	__attribute__((warn_unused_result));
-
-#endif

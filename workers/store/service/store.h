@@ -6,8 +6,7 @@
  * and writes rows and says what is to be answered and published once the transaction is
  * durable.
  */
-#ifndef PAIGE_STORE_SERVICE_STORE_H
-#define PAIGE_STORE_SERVICE_STORE_H
+#pragma once
 
 #include "common/base/arena.h"
 #include "common/base/clock.h"
@@ -151,5 +150,3 @@ void call_row_id(const struct call *call, unsigned n, char out[UUID_SIZE]);
 struct wall call_made(const struct call *call);
 /* When the call arrived, as rows have it. */
 void call_time(const struct call *call, char out[WALL_ISO_SIZE]);
-
-#endif

@@ -6,8 +6,7 @@
  * effect. Called by serve.c and group.c; coaching/tool_calls.c does it, as the rows of the
  * action log are written there.
  */
-#ifndef PAIGE_STORE_SERVICE_TOOL_CALLS_H
-#define PAIGE_STORE_SERVICE_TOOL_CALLS_H
+#pragma once
 
 struct store;
 struct call;
@@ -25,5 +24,3 @@ int tool_call_read(struct call *call, struct proto_error *error)
  * session, or the call is of no tool; -errno. */
 int tool_call_log(struct store *store, struct call *call)
 	__attribute__((warn_unused_result));
-
-#endif

@@ -2,8 +2,7 @@
  * upkeep.h - the store's work between calls: keeps the log short, checks the file,
  * reports its health.
  */
-#ifndef PAIGE_STORE_SERVICE_UPKEEP_H
-#define PAIGE_STORE_SERVICE_UPKEEP_H
+#pragma once
 
 struct store;
 
@@ -22,5 +21,3 @@ void upkeep_tell(struct store *store);
 void upkeep_after_group(struct store *store, int result);
 /* Ends the timers and cuts the log, as the last thing before the database is closed. */
 void upkeep_stop(struct store *store);
-
-#endif

@@ -6,8 +6,7 @@
  * inserted or removed, the checksums of all later ones no longer fit. Pure; called by
  * streams.c.
  */
-#ifndef PAIGE_STORE_STREAMS_STREAM_CHAIN_H
-#define PAIGE_STORE_STREAMS_STREAM_CHAIN_H
+#pragma once
 
 #include "proto/codec/messages.h"
 
@@ -21,5 +20,3 @@ struct stream_chain {
 void stream_chain_begin(struct stream_chain *chain, struct str kind, struct str id);
 /* Goes on to the checksum of `row`. */
 void stream_chain_add(struct stream_chain *chain, const struct stream_row *row);
-
-#endif

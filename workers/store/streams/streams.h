@@ -6,8 +6,7 @@
  * unavailable, the worker is degraded, and the rest continues. The services are in
  * streams_append.c and streams_read.c; each gets this store, not the one of paige.db.
  */
-#ifndef PAIGE_STORE_STREAMS_STREAMS_H
-#define PAIGE_STORE_STREAMS_STREAMS_H
+#pragma once
 
 #include "workers/store/service/store.h"
 #include "workers/store/streams/stream_chain.h"
@@ -54,5 +53,3 @@ int streams_get(struct store *streams, struct call *call, int kind, struct str i
 	struct stream_head *head);
 /* Refuses the call: no such stream. */
 int streams_not_found(struct call *call);
-
-#endif
