@@ -16,15 +16,17 @@
  */
 #pragma once
 
+#include "proto/worker.h"
 #include "workers/fswatch/disk/project.h"
 #include "workers/fswatch/watch/coalesce.h"
 #include "workers/fswatch/watch/tree.h"
 #include <event2/event.h>
 
 /* Between two looks at the project directory, and two polls of the directories without a
- * watch; the longer one while there are none and the project is there. */
+ * watch; the longer one while there are none and the project is there: that of the worker's
+ * heartbeats, so that they come together. */
 #define WATCH_POLL_MS 1000
-#define WATCH_REST_POLL_MS 2000
+#define WATCH_REST_POLL_MS WORKER_HEARTBEAT_MS
 
 struct watch_calls {
 	/* An update for clients. A fresh tree is asked for only when no scan is running. */
