@@ -1,14 +1,14 @@
 /* prompts.c - the kinds of call and their system prompts (prompts.h). */
 #include "prompts/prompts.h"
-#include "common/base/buf.h"
+#include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <fcntl.h>
 #include <unistd.h>
 
-#define PROMPT_MAX_BYTES 65536
+#define PROMPT_MAX_BYTES 65535
 #define PLACEHOLDER "{dreyfus_stage}"
 
 #define CALL(symbol, name, ...)                                                          \
@@ -29,8 +29,7 @@ const struct call_info call_infos[CALL_KINDS] = {
 };
 
 struct prompts {
-	char *texts[CALL_KINDS]; /* NULL: the one compiled in */
-	size_t lens[CALL_KINDS];
+	struct buf texts[CALL_KINDS]; /* empty: the one compiled in */
 };
 
 static struct str built_in(enum call_kind kind)
@@ -49,44 +48,28 @@ static struct str built_in(enum call_kind kind)
 
 static void read_one(struct prompts *p, const char *dir, enum call_kind kind)
 {
-	char path[4096], *text;
-	size_t len;
-	FILE *f;
+	AUTO_FREE char *path = xasprintf("%s/%s.md", dir, call_infos[kind].name);
+	struct buf *text = &p->texts[kind];
+	int error = file_read_named(AT_FDCWD, path, PROMPT_MAX_BYTES, text);
 
-	if (snprintf(path, sizeof(path), "%s/%s.md", dir, call_infos[kind].name) >=
-		(int)sizeof(path))
-		return;
-	f = fopen(path, "re");
-	if (!f) {
-		if (errno != ENOENT)
-			log_warn("prompt not readable, the one compiled in is used",
-				"path", "%s", path, "error", "%s", strerror(errno),
-				"hint", "%s",
-				"paigectl restart llm, when the directory is new", NULL);
+	if (!error && text->len > 0) {
+		log_info("prompt read", "path", "%s", path, NULL);
 		return;
 	}
-	text = malloc(PROMPT_MAX_BYTES);
-	if (!text)
-		abort();
-	len = fread(text, 1, PROMPT_MAX_BYTES, f);
-	fclose(f);
-	if (len == 0 || len == PROMPT_MAX_BYTES) {
+	if (!error || error == -EFBIG)
 		log_warn("prompt is empty or too long, the one compiled in is used",
 			"path", "%s", path, NULL);
-		free(text);
-		return;
-	}
-	p->texts[kind] = text;
-	p->lens[kind] = len;
-	log_info("prompt read", "path", "%s", path, NULL);
+	else if (error != -ENOENT)
+		log_warn("prompt not readable, the one compiled in is used", "path", "%s",
+			path, "error", "%s", strerror(-error), "hint", "%s",
+			"paigectl restart llm, when the directory is new", NULL);
+	buf_free(text);
 }
 
 struct prompts *prompts_read(const char *dir)
 {
-	struct prompts *p = calloc(1, sizeof(*p));
+	struct prompts *p = xcalloc(1, sizeof(*p));
 
-	if (!p)
-		abort();
 	if (*dir && access(dir, R_OK | X_OK) != 0)
 		log_warn("directory of prompts cannot be used, those compiled in are",
 			"path", "%s", dir, "error", "%s", strerror(errno), NULL);
@@ -98,7 +81,7 @@ struct prompts *prompts_read(const char *dir)
 void prompts_free(struct prompts *p)
 {
 	for (int kind = 0; kind < CALL_KINDS; kind++)
-		free(p->texts[kind]);
+		buf_free(&p->texts[kind]);
 	free(p);
 }
 
@@ -106,8 +89,8 @@ struct str prompt_text(const struct prompts *p, enum call_kind kind,
 	struct str dreyfus_stage, struct arena *arena)
 {
 	const size_t mark = sizeof(PLACEHOLDER) - 1;
-	struct str text = p->texts[kind] ? (struct str){p->texts[kind], p->lens[kind]}
-					 : built_in(kind);
+	struct str text =
+		p->texts[kind].len > 0 ? buf_str(&p->texts[kind]) : built_in(kind);
 	const char *end = text.ptr + text.len, *at = text.ptr, *hit;
 	AUTO_BUF b = {0};
 
