@@ -21,8 +21,7 @@
 struct backup_service {
 	struct store *store;
 	char *directory;
-	struct call *first, **last; /* calls that wait; the first one is being served */
-	size_t waiting;
+	struct group queue; /* the first one is being served */
 	struct jobs *jobs;
 	struct job job;
 	bool running;
@@ -82,10 +81,8 @@ static bool is_made(struct backup_service *b)
 
 static void answer(struct backup_service *b)
 {
-	struct call *call = b->first;
+	struct call *call = group_take(&b->queue);
 
-	b->first = call->next;
-	b->waiting--;
 	if (b->result == -ECANCELED)
 		call_refuse(call, ERROR_UNAVAILABLE, "The store is stopping");
 	else if (b->result < 0)
@@ -104,7 +101,7 @@ static int begin_first(struct backup_service *b)
 	b->begun = clock_mono();
 	snprintf(b->source, sizeof(b->source), "%s", b->store->db.path);
 	if (snprintf(b->target, sizeof(b->target), "%s/%.*s.db", b->directory,
-		    STR_ARG(b->first->key)) >= (int)sizeof(b->target))
+		    STR_ARG(b->queue.first->key)) >= (int)sizeof(b->target))
 		return -ENAMETOOLONG;
 	if (is_made(b))
 		return 0;
@@ -118,7 +115,7 @@ static int begin_first(struct backup_service *b)
 
 static void begin_next(struct backup_service *b)
 {
-	while (b->first && !b->running && !b->cancel) {
+	while (b->queue.first && !b->running && !b->cancel) {
 		int result = begin_first(b);
 
 		/* From here on the result is the thread's. */
@@ -151,12 +148,7 @@ static void take(struct store *store, struct call *call)
 {
 	struct backup_service *b = store->backup_service;
 
-	call->next = NULL;
-	if (!b->first)
-		b->last = &b->first;
-	*b->last = call;
-	b->last = &call->next;
-	b->waiting++;
+	group_add(&b->queue, call);
 	begin_next(b);
 }
 
@@ -164,7 +156,7 @@ int store_backup(struct store *store, struct call *call)
 {
 	if (!store->backup_service)
 		return call_refuse(call, ERROR_UNAVAILABLE, "The store is stopping");
-	if (store->backup_service->waiting >= BACKUP_SERVICE_MAX_WAITING)
+	if (store->backup_service->queue.waiting >= BACKUP_SERVICE_MAX_WAITING)
 		return call_refuse(call, ERROR_BUSY, "%d backups are being made already",
 			BACKUP_SERVICE_MAX_WAITING);
 	call->outcome.after = take;
@@ -194,7 +186,7 @@ void backup_service_close(struct store *store)
 	b->cancel = true;
 	jobs_free(b->jobs);
 	b->result = -ECANCELED;
-	while (b->first)
+	while (b->queue.first)
 		answer(b);
 	free(b->directory);
 	free(b);

@@ -42,9 +42,7 @@ static void on_turn(EVENT_UNUSED, void *arg)
 		schedule(m, result == 1 ? 0 : MEMORY_LOCKED_MS);
 		return;
 	}
-	m->queue.first = call->next;
-	m->queue.waiting--;
-	serve_answer(store, call);
+	serve_answer(store, group_take(&m->queue));
 	if (m->queue.first)
 		schedule(m, 0);
 }

@@ -15,6 +15,15 @@ void group_add(struct group *group, struct call *call)
 	group->waiting++;
 }
 
+struct call *group_take(struct group *group)
+{
+	struct call *call = group->first;
+
+	group->first = call->next;
+	group->waiting--;
+	return call;
+}
+
 /* What the next transaction takes: calls from the head of the queue. */
 struct batch {
 	struct call *first;
@@ -174,10 +183,8 @@ int group_run(struct store *store, void (*done)(struct store *store, struct call
 	}
 	store->group.error = result;
 	for (size_t i = 0; i < batch.count; i++) {
-		struct call *call = store->group.first;
+		struct call *call = group_take(&store->group);
 
-		store->group.first = call->next;
-		store->group.waiting--;
 		if (result < 0)
 			call_refuse(call, ERROR_STORAGE_FAILED, "%s",
 				store->group.problem.text);

@@ -30,6 +30,8 @@ struct group {
 };
 
 void group_add(struct group *group, struct call *call);
+/* Takes out the first one; there must be one. */
+struct call *group_take(struct group *group);
 
 /*
  * Runs the calls at the head of the queue in one transaction. Those that are done are
