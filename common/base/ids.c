@@ -1,5 +1,6 @@
 /* ids.c - identifiers (ids.h). */
 #include "common/base/ids.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,12 @@ static void hex(char *out, const unsigned char *bytes, size_t len)
 		out[2 * i] = digit[bytes[i] >> 4];
 		out[2 * i + 1] = digit[bytes[i] & 15];
 	}
+}
+
+void hex_print(char *out, const void *bytes, size_t len)
+{
+	hex(out, bytes, len);
+	out[2 * len] = '\0';
 }
 
 void random_hex(char *out, size_t len)
@@ -112,11 +119,6 @@ void uuid4(char out[UUID_SIZE])
 	uuid_print(bytes, out);
 }
 
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 bool uuid_valid(struct str text)
 {
 	if (!text.ptr || text.len != UUID_SIZE - 1)
@@ -124,7 +126,7 @@ bool uuid_valid(struct str text)
 	for (size_t i = 0; i < text.len; i++) {
 		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
 
-		if (dash ? text.ptr[i] != '-' : !is_hex(text.ptr[i]))
+		if (dash ? text.ptr[i] != '-' : !isxdigit((unsigned char)text.ptr[i]))
 			return false;
 	}
 	return true;

@@ -21,5 +21,7 @@ void uuid4(char out[UUID_SIZE]);
 bool uuid_valid(struct str text);
 /* Fills with random bytes; ends the process when the kernel has none. */
 void random_bytes(void *out, size_t len);
-/* `out` gets 2 * len hexadecimal digits and NUL. */
+/* `out` gets 2 * len hexadecimal digits, in lower case, and NUL: of these bytes, or of random
+ * ones. */
+void hex_print(char *out, const void *bytes, size_t len);
 void random_hex(char *out, size_t len);

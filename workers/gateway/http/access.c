@@ -1,5 +1,6 @@
 /* access.c - see access.h. */
 #include "workers/gateway/http/access.h"
+#include "common/base/ids.h"
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -38,8 +39,7 @@ static void make_cookie(struct access_policy *policy, uint16_t port)
 		    (int)policy->token.len, (const unsigned char *)purpose,
 		    sizeof(purpose) - 1, digest, &len))
 		abort();
-	for (unsigned i = 0; i < len; i++)
-		snprintf(policy->cookie + (size_t)2 * i, 3, "%02x", digest[i]);
+	hex_print(policy->cookie, digest, len);
 }
 
 void access_policy_init(struct access_policy *policy, struct str host, uint16_t port,

@@ -1,6 +1,7 @@
 /* stream.c - see stream.h. */
 #include "workers/gateway/mcp/stream.h"
 #include "common/base/alloc.h"
+#include "common/base/ids.h"
 #include "common/base/log.h"
 #include "workers/gateway/mcp/server.h"
 #include <event2/buffer.h>
@@ -232,9 +233,7 @@ static void note_request(struct mcp_stream *stream, struct str request)
 		TAG_CHARS + 2 * request.len >= sizeof(stream->request))
 		return;
 	print_tag(stream->session, stream->request);
-	for (size_t i = 0; i < request.len; i++)
-		snprintf(stream->request + TAG_CHARS + 2 * i, 3, "%02x",
-			(unsigned char)request.ptr[i]);
+	hex_print(stream->request + TAG_CHARS, request.ptr, request.len);
 }
 
 struct mcp_stream *mcp_stream_open(struct mcp_server *server, struct mcp_session *session,

@@ -21,6 +21,8 @@
 #define ANSWER_MAX_BYTES (10u * 1024 * 1024)
 #define PAUSES_MAX 5
 #define SEARCHES_MAX 5
+/* Of the SHA-256, as many as tell one input from another in the log. */
+#define INPUT_HASH_BYTES 8
 
 /* Shortest prompt that the API caches, in tokens, by tier; about four bytes make a token.
  */
@@ -491,14 +493,13 @@ static bool within_budget(struct call *c)
 static struct str hash_of(struct str text, struct arena *arena)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
-	AUTO_BUF hex = {0};
+	char digits[2 * INPUT_HASH_BYTES + 1];
 	unsigned size = 0;
 
 	if (EVP_Digest(text.ptr, text.len, digest, &size, EVP_sha256(), NULL) != 1)
 		abort();
-	for (int i = 0; i < 8; i++)
-		buf_printf(&hex, "%02x", digest[i]);
-	return arena_str(arena, buf_str(&hex));
+	hex_print(digits, digest, INPUT_HASH_BYTES);
+	return arena_str(arena, str_of(digits));
 }
 
 /* The row as it stands while the call runs: a failure, until it is known to have

@@ -24,8 +24,7 @@ static void hash_in_hex(struct str first, struct str second, char out[65])
 	unsigned char digest[32];
 
 	hash(first, second, digest);
-	for (int i = 0; i < 32; i++)
-		snprintf(out + 2 * i, 3, "%02x", digest[i]);
+	hex_print(out, digest, sizeof(digest));
 }
 
 void paid_asked(enum method method, struct str arguments, char out[65])
