@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/queue.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -38,7 +39,7 @@
 
 struct ctl_client {
 	struct ctl *ctl;
-	struct ctl_client *next;
+	LIST_ENTRY(ctl_client) link;
 	struct bufferevent *io;
 	struct event *deadline; /* of a restart or an examination */
 	struct mono asked_at;
@@ -58,7 +59,7 @@ struct ctl {
 	int fd;
 	char path[108];
 	struct event *accept;
-	struct ctl_client *clients;
+	LIST_HEAD(, ctl_client) clients;
 	int count;
 	struct tap tap;
 	struct doctor_run doctor;
@@ -68,11 +69,7 @@ struct ctl {
 
 static void drop(struct ctl_client *c)
 {
-	struct ctl_client **at = &c->ctl->clients;
-
-	while (*at != c)
-		at = &(*at)->next;
-	*at = c->next;
+	LIST_REMOVE(c, link);
 	c->ctl->count--;
 	if (c->tapping)
 		tap_close(&c->ctl->tap);
@@ -413,7 +410,8 @@ static void on_examined(void *arg, struct str report, const char *problem)
 
 	if (!report.ptr)
 		log_warn("paigectl doctor failed", "reason", "%s", problem, NULL);
-	for (struct ctl_client *c = ctl->clients; c; c = c->next) {
+	LIST_FOREACH(c, &ctl->clients, link)
+	{
 		if (!c->doctoring || c->closing)
 			continue;
 		if (report.ptr) {
@@ -683,8 +681,8 @@ static struct ctl_client *add_client(struct ctl *ctl, int fd)
 		close(fd);
 		return NULL;
 	}
-	c->next = ctl->clients;
-	ctl->clients = c;
+	c = client_new(ctl, fd);
+	LIST_INSERT_HEAD(&ctl->clients, c, link);
 	ctl->count++;
 	return c;
 }
@@ -710,8 +708,8 @@ void ctl_take(struct ctl *ctl, int fd)
 	struct ctl_client *c;
 	int count = 0;
 
-	for (c = ctl->clients; c; c = c->next)
-		count += c->of_gateway;
+	LIST_FOREACH(c, &ctl->clients, link)
+	count += c->of_gateway;
 	if (count >= GATEWAY_CLIENTS_MAX || evutil_make_socket_nonblocking(fd) != 0) {
 		close(fd);
 		return;
@@ -723,11 +721,11 @@ void ctl_take(struct ctl *ctl, int fd)
 
 void ctl_on_change(struct ctl *ctl)
 {
-	struct ctl_client *next;
+	struct ctl_client *c, *next;
 
 	tap_offer(&ctl->tap, &ctl->daemon->processes);
-	for (struct ctl_client *c = ctl->clients; c; c = next) {
-		next = c->next;
+	for (c = LIST_FIRST(&ctl->clients); c; c = next) {
+		next = LIST_NEXT(c, link);
 		for (int i = 0; i < WORKER_COUNT; i++) {
 			if (c->waiting[i]) {
 				check_restart(c);
@@ -777,8 +775,8 @@ void ctl_free(struct ctl *ctl)
 {
 	if (!ctl)
 		return;
-	while (ctl->clients)
-		drop(ctl->clients);
+	while (!LIST_EMPTY(&ctl->clients))
+		drop(LIST_FIRST(&ctl->clients));
 	tap_close(&ctl->tap);
 	doctor_stop(&ctl->doctor);
 	if (ctl->accept)

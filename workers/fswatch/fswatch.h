@@ -30,6 +30,7 @@
 #include "workers/fswatch/disk/project.h"
 #include "workers/fswatch/disk/read.h"
 #include "workers/fswatch/watch/watch.h"
+#include <sys/queue.h>
 
 #define FSWATCH_MAX_TREE_WAITERS 256
 #define FSWATCH_SESSION_SIZE 65
@@ -66,10 +67,10 @@ struct fswatch {
 	bool catching_up;	     /* those are being served */
 	struct file_content content; /* scratch of the handler that runs */
 	/* reading.c */
-	struct reading *readings; /* under way beside the loop */
-	struct reading *read;	  /* whose requests are being served; or NULL */
+	LIST_HEAD(, reading) readings; /* under way beside the loop */
+	struct reading *read;	       /* whose requests are being served; or NULL */
 	/* serve_files.c */
-	struct save_job *saves; /* under way */
+	LIST_HEAD(, save_job) saves; /* under way */
 	size_t save_count;
 	/* serve_buffers.c */
 	struct mono edits_since;

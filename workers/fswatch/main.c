@@ -211,7 +211,7 @@ static void stop(struct worker *w)
 	do { /* what has waited for one may need the other */
 		jobs_drain(fs->read_jobs);
 		jobs_drain(fs->jobs);
-	} while (fs->readings || fs->saves);
+	} while (!LIST_EMPTY(&fs->readings) || !LIST_EMPTY(&fs->saves));
 	jobs_drain(fs->diff_jobs);
 	commit_finish(fs);
 	fs->stop_timer = evtimer_new(w->base, on_stop_timer, fs);

@@ -23,15 +23,6 @@ static void run(struct job *job)
 
 /* ---- on the loop ---- */
 
-static void take_out(struct reading *r)
-{
-	struct reading **at = &r->fs->readings;
-
-	while (*at != r)
-		at = &(*at)->next;
-	*at = r->next;
-}
-
 static void done(struct job *job)
 {
 	struct reading *r = CONTAINER_OF(job, struct reading, job);
@@ -39,7 +30,7 @@ static void done(struct job *job)
 	struct reading *before = fs->read;
 
 	if (r->beside)
-		take_out(r);
+		LIST_REMOVE(r, link);
 	fs->read = r->only_run ? NULL : r;
 	if (r->done)
 		r->done(r);
@@ -60,8 +51,7 @@ static void prepare(struct fswatch *fs, struct reading *r, const char *key)
 static void begin_beside(struct reading *r)
 {
 	r->beside = true;
-	r->next = r->fs->readings;
-	r->fs->readings = r;
+	LIST_INSERT_HEAD(&r->fs->readings, r, link);
 	jobs_add(r->fs->read_jobs, &r->job);
 }
 
@@ -86,14 +76,14 @@ void reading_run(struct fswatch *fs, struct reading *r, const char *key)
 bool fswatch_reading(struct fswatch *fs, const char *key, struct bus_request *request,
 	const void *message, bus_serve_fn *fn)
 {
-	struct reading *r = fs->readings;
+	struct reading *r;
 
-	while (r && strcmp(r->key, key) != 0)
-		r = r->next;
-	if (!r)
-		return false;
-	fswatch_wait_in(&r->after, request, message, fn);
-	return true;
+	LIST_FOREACH(r, &fs->readings, link)
+	if (strcmp(r->key, key) == 0) {
+		fswatch_wait_in(&r->after, request, message, fn);
+		return true;
+	}
+	return false;
 }
 
 /* It is what was waited for. */

@@ -25,7 +25,7 @@ struct reading {
 	int error; /* 0 or a negative errno or fault (fault.h) */
 	/* For reading.c alone. */
 	struct job job;
-	struct reading *next; /* under way */
+	LIST_ENTRY(reading) link; /* in fswatch.readings */
 	struct fswatch *fs;
 	bool beside, only_run;
 	char key[PATH_KEY_SIZE];

@@ -161,7 +161,7 @@ static void serve_close(void *arg, struct bus_request *request, const void *mess
 
 struct save_job {
 	struct job job;
-	struct save_job *next; /* under way */
+	LIST_ENTRY(save_job) link; /* in fswatch.saves */
 	struct fswatch *fs;
 	struct bus_request *request;
 	struct save save;
@@ -176,11 +176,12 @@ struct save_job {
 
 static struct save_job *save_under_way(const struct fswatch *fs, const char *key)
 {
-	struct save_job *job = fs->saves;
+	struct save_job *job;
 
-	while (job && strcmp(job->key, key) != 0)
-		job = job->next;
-	return job;
+	LIST_FOREACH(job, &fs->saves, link)
+	if (strcmp(job->key, key) == 0)
+		return job;
+	return NULL;
 }
 
 bool fswatch_save_under_way(const struct fswatch *fs, const char *key)
@@ -280,22 +281,13 @@ static void answer_conflict(struct save_job *job)
 		job->key, fault_text(FAULT_CONFLICT));
 }
 
-static void take_out(struct save_job *job)
-{
-	struct save_job **at = &job->fs->saves;
-
-	while (*at != job)
-		at = &(*at)->next;
-	*at = job->next;
-	job->fs->save_count--;
-}
-
 static void done_save(struct job *arg)
 {
 	struct save_job *job = (struct save_job *)arg;
 	struct fswatch *fs = job->fs;
 
-	take_out(job);
+	LIST_REMOVE(job, link);
+	fs->save_count--;
 	if (!job->error)
 		answer_saved(job);
 	else if (job->error == -FAULT_CONFLICT)
@@ -337,8 +329,7 @@ static void serve_save(void *arg, struct bus_request *request, const void *messa
 		.base = in->base_version,
 		.record_dir = fs->buffer_store.dir_fd};
 	job->serial = buffer ? buffer->serial : 0;
-	job->next = fs->saves;
-	fs->saves = job;
+	LIST_INSERT_HEAD(&fs->saves, job, link);
 	fs->save_count++;
 	jobs_add(fs->jobs, &job->job);
 }

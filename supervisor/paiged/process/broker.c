@@ -18,6 +18,7 @@
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/queue.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -34,7 +35,7 @@
 
 /* A worker that may ask. The thread's, but for the list. */
 struct asker {
-	struct asker *next, **link;
+	LIST_ENTRY(asker) link;
 	int listener, pidfd;
 	struct broker_rules rules;
 };
@@ -59,7 +60,7 @@ struct broker {
 	int refused_fd;		       /* readable: something was refused and not told */
 	struct event *telling, *pause; /* one of them waits */
 	pthread_mutex_t lock;	       /* of what follows */
-	struct asker *askers;
+	LIST_HEAD(, asker) askers;
 	struct refusals refused; /* since it was told last */
 };
 
@@ -211,9 +212,7 @@ static bool answer(struct broker *b, struct asker *w)
 static void asker_free(struct broker *b, struct asker *w)
 {
 	pthread_mutex_lock(&b->lock);
-	*w->link = w->next;
-	if (w->next)
-		w->next->link = w->link;
+	LIST_REMOVE(w, link);
 	pthread_mutex_unlock(&b->lock);
 	/* Closing is not enough: a child that is being launched has it open, too. */
 	(void)epoll_ctl(b->epoll_fd, EPOLL_CTL_DEL, w->listener, NULL);
@@ -304,11 +303,7 @@ int broker_take(struct broker *b, const struct broker_client *client)
 	snprintf(w->rules.runtime_dir, sizeof(w->rules.runtime_dir), "%s",
 		client->runtime_dir);
 	pthread_mutex_lock(&b->lock);
-	w->next = b->askers;
-	w->link = &b->askers;
-	if (w->next)
-		w->next->link = &w->next;
-	b->askers = w;
+	LIST_INSERT_HEAD(&b->askers, w, link);
 	pthread_mutex_unlock(&b->lock);
 	/* From here on it is the thread's. */
 	if (epoll_ctl(b->epoll_fd, EPOLL_CTL_ADD, w->listener, &event) == 0)
@@ -366,8 +361,8 @@ void broker_free(struct broker *b)
 		return;
 	if (b->runs && write(b->wake_fd, &one, sizeof(one)) == sizeof(one))
 		pthread_join(b->thread, NULL);
-	while (b->askers)
-		asker_free(b, b->askers);
+	while (!LIST_EMPTY(&b->askers))
+		asker_free(b, LIST_FIRST(&b->askers));
 	if (b->telling)
 		event_free(b->telling);
 	if (b->pause)

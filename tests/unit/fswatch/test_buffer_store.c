@@ -78,7 +78,7 @@ START_TEST(buffers_come_back)
 	update(&b, "clean.ts", "saved")->dirty = false;
 	update(&b, "gone.ts", "x");
 	ck_assert_int_eq(flush(&b), 0);
-	ck_assert_ptr_null(b.unwritten);
+	ck_assert(LIST_EMPTY(&b.unwritten));
 	buffers_remove(&b, buffers_find(&b, STR_LIT("gone.ts")));
 	buffers_fini(&b);
 
@@ -269,7 +269,7 @@ START_TEST(a_full_disk_loses_nothing_that_was_written)
 	update(&b, "a", "two");
 	buffers_find(&b, STR_LIT("a"))->file.fd = open("/dev/full", O_RDWR);
 	ck_assert_int_eq(flush(&b), -ENOSPC);
-	ck_assert_msg(b.unwritten != NULL, "it is tried again");
+	ck_assert_msg(!LIST_EMPTY(&b.unwritten), "it is tried again");
 	ck_assert(holds(&b, "a", "two"));
 	buffers_fini(&b);
 	ck_assert_int_eq(buffers_init(&b, &buffer_store, 1), 0);

@@ -39,17 +39,6 @@ static struct buffer *insert(struct buffers *b, struct str path)
 	return buffer;
 }
 
-static void forget_unwritten(struct buffers *b, struct buffer *buffer)
-{
-	struct buffer **at = &b->unwritten;
-
-	while (*at && *at != buffer)
-		at = &(*at)->next_unwritten;
-	if (*at)
-		*at = buffer->next_unwritten;
-	buffer->unwritten = false;
-}
-
 /* The buffer has no content then; one that is being written goes behind that. */
 static void drop_content(struct buffer *buffer)
 {
@@ -65,7 +54,7 @@ static void drop_content(struct buffer *buffer)
 static void release(struct buffers *b, struct buffer *buffer)
 {
 	if (buffer->unwritten)
-		forget_unwritten(b, buffer);
+		LIST_REMOVE(buffer, unwritten_link);
 	buffer_store_file_fini(b->buffer_store, &buffer->file);
 	pathmap_remove(&b->by_path, buffer->path);
 	*(buffer->previous ? &buffer->previous->next : &b->first) = buffer->next;
@@ -193,8 +182,7 @@ void buffers_changed(struct buffers *b, struct buffer *buffer)
 	if (buffer->unwritten)
 		return;
 	buffer->unwritten = true;
-	buffer->next_unwritten = b->unwritten;
-	b->unwritten = buffer;
+	LIST_INSERT_HEAD(&b->unwritten, buffer, unwritten_link);
 }
 
 static int begin_write(
@@ -256,20 +244,20 @@ static int lend(struct buffers *b, struct buffer *buffer, struct buffer_writes *
 int buffers_flush(struct buffers *b, struct buffer_writes *beside)
 {
 	size_t left = BUFFERS_AT_ONCE_BYTES;
+	struct buffer *buffer, *next;
 	int first_error = 0;
 
-	for (struct buffer **at = &b->unwritten; *at;) {
-		struct buffer *buffer = *at;
+	for (buffer = LIST_FIRST(&b->unwritten); buffer; buffer = next) {
 		bool now = buffer->len <= left;
 		int error = now ? write_at_once(b, buffer) : lend(b, buffer, beside);
 
+		next = LIST_NEXT(buffer, unwritten_link);
 		left -= now ? buffer->len : 0;
 		if (error) {
 			first_error = first_error ? first_error : error;
-			at = &buffer->next_unwritten;
 			continue;
 		}
-		*at = buffer->next_unwritten;
+		LIST_REMOVE(buffer, unwritten_link);
 		buffer->unwritten = false;
 	}
 	return first_error;

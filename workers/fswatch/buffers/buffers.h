@@ -27,7 +27,7 @@ STAILQ_HEAD(buffer_writes, buffer_write);
 
 struct buffer {
 	struct buffer *next, *previous;
-	struct buffer *next_unwritten;
+	LIST_ENTRY(buffer) unwritten_link;
 	struct str path;
 	char *content;
 	size_t len, cap;
@@ -54,7 +54,7 @@ struct buffers {
 	uint64_t epoch;
 	struct pathmap by_path;
 	struct buffer *first, *last; /* in the order in which they were made */
-	struct buffer *unwritten;
+	LIST_HEAD(, buffer) unwritten;
 	size_t bytes;	 /* of all contents */
 	uint64_t serial; /* of the latest edit of any buffer */
 };

@@ -86,9 +86,9 @@ static void keep_files(struct merge *m, bool stamped)
 	for (size_t i = 0; i < m->file_count; i++)
 		size += strlen(m->files[i].name) + 1;
 
-	char *packed = size ? malloc(size) : NULL, *at = packed;
-	char **files = m->file_count ? malloc(m->file_count * sizeof(char *)) : NULL;
-	uint64_t *stamps = stamped ? calloc(m->file_count + 1, sizeof(*stamps)) : NULL;
+	char *packed = size ? xmalloc(size) : NULL, *at = packed;
+	char **files = m->file_count ? xmalloc(m->file_count * sizeof(char *)) : NULL;
+	uint64_t *stamps = stamped ? xcalloc(m->file_count + 1, sizeof(*stamps)) : NULL;
 
 	if ((size && (!packed || !files)) || (stamped && !stamps))
 		abort();

@@ -349,7 +349,7 @@ static void take_op(struct instance *i, struct op *op, int64_t at_ms)
 void apply_go_on(struct instance *i)
 {
 	while (i->phase == INSTANCE_READY && !i->appending && !i->engine->stopping) {
-		struct op *op = i->first;
+		struct op *op = TAILQ_FIRST(&i->ops);
 		struct moment now =
 			op ? op->came
 			   : clocks_now(&i->engine->clocks, i->stream.machine->clock);

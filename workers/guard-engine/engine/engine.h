@@ -16,6 +16,7 @@
 #include "workers/guard-engine/engine/guard_id.h"
 #include "workers/guard-engine/engine/zone_cache.h"
 #include "workers/guard-engine/stream/stream.h"
+#include <sys/queue.h>
 
 /* States kept in memory; the ones that were not used for the longest time leave first. */
 #define ENGINE_MAX_LOADED 12288
@@ -42,7 +43,7 @@ struct instance;
 
 /* A task of an instance. */
 struct op {
-	struct op *next;
+	TAILQ_ENTRY(op) link;
 	struct bus_request *request; /* of a client; NULL: of the engine */
 	yyjson_doc *doc;	     /* of the engine: holds `event` */
 	yyjson_val *event;	     /* NULL: only a look at the state */
@@ -62,8 +63,10 @@ enum instance_phase {
 	INSTANCE_BROKEN, /* its stream does not replay: see `problem` */
 };
 
+LIST_HEAD(instances, instance);
+
 struct instance {
-	struct instance *next;		/* in its bucket */
+	LIST_ENTRY(instance) link;	/* in its bucket */
 	struct instance *newer, *older; /* loaded ones, by use */
 	struct engine *engine;
 	enum guard_kind kind;
@@ -78,7 +81,7 @@ struct instance {
 	bool wanted;
 	int failures; /* of the store, in a row */
 
-	struct op *first, **last; /* what waits */
+	TAILQ_HEAD(, op) ops; /* what waits */
 	size_t waiting;
 
 	/* the step on its way to the store */
@@ -99,7 +102,7 @@ struct engine {
 	struct clocks clocks;
 	struct machine_defaults defaults;
 	char timezone[ZONE_CACHE_NAME_SIZE];
-	struct instance **buckets;
+	struct instances *buckets;
 	size_t bucket_count, instance_count;
 	struct instance newest; /* head of the ring of loaded ones */
 	size_t loaded;

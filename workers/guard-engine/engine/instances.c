@@ -18,7 +18,7 @@ static size_t hash(enum guard_kind kind, struct str id)
 	return (size_t)(h ^ h >> 32);
 }
 
-static struct instance **bucket(
+static struct instances *bucket(
 	const struct engine *e, enum guard_kind kind, struct str id)
 {
 	return &e->buckets[hash(kind, id) % e->bucket_count];
@@ -26,28 +26,26 @@ static struct instance **bucket(
 
 struct instance *instances_find(struct engine *e, enum guard_kind kind, struct str id)
 {
-	struct instance *i = e->bucket_count ? *bucket(e, kind, id) : NULL;
+	struct instance *i = e->bucket_count ? LIST_FIRST(bucket(e, kind, id)) : NULL;
 
 	while (i && (i->kind != kind || !str_is(id, i->id)))
-		i = i->next;
+		i = LIST_NEXT(i, link);
 	return i;
 }
 
 static void grow(struct engine *e)
 {
 	size_t old_count = e->bucket_count;
-	struct instance **old = e->buckets;
+	struct instances *old = e->buckets;
 
 	e->bucket_count = old_count ? old_count * 4 : FIRST_BUCKETS;
-	e->buckets = xcalloc(e->bucket_count, sizeof(struct instance *));
+	e->buckets = xcalloc(e->bucket_count, sizeof(*e->buckets));
 	for (size_t b = 0; b < old_count; b++) {
-		while (old[b]) {
-			struct instance *i = old[b],
-					**to = bucket(e, i->kind, str_of(i->id));
+		while (!LIST_EMPTY(&old[b])) {
+			struct instance *i = LIST_FIRST(&old[b]);
 
-			old[b] = i->next;
-			i->next = *to;
-			*to = i;
+			LIST_REMOVE(i, link);
+			LIST_INSERT_HEAD(bucket(e, i->kind, str_of(i->id)), i, link);
 		}
 	}
 	free(old);
@@ -63,19 +61,17 @@ static void count_machine(enum guard_kind kind, int n)
 
 struct instance *instances_add(struct engine *e, enum guard_kind kind, struct str id)
 {
-	struct instance *i = xcalloc(1, sizeof(*i)), **to;
+	struct instance *i = xcalloc(1, sizeof(*i));
 
 	if (e->instance_count >= e->bucket_count)
 		grow(e);
 	i->engine = e;
 	i->kind = kind;
 	i->stream.machine = i->next_stream.machine = machine_of(kind);
-	i->last = &i->first;
+	TAILQ_INIT(&i->ops);
 	memcpy(i->id, id.ptr, id.len < sizeof(i->id) ? id.len : sizeof(i->id) - 1);
 	/* By the same bytes as when it is looked for and when it leaves. */
-	to = bucket(e, kind, str_of(i->id));
-	i->next = *to;
-	*to = i;
+	LIST_INSERT_HEAD(bucket(e, kind, str_of(i->id)), i, link);
 	e->instance_count++;
 	count_machine(kind, 1);
 	return i;
@@ -107,11 +103,8 @@ void instances_unload(struct instance *i)
 void instances_drop(struct instance *i)
 {
 	struct engine *e = i->engine;
-	struct instance **link = bucket(e, i->kind, str_of(i->id));
 
-	while (*link != i)
-		link = &(*link)->next;
-	*link = i->next;
+	LIST_REMOVE(i, link);
 	e->instance_count--;
 	count_machine(i->kind, -1);
 	clocks_set(&e->clocks, i->stream.machine->clock, &i->alarm, MACHINE_NEVER);
@@ -123,8 +116,8 @@ void instances_drop(struct instance *i)
  * it. */
 static bool is_at_rest(const struct instance *i)
 {
-	return (i->phase == INSTANCE_READY || i->phase == INSTANCE_BROKEN) && !i->first &&
-	       !i->appending && i->asked_count == 0;
+	return (i->phase == INSTANCE_READY || i->phase == INSTANCE_BROKEN) &&
+	       TAILQ_EMPTY(&i->ops) && !i->appending && i->asked_count == 0;
 }
 
 static void make_room(struct engine *e)
@@ -165,8 +158,8 @@ void instances_touch(struct instance *i)
 void instances_fini(struct engine *e)
 {
 	for (size_t b = 0; b < e->bucket_count; b++)
-		while (e->buckets[b])
-			instances_drop(e->buckets[b]);
+		while (!LIST_EMPTY(&e->buckets[b]))
+			instances_drop(LIST_FIRST(&e->buckets[b]));
 	free(e->buckets);
 	e->buckets = NULL;
 	e->bucket_count = 0;

@@ -68,7 +68,7 @@ static void postpone(struct instance *i, const char *problem)
 			kind_name(i), "id", "%s", i->id, "problem", "%s", problem, NULL);
 	ops_fail_clients(
 		i, "UNAVAILABLE", "The store does not answer; try again in a moment");
-	if (!i->wanted && !i->first && !i->alarm.place && i->asked_count == 0)
+	if (!i->wanted && TAILQ_EMPTY(&i->ops) && !i->alarm.place && i->asked_count == 0)
 		instances_drop(i);
 	else
 		event_once_ms(i->engine->worker->base, on_retry, i, pause_ms);

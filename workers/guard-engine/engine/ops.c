@@ -37,53 +37,46 @@ void op_fail(struct instance *i, struct op *op, const char *code, const char *me
 
 void ops_add(struct instance *i, struct op *op)
 {
-	op->next = NULL;
-	*i->last = op;
-	i->last = &op->next;
+	TAILQ_INSERT_TAIL(&i->ops, op, link);
 	i->waiting++;
 }
 
 void ops_put_back(struct instance *i, struct op *op)
 {
 	op->again = true;
-	op->next = i->first;
-	if (!i->first)
-		i->last = &op->next;
-	i->first = op;
+	TAILQ_INSERT_HEAD(&i->ops, op, link);
 	i->waiting++;
+}
+
+static void take_out(struct instance *i, struct op *op)
+{
+	TAILQ_REMOVE(&i->ops, op, link);
+	i->waiting--;
 }
 
 struct op *ops_take(struct instance *i)
 {
-	struct op *op = i->first;
+	struct op *op = TAILQ_FIRST(&i->ops);
 
-	i->first = op->next;
-	if (!i->first)
-		i->last = &i->first;
-	i->waiting--;
+	take_out(i, op);
 	return op;
 }
 
 void ops_fail_all(struct instance *i, const char *code, const char *message)
 {
-	while (i->first)
+	while (!TAILQ_EMPTY(&i->ops))
 		op_fail(i, ops_take(i), code, message);
 }
 
 void ops_fail_clients(struct instance *i, const char *code, const char *message)
 {
-	struct op **link = &i->first;
+	struct op *op, *next;
 
-	while (*link) {
-		struct op *op = *link;
-
-		if (!op->request) {
-			link = &op->next;
+	for (op = TAILQ_FIRST(&i->ops); op; op = next) {
+		next = TAILQ_NEXT(op, link);
+		if (!op->request)
 			continue;
-		}
-		*link = op->next;
-		i->waiting--;
+		take_out(i, op);
 		op_fail(i, op, code, message);
 	}
-	i->last = link;
 }

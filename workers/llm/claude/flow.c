@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 #include <time.h>
 
 #define FLOW_IDLE_S 10
@@ -24,8 +25,8 @@
 
 struct flow_private {
 	struct flow flow;
-	struct flow_private *next; /* in the queue */
-	struct flow_private *all_next, **all_link;
+	STAILQ_ENTRY(flow_private) queued;
+	LIST_ENTRY(flow_private) link; /* in flows.all */
 	flow_fn *fn;
 	struct bus_request *request;
 	bool answered;
@@ -49,7 +50,8 @@ struct flows {
 	void *on_end_arg;
 	pthread_mutex_t lock;
 	pthread_cond_t work;
-	struct flow_private *queue, **queue_end, *all;
+	STAILQ_HEAD(, flow_private) queue;
+	LIST_HEAD(, flow_private) all;
 	unsigned threads, idle, waiting, count;
 	bool stopping;
 	/* flows_stop */
@@ -68,7 +70,7 @@ struct flows *flows_new(
 	f->http = http;
 	f->post = post;
 	f->context = context;
-	f->queue_end = &f->queue;
+	STAILQ_INIT(&f->queue);
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->work, NULL);
 	return f;
@@ -110,9 +112,7 @@ static void flow_end(struct flow_private *p)
 		flow_fail(&p->flow, "INTERNAL_ERROR",
 			"The request ended without an answer");
 	pthread_mutex_lock(&flows->lock);
-	*p->all_link = p->all_next;
-	if (p->all_next)
-		p->all_next->all_link = p->all_link;
+	LIST_REMOVE(p, link);
 	flows->count--;
 	pthread_mutex_unlock(&flows->lock);
 	release(&p->flow);
@@ -129,7 +129,7 @@ static struct flow_private *next_flow(struct flows *flows)
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += FLOW_IDLE_S;
-	while (!flows->queue) {
+	while (STAILQ_EMPTY(&flows->queue)) {
 		int error;
 
 		if (flows->stopping)
@@ -137,13 +137,11 @@ static struct flow_private *next_flow(struct flows *flows)
 		flows->idle++;
 		error = pthread_cond_timedwait(&flows->work, &flows->lock, &until);
 		flows->idle--;
-		if (error == ETIMEDOUT && !flows->queue)
+		if (error == ETIMEDOUT && STAILQ_EMPTY(&flows->queue))
 			return NULL;
 	}
-	p = flows->queue;
-	flows->queue = p->next;
-	if (!flows->queue)
-		flows->queue_end = &flows->queue;
+	p = STAILQ_FIRST(&flows->queue);
+	STAILQ_REMOVE_HEAD(&flows->queue, queued);
 	flows->waiting--;
 	return p;
 }
@@ -200,13 +198,8 @@ static void enqueue(struct flows *flows, struct flow_private *p)
 	bool more;
 
 	pthread_mutex_lock(&flows->lock);
-	*flows->queue_end = p;
-	flows->queue_end = &p->next;
-	p->all_next = flows->all;
-	p->all_link = &flows->all;
-	if (p->all_next)
-		p->all_next->all_link = &p->all_next;
-	flows->all = p;
+	STAILQ_INSERT_TAIL(&flows->queue, p, queued);
+	LIST_INSERT_HEAD(&flows->all, p, link);
 	flows->waiting++;
 	flows->count++;
 	more = flows->idle < flows->waiting && flows->threads < FLOW_THREADS_MAX;
@@ -265,10 +258,12 @@ void flow_spawn(struct flows *flows, flow_fn *fn, struct str body)
 
 void flows_cancel(struct flows *flows, const struct bus_request *request)
 {
+	struct flow_private *p;
+
 	pthread_mutex_lock(&flows->lock);
-	for (struct flow_private *p = flows->all; p; p = p->all_next)
-		if (p->request == request)
-			p->cancelled = true;
+	LIST_FOREACH(p, &flows->all, link)
+	if (p->request == request)
+		p->cancelled = true;
 	pthread_mutex_unlock(&flows->lock);
 }
 
@@ -306,10 +301,12 @@ static void on_stop_check(EVENT_UNUSED, void *arg)
 
 void flows_stop(struct flows *flows, int deadline_ms, void (*done)(void *arg), void *arg)
 {
+	struct flow_private *p;
+
 	pthread_mutex_lock(&flows->lock);
 	flows->stopping = true;
-	for (struct flow_private *p = flows->all; p; p = p->all_next)
-		p->cancelled = true;
+	LIST_FOREACH(p, &flows->all, link)
+	p->cancelled = true;
 	pthread_cond_broadcast(&flows->work);
 	pthread_mutex_unlock(&flows->lock);
 	http_cancel_all(flows->http);

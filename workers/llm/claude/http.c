@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #define CONNECT_TIMEOUT_MS 10000L
 #define KEPT_CONNECTIONS 16L
@@ -22,7 +23,7 @@
 
 struct transfer {
 	struct loop_task task;
-	struct transfer *next, **link; /* in http.transfers */
+	LIST_ENTRY(transfer) link;
 	struct http *http;
 	const struct http_request *request;
 	struct http_response *response;
@@ -44,7 +45,7 @@ struct http {
 	struct trusted trusted; /* certificates */
 	struct event *timer;	/* libcurl's */
 	struct event *cancel; /* looks at the requests' flags while there are transfers */
-	struct transfer *transfers;
+	LIST_HEAD(, transfer) transfers;
 	bool cancelled;
 };
 
@@ -62,10 +63,8 @@ static void finish(struct transfer *t, enum http_outcome outcome, const char *de
 	curl_multi_remove_handle(t->http->multi, t->easy);
 	curl_easy_cleanup(t->easy);
 	curl_slist_free_all(t->headers);
-	*t->link = t->next;
-	if (t->next)
-		t->next->link = t->link;
-	if (!t->http->transfers)
+	LIST_REMOVE(t, link);
+	if (LIST_EMPTY(&t->http->transfers))
 		event_del(t->http->cancel);
 	pthread_mutex_lock(&t->lock);
 	t->is_done = true;
@@ -309,13 +308,9 @@ static void start(struct loop_task *task)
 
 	t->easy = alloc_checked(curl_easy_init());
 	set_options(t);
-	if (!h->transfers)
+	if (LIST_EMPTY(&h->transfers))
 		event_add_ms(h->cancel, CANCEL_CHECK_MS);
-	t->next = h->transfers;
-	t->link = &h->transfers;
-	if (t->next)
-		t->next->link = &t->next;
-	h->transfers = t;
+	LIST_INSERT_HEAD(&h->transfers, t, link);
 	if (h->cancelled)
 		finish(t, HTTP_CANCELLED, "the daemon stops");
 	else if (curl_multi_add_handle(h->multi, t->easy) != CURLM_OK)
@@ -345,22 +340,20 @@ void http_perform(struct http *h, const struct http_request *request,
 static void on_cancel_check(EVENT_UNUSED, void *arg)
 {
 	struct http *h = arg;
-	struct transfer *t = h->transfers;
+	struct transfer *t, *next;
 
-	while (t) {
-		struct transfer *next = t->next;
-
+	for (t = LIST_FIRST(&h->transfers); t; t = next) {
+		next = LIST_NEXT(t, link);
 		if (t->request->cancelled && *t->request->cancelled)
 			finish(t, HTTP_CANCELLED, "cancelled");
-		t = next;
 	}
 }
 
 void http_cancel_all(struct http *h)
 {
 	h->cancelled = true;
-	while (h->transfers)
-		finish(h->transfers, HTTP_CANCELLED, "the daemon stops");
+	while (!LIST_EMPTY(&h->transfers))
+		finish(LIST_FIRST(&h->transfers), HTTP_CANCELLED, "the daemon stops");
 }
 
 struct http *http_new(struct event_base *base, struct loop_post *post)
