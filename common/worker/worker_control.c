@@ -95,12 +95,10 @@ void worker_control_send_status(struct worker *w)
 	buf_free(&body);
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+static void on_writable(EVENT_UNUSED, void *arg)
 {
 	struct worker *w = arg;
 
-	(void)fd;
-	(void)what;
 	if (w->private_->status_unsent) {
 		w->private_->status_unsent = false;
 		worker_control_send_status(w);
@@ -120,12 +118,10 @@ static void check_connections(struct worker *w)
 	worker_die(w, WORKER_EXIT_INTERNAL);
 }
 
-static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
+static void on_heartbeat(EVENT_UNUSED, void *arg)
 {
 	struct worker *w = arg;
 
-	(void)fd;
-	(void)what;
 	event_add_in_step_ms(w->private_->heartbeat, WORKER_HEARTBEAT_MS);
 	check_connections(w);
 	worker_control_send(w, WORKER_PACKET_HEARTBEAT, (struct str){NULL, 0});

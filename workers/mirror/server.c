@@ -197,13 +197,11 @@ static void take_result(struct server *s)
 	settle(s, &answer);
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void on_readable(EVENT_UNUSED, void *arg)
 {
 	struct server *s = arg;
 	PGresult *result;
 
-	(void)fd;
-	(void)what;
 	if (!PQconsumeInput(s->connection)) {
 		if (s->fn)
 			settle_failed(s, PQerrorMessage(s->connection));

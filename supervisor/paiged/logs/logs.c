@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "proto/tables/supervisor.h"
+#include "common/loop/timer.h"
 #include "supervisor/paiged/logs/journal.h"
 #include "supervisor/paiged/logs/lines.h"
 #include "supervisor/paiged/logs/log_file.h"
@@ -112,13 +113,9 @@ static size_t read_some(struct log_stream *s)
 	return (size_t)n;
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+static void on_readable(EVENT_UNUSED, void *arg)
 {
-	struct log_stream *s = arg;
-
-	(void)fd;
-	(void)what;
-	read_some(s);
+	read_some(arg);
 }
 
 /* For the supervisor's own lines. Whoever started us may not read our stderr: then the

@@ -268,13 +268,11 @@ static struct refusals take_refusals(struct broker *b)
 
 /* Told at once, and then not before the end of a pause: a worker that was taken over must
  * not fill the log. */
-static void on_telling(evutil_socket_t fd, short what, void *arg)
+static void on_telling(EVENT_UNUSED, void *arg)
 {
 	struct broker *b = arg;
 	struct refusals refused = take_refusals(b);
 
-	(void)fd;
-	(void)what;
 	if (refused.count > 0)
 		log_warn("a worker tried to connect to what it may not, or too often",
 			"name", "%s", worker_infos[refused.worker].name, "path", "%s",
