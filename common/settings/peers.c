@@ -115,12 +115,12 @@ void peers_resolve(
 
 	out->count = 0;
 	while (list_next(&users, &element)) {
-		AUTO_FREE char *name = strndup(element.ptr, element.len);
+		AUTO_FREE char *name = xstrndup(element.ptr, element.len);
 
 		add_user(out, name, users_setting, problems);
 	}
 	while (list_next(&groups, &element)) {
-		AUTO_FREE char *name = strndup(element.ptr, element.len);
+		AUTO_FREE char *name = xstrndup(element.ptr, element.len);
 
 		add_group(out, name, problems);
 	}
@@ -169,7 +169,7 @@ void proxies_resolve(struct str list, struct proxies *out, struct buf *problems)
 	out->users.count = 0;
 	out->count = 0;
 	while (list_next(&list, &element)) {
-		AUTO_FREE char *text = strndup(element.ptr, element.len);
+		AUTO_FREE char *text = xstrndup(element.ptr, element.len);
 
 		add_proxy(out, text, problems);
 	}

@@ -70,7 +70,7 @@ static void settle(struct settings *s, enum setting_id id, const struct candidat
 	}
 	/* The fallback of MEMORY is empty: it depends on another setting. */
 	if (setting_set(s, id, info->fallback) != 0 && setting_is_text(info->kind))
-		*(char **)setting_member(s, id) = strdup("");
+		*(char **)setting_member(s, id) = xstrdup("");
 	s->sources[id] = SETTING_DEFAULT;
 }
 
@@ -236,7 +236,7 @@ int settings_load_environment(struct settings *s, struct buf *problems)
 	settle_all(s, candidates, false, problems);
 	candidates_forget(candidates);
 	if (getenv(SETTINGS_PROJECT_SPELLING))
-		s->project_spelling = strdup(getenv(SETTINGS_PROJECT_SPELLING));
+		s->project_spelling = xstrdup(getenv(SETTINGS_PROJECT_SPELLING));
 	return problems->len == before ? 0 : -EINVAL;
 }
 
@@ -262,7 +262,7 @@ int settings_change(struct settings *s, const struct settings *old,
 	settle_all(s, candidates, false, problems);
 	candidates_forget(candidates);
 	if (old->project_spelling)
-		s->project_spelling = strdup(old->project_spelling);
+		s->project_spelling = xstrdup(old->project_spelling);
 	return problems->len == before ? 0 : -EINVAL;
 }
 

@@ -3,6 +3,7 @@
  * nothing.
  */
 #include "common/settings/settings_paths.h"
+#include "common/base/alloc.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,10 +15,9 @@
 char *path_expand_home(const char *path)
 {
 	const char *home = getenv("HOME");
-	char *out = NULL;
 
 	if (path[0] != '~')
-		return strdup(path);
+		return xstrdup(path);
 	if (path[1] != '\0' && path[1] != '/')
 		return NULL;
 	if (!home || home[0] != '/') {
@@ -25,22 +25,17 @@ char *path_expand_home(const char *path)
 
 		home = user ? user->pw_dir : NULL;
 	}
-	if (!home || asprintf(&out, "%s%s", home, path + 1) < 0)
-		return NULL;
-	return out;
+	return home ? xasprintf("%s%s", home, path + 1) : NULL;
 }
 
 /* head + "/" + tail, without a doubled slash; returns new. */
 static char *join(const char *head, const char *tail)
 {
 	size_t n = strlen(head);
-	char *out = NULL;
 
 	while (*tail == '/')
 		tail++;
-	if (asprintf(&out, "%s%s%s", head, n && head[n - 1] == '/' ? "" : "/", tail) < 0)
-		return NULL;
-	return out;
+	return xasprintf("%s%s%s", head, n && head[n - 1] == '/' ? "" : "/", tail);
 }
 
 /* As path_canonical for an absolute path, which is cut up. As deep as the path has parts.
@@ -72,19 +67,14 @@ char *path_absolute(const char *path)
 
 	if (path[0] != '/' && !getcwd(here, sizeof(here)))
 		return NULL;
-	return path[0] == '/' ? strdup(path) : join(here, path);
+	return path[0] == '/' ? xstrdup(path) : join(here, path);
 }
 
 char *path_canonical(const char *path)
 {
-	char *absolute = path_absolute(path);
-	char *real;
+	AUTO_FREE char *absolute = path_absolute(path);
 
-	if (!absolute)
-		return NULL;
-	real = canonical(absolute);
-	free(absolute);
-	return real;
+	return absolute ? canonical(absolute) : NULL;
 }
 
 uint64_t path_hash(struct str path)

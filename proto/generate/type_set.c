@@ -1,7 +1,7 @@
 /* type_set.c - which types something refers to (reference.h). */
+#include "common/base/alloc.h"
 #include "proto/codec/messages.h"
 #include "proto/generate/reference.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 static size_t type_index(const struct type *type)
@@ -18,11 +18,7 @@ void type_set_add(struct type_set *set, const struct type *type)
 	size_t index = type_index(type);
 
 	if (!set->has)
-		set->has = calloc(message_type_count, sizeof(*set->has));
-	if (!set->has) {
-		fputs("out of memory\n", stderr);
-		abort();
-	}
+		set->has = xcalloc(message_type_count, sizeof(*set->has));
 	if (index == message_type_count || set->has[index])
 		return;
 	set->has[index] = true;

@@ -1,5 +1,6 @@
 /* ctl.c - see ctl.h. Called by daemon.c. */
 #include "supervisor/paiged/ctl.h"
+#include "common/base/alloc.h"
 #include "common/loop/timer.h"
 
 #include "common/base/log.h"
@@ -19,8 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -407,6 +408,7 @@ static void on_examined(void *arg, struct str report, const char *problem)
 {
 	struct ctl *ctl = arg;
 	struct buf json = {0};
+	struct ctl_client *c;
 
 	if (!report.ptr)
 		log_warn("paigectl doctor failed", "reason", "%s", problem, NULL);
@@ -651,20 +653,13 @@ static bool may_ask(const struct ctl *ctl, int fd)
 
 static struct ctl_client *client_new(struct ctl *ctl, int fd)
 {
-	struct ctl_client *c = calloc(1, sizeof(*c));
+	struct ctl_client *c = xcalloc(1, sizeof(*c));
 	const struct timeval talk = {.tv_sec = TALK_SECONDS};
 
-	if (!c)
-		return NULL;
 	c->ctl = ctl;
-	c->io = bufferevent_socket_new(ctl->daemon->base, fd, BEV_OPT_CLOSE_ON_FREE);
-	c->deadline = evtimer_new(ctl->daemon->base, on_deadline, c);
-	if (!c->io || !c->deadline) {
-		if (c->io)
-			bufferevent_free(c->io);
-		free(c);
-		return NULL;
-	}
+	c->io = alloc_checked(
+		bufferevent_socket_new(ctl->daemon->base, fd, BEV_OPT_CLOSE_ON_FREE));
+	c->deadline = alloc_checked(evtimer_new(ctl->daemon->base, on_deadline, c));
 	bufferevent_setcb(c->io, on_read, on_written, on_event, c);
 	bufferevent_set_timeouts(c->io, &talk, &talk);
 	bufferevent_setwatermark(c->io, EV_READ, 0, LINE_MAX_BYTES + 1);
@@ -675,9 +670,9 @@ static struct ctl_client *client_new(struct ctl *ctl, int fd)
 /* NULL when there is no room; `fd` is closed then. */
 static struct ctl_client *add_client(struct ctl *ctl, int fd)
 {
-	struct ctl_client *c = ctl->count < CLIENTS_MAX ? client_new(ctl, fd) : NULL;
+	struct ctl_client *c;
 
-	if (!c) {
+	if (ctl->count >= CLIENTS_MAX) {
 		close(fd);
 		return NULL;
 	}
@@ -737,12 +732,10 @@ void ctl_on_change(struct ctl *ctl)
 
 struct ctl *ctl_new(struct daemon *d)
 {
-	struct ctl *ctl = calloc(1, sizeof(*ctl));
+	struct ctl *ctl = xcalloc(1, sizeof(*ctl));
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int error;
 
-	if (!ctl)
-		return NULL;
 	ctl->daemon = d;
 	snprintf(ctl->path, sizeof(ctl->path), "%.80s/" CTL_SOCKET, d->runtime_dir);
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", ctl->path);

@@ -373,7 +373,8 @@ static int start_workers(struct daemon *d)
 	random_bytes(&d->processes.shared.epoch, sizeof(d->processes.shared.epoch));
 	timer_set_phase(d->processes.shared.epoch);
 	random_bytes(d->processes.shared.bus_keys, sizeof(d->processes.shared.bus_keys));
-	if (process_table_init(&d->processes) != 0 || add_events(d) != 0)
+	process_table_init(&d->processes);
+	if (add_events(d) != 0)
 		return refuse("cannot prepare the event loop: %s", strerror(errno));
 	process_table_start(&d->processes);
 	return 0;

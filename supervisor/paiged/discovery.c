@@ -1,22 +1,17 @@
 /* discovery.c - see discovery.h. Called by daemon.c. */
 #include "supervisor/paiged/discovery.h"
 
+#include "common/base/alloc.h"
 #include "common/base/private_file.h"
 #include "proto/codec/messages.h"
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 int discovery_write(const char *data_dir, const struct discovery *d)
 {
 	char started_at[WALL_ISO_SIZE];
-	char *path;
+	AUTO_FREE char *path = xasprintf("%s/paiged.json", data_dir);
 	AUTO_BUF text = {0};
-	int error;
 
-	if (asprintf(&path, "%s/paiged.json", data_dir) < 0)
-		return -ENOMEM;
 	wall_iso(d->started_at, started_at);
 	proto_encode(discovery_file_type(),
 		&(struct discovery_file){.pid = getpid(),
@@ -30,17 +25,12 @@ int discovery_write(const char *data_dir, const struct discovery *d)
 			.token = str_of(d->token)},
 		&text);
 	buf_add_char(&text, '\n');
-	error = private_file_replace(path, buf_str(&text));
-	free(path);
-	return error;
+	return private_file_replace(path, buf_str(&text));
 }
 
 void discovery_remove(const char *data_dir)
 {
-	char *path;
+	AUTO_FREE char *path = xasprintf("%s/paiged.json", data_dir);
 
-	if (asprintf(&path, "%s/paiged.json", data_dir) < 0)
-		return;
 	unlink(path);
-	free(path);
 }

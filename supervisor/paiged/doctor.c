@@ -123,11 +123,9 @@ static int launch(struct doctor_run *run, const struct daemon *d, int out)
 {
 	AUTO_FREE char *program = directories_find_paigectl();
 	AUTO_FREE char *data_dir = xasprintf("DATA_DIR=%s", d->settings.data_dir);
-	char **environment = environment_with(data_dir);
-	int error = program ? spawn(run, program, environment, out) : -ENOMEM;
+	AUTO_FREE char **environment = environment_with(data_dir);
 
-	free(environment);
-	return error;
+	return program ? spawn(run, program, environment, out) : -ENOMEM;
 }
 
 int doctor_start(
@@ -147,11 +145,9 @@ int doctor_start(
 		close(ends[0]);
 		return error;
 	}
-	run->readable =
-		event_new(d->base, ends[0], EV_READ | EV_PERSIST, on_readable, run);
-	run->deadline = evtimer_new(d->base, on_deadline, run);
-	if (!run->readable || !run->deadline)
-		abort();
+	run->readable = alloc_checked(
+		event_new(d->base, ends[0], EV_READ | EV_PERSIST, on_readable, run));
+	run->deadline = alloc_checked(evtimer_new(d->base, on_deadline, run));
 	event_add(run->readable, NULL);
 	event_add_ms(run->deadline, RUN_MS);
 	return 0;

@@ -83,7 +83,7 @@ static void keep_fixed(const struct settings *old, struct settings *now)
 	now->project_dir = xstrdup(old->project_dir);
 	free(now->project_spelling);
 	now->project_spelling =
-		old->project_spelling ? strdup(old->project_spelling) : NULL;
+		old->project_spelling ? xstrdup(old->project_spelling) : NULL;
 }
 
 static void apply(

@@ -161,8 +161,8 @@ static struct agent_session *session_new(
 		close(folder.fd);
 		return NULL;
 	}
-	s = calloc(1, sizeof(*s));
-	if (!s || idle_driver_init(&s->driver, &limits) < 0)
+	s = xcalloc(1, sizeof(*s));
+	if (idle_driver_init(&s->driver, &limits) < 0)
 		abort(); /* the settings were checked */
 	s->agents = a;
 	s->folder = folder;

@@ -2,9 +2,10 @@
  * supervisor's own lines. */
 #include "supervisor/paiged/logs/logs.h"
 
+#include "common/base/alloc.h"
 #include "common/base/log.h"
-#include "proto/tables/supervisor.h"
 #include "common/loop/timer.h"
+#include "proto/tables/supervisor.h"
 #include "supervisor/paiged/logs/journal.h"
 #include "supervisor/paiged/logs/lines.h"
 #include "supervisor/paiged/logs/log_file.h"
@@ -155,11 +156,9 @@ static int open_stream(
 
 struct logs *logs_new(struct event_base *base, const char *dir)
 {
-	struct logs *logs = calloc(1, sizeof(*logs));
+	struct logs *logs = xcalloc(1, sizeof(*logs));
 	int error = 0;
 
-	if (!logs)
-		return NULL;
 	for (int i = 0; i < WORKER_COUNT; i++)
 		logs->streams[i].read_fd = logs->streams[i].write_fd = -1;
 	if (mkdir(dir, 0700) != 0 && errno != EEXIST)

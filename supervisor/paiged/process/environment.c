@@ -17,8 +17,6 @@ struct list {
 
 static void add(struct list *l, char *entry)
 {
-	if (!entry)
-		abort();
 	if (l->count + 1 >= l->room) {
 		l->room = l->room ? l->room * 2 : 64;
 		l->items = xreallocarray(l->items, l->room, sizeof(*l->items));
@@ -110,7 +108,7 @@ char **environment_for(
 
 	for (; *inherited; inherited++)
 		if (!is_own(*inherited) && (trusted || is_harmless(*inherited)))
-			add(&l, strdup(*inherited));
+			add(&l, xstrdup(*inherited));
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_info *info = setting_info((enum setting_id)i);
 		AUTO_BUF value = {0};
@@ -134,7 +132,7 @@ char **environment_for(
 	add_printf(&l, "PAIGE_BUS_KEYS=%.*s", STR_ARG(buf_str(&keys)));
 	add_printf(&l, "PAIGE_RUNTIME_DIR=%s", given->runtime_dir);
 	if (given->broker)
-		add(&l, strdup("PAIGE_BROKER=1"));
+		add(&l, xstrdup("PAIGE_BROKER=1"));
 	if (given->settings->project_spelling)
 		add_printf(&l, SETTINGS_PROJECT_SPELLING "=%s",
 			given->settings->project_spelling);

@@ -58,15 +58,13 @@ static void release(struct process *p)
 static char *program_of(const struct process *p)
 {
 	const char *dir = p->shared->program_dir;
-	char *path;
-
 	/* The build tree has a directory for each worker. */
-	path = xasprintf("%s/%s/paige-%s", dir, name_of(p), name_of(p));
+	char *path = xasprintf("%s/%s/paige-%s", dir, name_of(p), name_of(p));
+
 	if (access(path, X_OK) == 0)
 		return path;
 	free(path);
-	path = xasprintf("%s/paige-%s", dir, name_of(p));
-	return path;
+	return xasprintf("%s/paige-%s", dir, name_of(p));
 }
 
 static void on_process_exited(evutil_socket_t fd, short what, void *arg);
@@ -388,7 +386,7 @@ static void on_packet(void *arg, int type, struct str body, int fd)
 
 /* ---- the object ---- */
 
-int process_init(struct process *p, enum worker_id id, struct process_shared *shared)
+void process_init(struct process *p, enum worker_id id, struct process_shared *shared)
 {
 	*p = (struct process){
 		.shared = shared,
@@ -402,8 +400,7 @@ int process_init(struct process *p, enum worker_id id, struct process_shared *sh
 						  ? POLICY_BACKOFF_CAP_GATEWAY_MS
 						  : POLICY_BACKOFF_CAP_MS},
 	};
-	p->timer = evtimer_new(shared->base, on_timer, p);
-	return p->timer ? 0 : -ENOMEM;
+	p->timer = alloc_checked(evtimer_new(shared->base, on_timer, p));
 }
 
 bool process_enabled(const struct process *p)

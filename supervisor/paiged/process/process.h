@@ -63,9 +63,8 @@ struct process {
 	struct usage_sample usage; /* an earlier one, for the share of a processor */
 };
 
-/* 0 or -errno. `shared` is borrowed. */
-int process_init(struct process *p, enum worker_id id, struct process_shared *shared)
-	__attribute__((warn_unused_result));
+/* `shared` is borrowed. */
+void process_init(struct process *p, enum worker_id id, struct process_shared *shared);
 void process_step(struct process *p, enum policy_event_kind event);
 /* Whether the settings ask for it (workers.def). */
 bool process_enabled(const struct process *p);

@@ -1,5 +1,6 @@
 /* process_table.c - see process_table.h. */
 #include "supervisor/paiged/process/process_table.h"
+#include "common/base/alloc.h"
 #include "common/loop/timer.h"
 
 #include "common/base/log.h"
@@ -231,16 +232,12 @@ void process_table_sample(struct process_table *ps)
 	}
 }
 
-int process_table_init(struct process_table *ps)
+void process_table_init(struct process_table *ps)
 {
-	int error = 0;
-
-	ps->shared.changed = event_new(ps->shared.base, -1, EV_PERSIST, on_changed, ps);
-	if (!ps->shared.changed)
-		return -ENOMEM;
-	for (int i = 0; i < WORKER_COUNT && !error; i++)
-		error = process_init(&ps->workers[i], (enum worker_id)i, &ps->shared);
-	return error;
+	ps->shared.changed =
+		alloc_checked(event_new(ps->shared.base, -1, EV_PERSIST, on_changed, ps));
+	for (int i = 0; i < WORKER_COUNT; i++)
+		process_init(&ps->workers[i], (enum worker_id)i, &ps->shared);
 }
 
 void process_table_fini(struct process_table *ps)

@@ -25,9 +25,8 @@ struct process_table {
 	void *arg;
 };
 
-/* The caller has filled shared (but `changed`), started and the callbacks. 0 or
- * -errno. */
-int process_table_init(struct process_table *ps) __attribute__((warn_unused_result));
+/* The caller has filled shared (but `changed`), started and the callbacks. */
+void process_table_init(struct process_table *ps);
 /* Starts all of them at once; waits for nothing. */
 void process_table_start(struct process_table *ps);
 /* Sends every worker the settings that may change while running. */

@@ -482,17 +482,15 @@ static void listen_to(struct process *p)
 {
 	const int in = p->fds[STREAM_IN];
 
-	p->readable[STREAM_OUT] = event_new(
-		p->base, p->fds[STREAM_OUT], EV_READ | EV_PERSIST, on_output, p);
-	p->readable[STREAM_ERR] = event_new(
-		p->base, p->fds[STREAM_ERR], EV_READ | EV_PERSIST, on_errors, p);
-	p->writable = event_new(p->base, in, EV_WRITE, on_writable, p);
-	p->ended = event_new(p->base, p->pidfd, EV_READ, on_reaper_ended, p);
-	p->timer = event_new(p->base, -1, 0, on_timer, p);
-	p->input = evbuffer_new();
-	if (!p->readable[STREAM_OUT] || !p->readable[STREAM_ERR] || !p->writable ||
-		!p->ended || !p->timer || !p->input)
-		abort();
+	p->readable[STREAM_OUT] = alloc_checked(event_new(
+		p->base, p->fds[STREAM_OUT], EV_READ | EV_PERSIST, on_output, p));
+	p->readable[STREAM_ERR] = alloc_checked(event_new(
+		p->base, p->fds[STREAM_ERR], EV_READ | EV_PERSIST, on_errors, p));
+	p->writable = alloc_checked(event_new(p->base, in, EV_WRITE, on_writable, p));
+	p->ended =
+		alloc_checked(event_new(p->base, p->pidfd, EV_READ, on_reaper_ended, p));
+	p->timer = alloc_checked(event_new(p->base, -1, 0, on_timer, p));
+	p->input = alloc_checked(evbuffer_new());
 	event_add(p->readable[STREAM_OUT], NULL);
 	event_add(p->readable[STREAM_ERR], NULL);
 	event_add(p->ended, NULL);

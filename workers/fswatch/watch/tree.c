@@ -125,11 +125,10 @@ bool tree_file_add(struct tree *tree, struct tree_dir *dir, struct str name)
 		return false;
 	if (dir->file_count == dir->file_cap) {
 		dir->file_cap = dir->file_cap ? dir->file_cap * 2 : 4;
-		dir->files = alloc_checked(
-			reallocarray(dir->files, dir->file_cap, sizeof(char *)));
+		dir->files = xreallocarray(dir->files, dir->file_cap, sizeof(char *));
 		if (dir->stamps)
-			dir->stamps = alloc_checked(reallocarray(
-				dir->stamps, dir->file_cap, sizeof(*dir->stamps)));
+			dir->stamps = xreallocarray(
+				dir->stamps, dir->file_cap, sizeof(*dir->stamps));
 	}
 	memmove(dir->files + at + 1, dir->files + at,
 		(dir->file_count - at) * sizeof(char *));
@@ -177,8 +176,8 @@ static void insert(struct tree_dir *parent, unsigned at, struct tree_dir *dir)
 {
 	if (parent->dir_count == parent->dir_cap) {
 		parent->dir_cap = parent->dir_cap ? parent->dir_cap * 2 : 4;
-		parent->dirs = alloc_checked(reallocarray(
-			parent->dirs, parent->dir_cap, sizeof(struct tree_dir *)));
+		parent->dirs = xreallocarray(
+			parent->dirs, parent->dir_cap, sizeof(struct tree_dir *));
 	}
 	memmove(parent->dirs + at + 1, parent->dirs + at,
 		(parent->dir_count - at) * sizeof(struct tree_dir *));

@@ -1,4 +1,5 @@
 /* tree_merge.c - a directory of tree.h is made to contain what a listing found. */
+#include "common/base/alloc.h"
 #include "workers/fswatch/watch/tree.h"
 #include <stdlib.h>
 
@@ -90,8 +91,6 @@ static void keep_files(struct merge *m, bool stamped)
 	char **files = m->file_count ? xmalloc(m->file_count * sizeof(char *)) : NULL;
 	uint64_t *stamps = stamped ? xcalloc(m->file_count + 1, sizeof(*stamps)) : NULL;
 
-	if ((size && (!packed || !files)) || (stamped && !stamps))
-		abort();
 	for (size_t i = 0; i < m->file_count; i++) {
 		size_t len = strlen(m->files[i].name) + 1;
 

@@ -233,7 +233,7 @@ struct watch *watch_new(struct event_base *base, const struct project *project,
 	w->project = project;
 	w->calls = *calls;
 	w->max_watches = options->max_watches;
-	w->hidden = options->hidden ? strdup(options->hidden) : NULL;
+	w->hidden = options->hidden ? xstrdup(options->hidden) : NULL;
 	w->git_wd = -1;
 	w->coalesce.emit = on_update;
 	w->coalesce.arg = w;

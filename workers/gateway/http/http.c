@@ -1,5 +1,6 @@
 /* http.c - see http.h. */
 #include "workers/gateway/http/http.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "common/worker/metrics.h"
@@ -380,18 +381,14 @@ static int add_listener(struct http_server *http, int fd)
 
 int http_start(struct gateway *g, const struct http_site *site, int first_fd, int count)
 {
-	struct http_server *http = calloc(1, sizeof(*http));
+	struct http_server *http = xcalloc(1, sizeof(*http));
 	int rc = 0;
 
-	if (!http)
-		return -ENOMEM;
 	g->http = http;
 	http->site = site;
-	http->ev = evhttp_new(g->base);
+	http->ev = alloc_checked(evhttp_new(g->base));
 	http->conns = http_conns_new(g->base, descriptor_limit(), g->diag_fd, &g->access,
 		&g->metrics.http_connections, &g->metrics.http_slow);
-	if (!http->ev || !http->conns)
-		return -ENOMEM;
 	evhttp_set_allowed_methods(http->ev, ALL_METHODS);
 	evhttp_set_max_headers_size(http->ev, HTTP_MAX_HEAD_BYTES);
 	evhttp_set_max_body_size(http->ev, HTTP_MAX_BODY_BYTES);

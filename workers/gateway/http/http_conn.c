@@ -1,5 +1,6 @@
 /* http_conn.c - see http_conn.h. */
 #include "workers/gateway/http/http_conn.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "workers/gateway/http/sockdiag.h"
@@ -552,13 +553,12 @@ void http_conns_on_head(struct http_conns *conns,
 struct bufferevent *http_conns_make_bufferevent(struct event_base *base, void *arg)
 {
 	struct http_conns *conns = arg;
-	struct bufferevent *bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
-	struct http_conn *conn = calloc(1, sizeof(*conn));
+	struct bufferevent *bev =
+		alloc_checked(bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE));
+	struct http_conn *conn = xcalloc(1, sizeof(*conn));
 
 	if (exhausted(conns))
 		pause_accepting(conns);
-	if (!bev || !conn)
-		abort();
 	bufferevent_incref(bev);
 	conn->arrived = bev;
 	TAILQ_INSERT_TAIL(&conns->arrived, conn, arrived_link);
@@ -703,20 +703,20 @@ void http_conns_stop_accepting(struct http_conns *conns)
 struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_fd,
 	const struct access_policy *policy, uint64_t *connections, uint64_t *slow)
 {
-	struct http_conns *conns = calloc(1, sizeof(*conns));
+	struct http_conns *conns = xcalloc(1, sizeof(*conns));
 
-	if (!conns)
-		return NULL;
 	*conns = (struct http_conns){
 		.base = base,
 		.limit = limit,
 		.diag_fd = diag_fd,
 		.policy = policy,
-		.by_fd = calloc((size_t)limit + 1, sizeof(struct http_conn *)),
-		.sweep = event_new(base, -1, EV_PERSIST, on_sweep, conns),
-		.relief = event_new(base, -1, EV_PERSIST, on_relief, conns),
-		.half_closed = event_new(base, -1, EV_PERSIST, on_half_closed, conns),
-		.arrival = event_new(base, -1, 0, on_arrival, conns),
+		.by_fd = xcalloc((size_t)limit + 1, sizeof(struct http_conn *)),
+		.sweep = alloc_checked(event_new(base, -1, EV_PERSIST, on_sweep, conns)),
+		.relief =
+			alloc_checked(event_new(base, -1, EV_PERSIST, on_relief, conns)),
+		.half_closed = alloc_checked(
+			event_new(base, -1, EV_PERSIST, on_half_closed, conns)),
+		.arrival = alloc_checked(event_new(base, -1, 0, on_arrival, conns)),
 		.connections = connections,
 		.slow = slow,
 	};
@@ -724,28 +724,6 @@ struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_f
 	TAILQ_INIT(&conns->arrived);
 	TAILQ_INIT(&conns->strangers);
 	TAILQ_INIT(&conns->unread_by);
-	if (!conns->by_fd || !conns->sweep || !conns->relief || !conns->arrival ||
-		!conns->half_closed) {
-		http_conns_free(conns);
-		return NULL;
-	}
 	the_conns = conns;
 	return conns;
-}
-
-void http_conns_free(struct http_conns *conns)
-{
-	if (!conns)
-		return;
-	if (conns->sweep)
-		event_free(conns->sweep);
-	if (conns->relief)
-		event_free(conns->relief);
-	if (conns->half_closed)
-		event_free(conns->half_closed);
-	if (conns->arrival)
-		event_free(conns->arrival);
-	free(conns->by_fd);
-	free(conns);
-	the_conns = NULL;
 }

@@ -86,7 +86,6 @@ struct http_conns;
  * `connections` and `slow` are counters to keep. */
 struct http_conns *http_conns_new(struct event_base *base, int limit, int diag_fd,
 	const struct access_policy *policy, uint64_t *connections, uint64_t *slow);
-void http_conns_free(struct http_conns *conns);
 
 /* Called with each complete header, before its body comes; it may refuse it
  * (http_head_refuse). */

@@ -10,11 +10,8 @@
 static struct str text_of(struct evbuffer *body)
 {
 	size_t len = evbuffer_get_length(body);
-	unsigned char *data = evbuffer_pullup(body, -1);
 
-	if (!data)
-		abort();
-	return (struct str){(const char *)data, len};
+	return (struct str){alloc_checked(evbuffer_pullup(body, -1)), len};
 }
 
 static void run(struct job *job)

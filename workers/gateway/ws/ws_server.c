@@ -247,8 +247,6 @@ struct ws_server *ws_server_new(
 	TAILQ_INIT(&server->clients);
 	TAILQ_INIT(&server->to_flush);
 	TAILQ_INIT(&server->dead);
-	server->flush = event_new(g->base, -1, 0, on_flush, server);
-	if (!server->flush)
-		abort();
+	server->flush = alloc_checked(event_new(g->base, -1, 0, on_flush, server));
 	return server;
 }

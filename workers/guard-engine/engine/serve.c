@@ -264,7 +264,7 @@ static void serve_list(void *arg, struct bus_request *request, const void *messa
 	l->engine = arg;
 	l->request = request;
 	l->list.kind = ((const struct guard_list_query *)message)->kind;
-	l->list.instances.items = calloc(1, sizeof(*l->list.instances.items));
+	l->list.instances.items = xcalloc(1, sizeof(*l->list.instances.items));
 	ask_for_page(l);
 }
 

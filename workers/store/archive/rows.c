@@ -129,7 +129,7 @@ static int take_line(struct bringing *b, struct str line)
 
 static int take_lines(struct bringing *b)
 {
-	AUTO_FREE char *line = alloc_checked(malloc(LINE_BYTES));
+	AUTO_FREE char *line = xmalloc(LINE_BYTES);
 	int64_t rows = 0;
 	int result = 0;
 
