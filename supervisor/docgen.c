@@ -6,6 +6,7 @@
  * settings.def, workers.def, exits.def and paigectl_exits.def; what stands here is only
  * the frame around them.
  */
+#include "common/base/alloc.h"
 #include "common/settings/settings.h"
 #include "paige-config.h"
 #include "proto/codec/messages.h"
@@ -307,14 +308,11 @@ static void man_conf(void)
  * the description. */
 static int man_program(const char *name, const char *summary, const char *program)
 {
-	char *command, *line = NULL;
+	AUTO_FREE char *command = xasprintf("'%s' --help", program);
+	AUTO_FREE char *line = NULL;
 	size_t size = 0;
-	FILE *help;
+	FILE *help = popen(command, "r");
 
-	if (asprintf(&command, "'%s' --help", program) < 0)
-		return EXIT_FAILURE;
-	help = popen(command, "r");
-	free(command);
 	if (!help)
 		return EXIT_FAILURE;
 	head(name, 1, summary);
@@ -330,7 +328,6 @@ static int man_program(const char *name, const char *summary, const char *progra
 		}
 	}
 	puts(".fi");
-	free(line);
 	see_also("paiged(8) paigectl(1)");
 	return pclose(help) == 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

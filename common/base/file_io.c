@@ -30,6 +30,15 @@ const char *file_error_text(int error)
 	return error == -ENOTSUP ? "Not a regular file" : strerror(-error);
 }
 
+DIR *file_list(int fd)
+{
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir)
+		file_close(&fd);
+	return dir;
+}
+
 void file_fill_standard(void)
 {
 	int fd;
@@ -58,26 +67,18 @@ int file_read_all(int fd, size_t max, struct buf *out)
 	return -EFBIG;
 }
 
-/* `fd` is a descriptor or -errno. */
-static int read_and_close(int fd, size_t max, struct buf *out)
-{
-	int error = fd < 0 ? fd : file_read_all(fd, max, out);
-
-	if (fd >= 0)
-		close(fd);
-	return error;
-}
-
 int file_read_own(int dir_fd, const char *name, size_t max, struct buf *out)
 {
-	return read_and_close(file_open_regular(dir_fd, name, O_RDONLY), max, out);
+	AUTO_FD fd = file_open_regular(dir_fd, name, O_RDONLY);
+
+	return fd < 0 ? fd : file_read_all(fd, max, out);
 }
 
 int file_read_named(int dir_fd, const char *name, size_t max, struct buf *out)
 {
-	int fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	AUTO_FD fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	return read_and_close(fd < 0 ? -errno : fd, max, out);
+	return fd < 0 ? -errno : file_read_all(fd, max, out);
 }
 
 int file_write_all(int fd, struct str bytes)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/base/buf.h"
+#include <dirent.h>
 #include <unistd.h>
 
 /*
@@ -33,6 +34,17 @@ int file_write_all(int fd, struct str bytes) __attribute__((warn_unused_result))
 /* Brings the names in a directory to the disk. 0, also on a file system that cannot do so for
  * a directory by itself, or -errno. */
 int file_sync_dir(int fd) __attribute__((warn_unused_result));
+
+/* The entries of a directory that is open as `fd`, which is taken; NULL, with errno, when it
+ * cannot be listed or `fd` is negative. */
+DIR *file_list(int fd);
+/* AUTO_DIR *dir = ...; is closed at the end of its block; NULL: there is none. */
+static inline void file_close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+#define AUTO_DIR __attribute__((cleanup(file_close_dir))) DIR
 
 /*
  * Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. Call it before

@@ -5,6 +5,7 @@
  * The kernel's numbers are written out here: the headers of the oldest system that Paige
  * is built on know less than the kernels that it runs on.
  */
+#include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "common/confine/confine_private.h"
 #include <dirent.h>
@@ -154,14 +155,12 @@ static bool apply_landlock(
 
 static size_t count_threads(void)
 {
-	DIR *tasks = opendir("/proc/self/task");
+	AUTO_DIR *tasks = opendir("/proc/self/task");
 	const struct dirent *entry;
 	size_t count = 0;
 
 	while (tasks && (entry = readdir(tasks)) != NULL)
 		count += entry->d_name[0] != '.';
-	if (tasks)
-		closedir(tasks);
 	return count;
 }
 

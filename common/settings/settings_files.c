@@ -122,27 +122,23 @@ static char *path_of(int fd, const char *path)
 	n = readlink(link, real, sizeof(real));
 	if (n <= 0 || n >= (ssize_t)sizeof(real) || real[0] != '/')
 		return realpath(path, NULL);
-	return strndup(real, (size_t)n);
+	return xstrndup(real, (size_t)n);
 }
 
 /* Reads a whole regular file of at most FILE_MAX_BYTES. 0 or -errno. */
 static int slurp(struct file *f, struct buf *out)
 {
-	int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	AUTO_FD fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
-	int error;
 
 	if (fd < 0)
 		return -errno;
 	f->real = path_of(fd, f->path);
 	if (fstat(fd, &st) != 0)
-		error = -errno;
-	else if (S_ISDIR(st.st_mode))
-		error = -EISDIR;
-	else
-		error = file_read_all(fd, FILE_MAX_BYTES, out);
-	close(fd);
-	return error;
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return file_read_all(fd, FILE_MAX_BYTES, out);
 }
 
 static void read_file(struct file *f)
@@ -179,13 +175,11 @@ static void file_fini(struct file *f)
 /* The directory that `candidate` of PROJECT_DIR names. */
 static bool find_project(const struct candidate *candidate, struct stat *project)
 {
-	char *path = candidate->text && *candidate->text
-			     ? path_expand_home(candidate->text)
-			     : NULL;
-	bool found = path && stat(path, project) == 0;
+	AUTO_FREE char *path = candidate->text && *candidate->text
+				       ? path_expand_home(candidate->text)
+				       : NULL;
 
-	free(path);
-	return found;
+	return path && stat(path, project) == 0;
 }
 
 /* Whether `path`, absolute and without links, is the directory or lies under it. Compared
@@ -211,17 +205,13 @@ static bool lies_in(const char *path, const struct stat *directory)
 /* The file, or the place where it was looked for. */
 static bool belongs_to(const struct file *f, const struct stat *project)
 {
-	char *place = path_absolute(f->path), *real;
-	bool in;
+	AUTO_FREE char *place = path_absolute(f->path), *real = NULL;
 
 	if (!place)
 		return false;
 	*strrchr(place, '/') = '\0';
 	real = realpath(place[0] ? place : "/", NULL);
-	in = (real && lies_in(real, project)) || (f->real && lies_in(f->real, project));
-	free(real);
-	free(place);
-	return in;
+	return (real && lies_in(real, project)) || (f->real && lies_in(f->real, project));
 }
 
 /* Forgets what a file says, and tells when that was anything. */
@@ -256,12 +246,10 @@ static void pass_over(struct settings *s, struct file *f)
 char *settings_config_path(void)
 {
 	const char *base = getenv("XDG_CONFIG_HOME");
-	char *path = NULL;
 
 	if (!base || base[0] != '/')
 		return path_expand_home("~/.config/paige/paige.conf");
-	path = xasprintf("%s/paige/paige.conf", base);
-	return path;
+	return xasprintf("%s/paige/paige.conf", base);
 }
 
 static void take(struct candidate candidates[SETTING_COUNT], struct file *f, char **path)

@@ -80,7 +80,7 @@ void worker_control_send_status(struct worker *w)
 		.condition = str_of(condition_names[p->condition]),
 		.confinement = str_of(p->confinement),
 	};
-	struct buf body = {0};
+	AUTO_BUF body = {0};
 
 	if (p->reason.len)
 		status.reason = buf_str(&p->reason);
@@ -92,7 +92,6 @@ void worker_control_send_status(struct worker *w)
 		if (p->status_unsent)
 			event_add(p->control_writable, NULL);
 	}
-	buf_free(&body);
 }
 
 static void on_writable(EVENT_UNUSED, void *arg)
@@ -159,10 +158,10 @@ static void take_settings(struct worker *w, struct settings *fresh)
 
 static void reload(struct worker *w, struct str body)
 {
-	yyjson_doc *document = yyjson_read(body.ptr, body.len, 0);
+	AUTO_DOC *document = yyjson_read(body.ptr, body.len, 0);
 	const char *values[SETTING_COUNT] = {0};
 	struct settings fresh;
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 
 	take_values(yyjson_doc_get_root(document), values);
 	if (settings_change(&fresh, w->settings, values, &problems) < 0) {
@@ -172,8 +171,6 @@ static void reload(struct worker *w, struct str body)
 	} else {
 		take_settings(w, &fresh);
 	}
-	yyjson_doc_free(document);
-	buf_free(&problems);
 }
 
 /* `fd` is what came with it, -1 without; taken. */

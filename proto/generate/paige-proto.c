@@ -6,6 +6,7 @@
  * proto/docs/ up to date. It talks to nobody and reads nothing but the directory it is
  * told to check.
  */
+#include "common/base/alloc.h"
 #include "common/base/file_io.h"
 #include "proto/generate/reference.h"
 #include <errno.h>
@@ -76,7 +77,7 @@ static int schema(const char *name)
 {
 	AUTO_BUF out = {0};
 	AUTO_DOC *doc = NULL;
-	char *text;
+	AUTO_FREE char *text = NULL;
 
 	if (!name)
 		schema_write_all(&out);
@@ -93,7 +94,6 @@ static int schema(const char *name)
 		return EXIT_FAILURE;
 	}
 	buf_printf(&out, "%s\n", text);
-	free(text);
 	return print(&out);
 }
 
@@ -179,7 +179,8 @@ static int check_one(int dir, const struct reference_file *file, const struct bu
 static int each_file(const char *path,
 	int (*one)(int, const struct reference_file *, const struct buf *))
 {
-	int dir, result = EXIT_SUCCESS;
+	AUTO_FD dir = -1;
+	int result = EXIT_SUCCESS;
 
 	if (!path)
 		return usage("which directory?", "");
@@ -195,7 +196,6 @@ static int each_file(const char *path,
 		if (one(dir, &reference_files[i], &made) != EXIT_SUCCESS)
 			result = EXIT_FAILURE;
 	}
-	close(dir);
 	return result;
 }
 

@@ -1,6 +1,7 @@
 /* client.c - paigectl's side of ctl.sock; see paigectl.h and ctl.h. */
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
+#include "common/base/file_io.h"
 #include "proto/codec/messages.h"
 #include "supervisor/paigectl/paigectl.h"
 #include "supervisor/shared/lock.h"
@@ -109,10 +110,9 @@ static int read_answer(int fd, int limit_ms, struct buf *answer)
 static int talk(const char *runtime_dir, struct str request, int limit_ms,
 	struct ucred *peer, struct buf *answer)
 {
-	int fd = connect_to(runtime_dir);
+	AUTO_FD fd = connect_to(runtime_dir);
 	socklen_t peer_len = sizeof(*peer);
 	AUTO_BUF line = {0};
-	int error;
 
 	if (fd < 0)
 		return fd;
@@ -120,12 +120,9 @@ static int talk(const char *runtime_dir, struct str request, int limit_ms,
 		*peer = (struct ucred){.uid = (uid_t)-1};
 	buf_add_str(&line, request);
 	buf_add_char(&line, '\n');
-	error = send(fd, line.data, line.len, MSG_NOSIGNAL) == (ssize_t)line.len ? 0
-										 : -errno;
-	if (!error)
-		error = read_answer(fd, limit_ms, answer);
-	close(fd);
-	return error;
+	if (send(fd, line.data, line.len, MSG_NOSIGNAL) != (ssize_t)line.len)
+		return -errno;
+	return read_answer(fd, limit_ms, answer);
 }
 
 int client_try(const char *runtime_dir, struct str request, int limit_ms,

@@ -32,14 +32,13 @@ static int ask(const struct options *o, const struct daemon_place *place,
 	struct proto_error error;
 	int code = gateway_ask(place, path, NULL, ASK_MS, &answer->doc);
 	yyjson_val *root = yyjson_doc_get_root(answer->doc);
-	char *text;
 
 	if (code != PAIGECTL_DONE)
 		return code;
 	if (options_get(o, "json")) {
-		text = yyjson_val_write(root, 0, NULL);
+		AUTO_FREE char *text = yyjson_val_write(root, 0, NULL);
+
 		puts(text ? text : "null");
-		free(text);
 	}
 	if (proto_decode(type, root, "answer", DECODE_LENIENT, &answer->arena, out,
 		    &error) == 0)
@@ -101,7 +100,7 @@ static int list_all(const struct options *o, const struct daemon_place *place)
 static void print_event(const struct guard_stream_event *e)
 {
 	char at[WALL_ISO_SIZE];
-	char *text = yyjson_val_write(e->payload.val, 0, NULL);
+	AUTO_FREE char *text = yyjson_val_write(e->payload.val, 0, NULL);
 	bool cut = text && isatty(STDOUT_FILENO) && strlen(text) > PAYLOAD_SHOWN;
 
 	wall_iso((struct wall){e->at * 1000}, at);
@@ -109,7 +108,6 @@ static void print_event(const struct guard_stream_event *e)
 	terminal_print(COLOUR_GREEN, "%-26.*s", STR_ARG(e->type));
 	printf("  %.*s%s\n", cut ? PAYLOAD_SHOWN : INT_MAX, text ? text : "",
 		cut ? "..." : "");
-	free(text);
 }
 
 static int show(

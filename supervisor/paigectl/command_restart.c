@@ -1,4 +1,5 @@
 /* command_restart.c - paigectl restart, start and stop. */
+#include "common/base/file_io.h"
 #include "proto/codec/messages.h"
 #include "supervisor/paigectl/paigectl.h"
 #include <errno.h>
@@ -78,7 +79,7 @@ static int stop_daemon(const struct options *o)
 	AUTO_PLACE place = {0};
 	AUTO_DOC *doc = NULL;
 	int code = place_find(o, &place);
-	int pidfd = -1;
+	AUTO_FD pidfd = -1;
 
 	if (code == 0 && place.pid) {
 		/* Before it is asked, so that the number cannot have become another's. */
@@ -99,8 +100,6 @@ static int stop_daemon(const struct options *o)
 			&(struct paigectl_stopped){.pid = place.pid, .has_pid = true});
 	else if (code == 0)
 		printf("stopped (process %d)\n", (int)place.pid);
-	if (pidfd >= 0)
-		close(pidfd);
 	return code;
 }
 

@@ -8,6 +8,7 @@
  * Reads lines of type tapped from the pipe that the supervisor gives (tap.h), until it is
  * interrupted, the daemon ends, or nobody reads what we write.
  */
+#include "common/base/file_io.h"
 #include "proto/codec/messages.h"
 #include "supervisor/paigectl/paigectl.h"
 #include <errno.h>
@@ -143,18 +144,16 @@ int paigectl_tap(const struct options *o)
 {
 	struct tap_view view = {.options = o, .json = options_get(o, "json") != NULL};
 	AUTO_PLACE place = {0};
-	int fd, connection;
+	AUTO_FD fd = -1;
+	AUTO_FD connection = -1;
 	int code = check_names(o);
 
 	if (code == 0)
 		code = place_find(o, &place);
 	if (code == 0)
 		code = client_tap(&place, &fd, &connection);
-	if (code == 0) {
+	if (code == 0)
 		follow(&view, fd);
-		close(fd);
-		close(connection);
-	}
 	buf_free(&view.part);
 	return code;
 }

@@ -36,7 +36,7 @@ static struct str user_name(uid_t uid, struct arena *a)
 static struct str unit_of(pid_t pid, struct arena *a)
 {
 	struct str unit = {0};
-	char *name = NULL;
+	AUTO_FREE char *name = NULL;
 	size_t len;
 
 	if (pid <= 0 ||
@@ -45,7 +45,6 @@ static struct str unit_of(pid_t pid, struct arena *a)
 	len = strlen(name);
 	if (len > 8 && strcmp(name + len - 8, ".service") == 0)
 		unit = arena_str(a, str_of(name));
-	free(name);
 	return unit;
 }
 
@@ -53,7 +52,7 @@ static struct str unit_of(pid_t pid, struct arena *a)
 static bool owns(uid_t uid, struct str path)
 {
 	struct stat st;
-	AUTO_FREE char *copy = strndup(path.ptr, path.len);
+	AUTO_FREE char *copy = xstrndup(path.ptr, path.len);
 
 	return copy && stat(copy, &st) == 0 && st.st_uid == uid;
 }
@@ -195,12 +194,12 @@ void machine_look(struct machine *m)
 /* The nearest directory above the path that exists, without links. */
 static char *real_directory(const char *path)
 {
-	char *copy = xstrdup(path), *real, *slash;
+	AUTO_FREE char *copy = xstrdup(path);
+	char *real, *slash;
 
 	while (!(real = realpath(copy, NULL)) && (slash = strrchr(copy, '/')) &&
 		slash != copy)
 		*slash = '\0';
-	free(copy);
 	return real;
 }
 

@@ -1,5 +1,6 @@
 /* daemon.c - see daemon.h. */
 #include "supervisor/paiged/daemon.h"
+#include "common/base/alloc.h"
 #include "common/loop/timer.h"
 
 #include "common/base/ids.h"
@@ -78,7 +79,7 @@ static void say_ready(struct daemon *d)
 /* A worker that cannot work with this configuration or data (EC-06): no daemon. */
 static void fail_start(struct daemon *d, const struct process *p)
 {
-	struct buf how = {0};
+	AUTO_BUF how = {0};
 
 	exit_reason_print(&p->last, &how);
 	fprintf(stderr, "%spaiged: the %s cannot work: %.*s\n",
@@ -86,7 +87,6 @@ static void fail_start(struct daemon *d, const struct process *p)
 		STR_ARG(buf_str(&how)));
 	if (p->last.tail.len > 0 && !journal_listens()) /* it has them already */
 		fprintf(stderr, "Its last lines:\n%.*s", STR_ARG(buf_str(&p->last.tail)));
-	buf_free(&how);
 	daemon_stop(d, "a worker cannot work with this configuration or data",
 		p->last.kind == EXIT_REASON_EXIT ? notify_final_exit_code()
 						 : EXIT_FAILURE);
@@ -125,10 +125,9 @@ static void on_ask(void *arg, int fd)
 
 static void reload(struct daemon *d)
 {
-	struct buf problems = {0};
+	AUTO_BUF problems = {0};
 
 	(void)reload_settings(d, NULL, &problems); /* it has logged why it failed */
-	buf_free(&problems);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -264,7 +263,7 @@ static int finish_replacement(const struct daemon *d)
 /* Everything that may be refused, and nothing that costs time. */
 static int prepare(struct daemon *d)
 {
-	struct buf problem = {0};
+	AUTO_BUF problem = {0};
 	int error = directories_make_data(d->settings.data_dir, &problem);
 
 	if (!error)
@@ -278,7 +277,6 @@ static int prepare(struct daemon *d)
 			&d->listener, d->settings.host, (int)d->settings.port, &problem);
 	if (problem.len > 0)
 		refuse("%.*s", STR_ARG(buf_str(&problem)));
-	buf_free(&problem);
 	if (error)
 		return error;
 	if (d->lock.unclean) {
@@ -299,13 +297,12 @@ static int prepare(struct daemon *d)
 
 static void check_project(const struct daemon *d)
 {
-	struct buf warning = {0};
+	AUTO_BUF warning = {0};
 
 	directories_check_project(d->settings.project_dir, &warning);
 	if (warning.len > 0)
 		log_warn("no file can be saved", "why", "%.*s",
 			STR_ARG(buf_str(&warning)), NULL);
-	buf_free(&warning);
 }
 
 /* That of the last run, unless there is none that is secret. */
@@ -332,22 +329,18 @@ static int take_token(struct daemon *d)
 
 static int start_workers(struct daemon *d)
 {
-	struct buf logs_dir = {0};
+	AUTO_FREE char *logs_dir = xasprintf("%s/logs", d->settings.data_dir);
 	int error = take_token(d);
 
 	if (error)
 		return error;
 	d->program_dir = directories_find_programs();
 	d->base = event_base_new();
-	if (!d->base || !d->program_dir)
-		return refuse("out of memory");
-	buf_printf(&logs_dir, "%s/logs", d->settings.data_dir);
-	buf_add_char(&logs_dir, '\0');
-	d->logs = logs_new(d->base, logs_dir.data);
-	buf_free(&logs_dir);
+	if (!d->base)
+		return refuse("cannot prepare the event loop: %s", strerror(errno));
+	d->logs = logs_new(d->base, logs_dir);
 	if (!d->logs)
-		return refuse(
-			"cannot make %s/logs: %s", d->settings.data_dir, strerror(errno));
+		return refuse("cannot make %s: %s", logs_dir, strerror(errno));
 	check_project(d);
 	d->broker = broker_new(d->base);
 	if (!d->broker)

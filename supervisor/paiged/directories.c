@@ -1,6 +1,8 @@
 /* directories.c - see directories.h. */
 #include "supervisor/paiged/directories.h"
 
+#include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include "paige-config.h"
 #include "proto/tables/workers.h"
 #include <dirent.h>
@@ -15,11 +17,9 @@
 
 int directories_make_data(const char *path, struct buf *problem)
 {
-	char *copy = strdup(path);
+	AUTO_FREE char *copy = xstrdup(path);
 	int error = 0;
 
-	if (!copy)
-		return -ENOMEM;
 	for (char *at = copy + 1; !error; at++) {
 		char end = *at;
 
@@ -32,7 +32,6 @@ int directories_make_data(const char *path, struct buf *problem)
 		if (!end)
 			break;
 	}
-	free(copy);
 	if (!error && access(path, R_OK | W_OK | X_OK) != 0)
 		error = -errno;
 	if (error)
@@ -93,7 +92,7 @@ int directories_make_runtime(char path[DIRECTORIES_RUNTIME_SIZE], struct buf *pr
 
 static void remove_sockets(const char *path)
 {
-	DIR *dir = opendir(path);
+	AUTO_DIR *dir = opendir(path);
 	struct dirent *entry;
 	struct stat st;
 
@@ -103,7 +102,6 @@ static void remove_sockets(const char *path)
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			S_ISSOCK(st.st_mode))
 			unlinkat(dirfd(dir), entry->d_name, 0);
-	closedir(dir);
 	rmdir(path); /* systemd's own stays: it has more rights, or is not empty */
 }
 
@@ -141,16 +139,15 @@ static char *find_in_build_tree(void)
 {
 	char self[PATH_MAX], probe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *workers, *real;
+	AUTO_FREE char *workers = NULL;
+	char *real;
 
 	if (n <= 0)
 		return NULL;
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
-	if (asprintf(&workers, "%s/../workers", self) < 0)
-		return NULL;
+	workers = xasprintf("%s/../workers", self);
 	real = realpath(workers, NULL);
-	free(workers);
 	if (!real)
 		return NULL;
 	snprintf(probe, sizeof(probe), "%s/%s/paige-%s", real, worker_infos[0].name,
@@ -165,17 +162,17 @@ char *directories_find_programs(void)
 {
 	char *found = find_in_build_tree();
 
-	return found ? found : strdup(PAIGE_LIBEXECDIR);
+	return found ? found : xstrdup(PAIGE_LIBEXECDIR);
 }
 
 char *directories_find_paigectl(void)
 {
-	char self[PATH_MAX], *found;
+	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	if (n <= 0)
 		return NULL;
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
-	return asprintf(&found, "%s/paigectl", self) < 0 ? NULL : found;
+	return xasprintf("%s/paigectl", self);
 }

@@ -1,6 +1,8 @@
 /* lock.c - see lock.h. Called by daemon.c, and by paigectl to find the daemon. */
 #include "supervisor/shared/lock.h"
 
+#include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,16 +16,10 @@
 
 static int open_lock(const char *data_dir, int flags)
 {
-	char *path;
-	int fd;
+	AUTO_FREE char *path = xasprintf("%s/paiged.lock", data_dir);
+	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 
-	if (asprintf(&path, "%s/paiged.lock", data_dir) < 0)
-		return -ENOMEM;
-	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		fd = -errno;
-	free(path);
-	return fd;
+	return fd < 0 ? -errno : fd;
 }
 
 /* The lock is on the whole file, whatever its length. */
@@ -131,18 +127,14 @@ void lock_release(struct lock *l)
 
 int lock_holder(const char *data_dir, pid_t *pid, char runtime_dir[108])
 {
-	int fd = open_lock(data_dir, O_RDONLY);
+	AUTO_FD fd = open_lock(data_dir, O_RDONLY);
 	struct flock lock = whole_file();
-	int error = 0;
 
 	if (fd < 0)
 		return fd == -ENOENT ? -ESRCH : fd;
 	if (fcntl(fd, F_OFD_GETLK, &lock) != 0)
-		error = -errno;
-	else if (lock.l_type == F_UNLCK)
-		error = -ESRCH;
-	else if (!read_content(fd, pid, runtime_dir))
-		error = -ESRCH;
-	close(fd);
-	return error;
+		return -errno;
+	if (lock.l_type == F_UNLCK || !read_content(fd, pid, runtime_dir))
+		return -ESRCH;
+	return 0;
 }

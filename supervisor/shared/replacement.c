@@ -1,5 +1,6 @@
 /* replacement.c - see replacement.h. Called by daemon.c, and by restore and import of paigectl. */
 #include "supervisor/shared/replacement.h"
+#include "common/base/alloc.h"
 #include "common/base/file_io.h"
 
 #include <dirent.h>
@@ -90,7 +91,7 @@ int replacement_commit(const char *data_dir, const char *const *names, const cha
 
 static int move_names(int data, FILE *list)
 {
-	char *line = NULL;
+	AUTO_FREE char *line = NULL;
 	size_t room = 0;
 	ssize_t n;
 	AUTO_FD kept = -1;
@@ -110,7 +111,6 @@ static int move_names(int data, FILE *list)
 		if (error == 0 && kept < 0)
 			error = kept;
 	}
-	free(line);
 	if (error == 0 && (kept < 0 || fsync(kept) != 0 || fsync(data) != 0))
 		error = kept < 0 ? -EPROTO : -errno;
 	return error;
@@ -141,16 +141,12 @@ static int move_out(int data, int ready)
 static int move_in(int data, int ready)
 {
 	int files = open_folder(ready, FILES);
-	DIR *dir = files < 0 ? NULL : fdopendir(files);
+	AUTO_DIR *dir = file_list(files);
 	struct dirent *entry;
 	int error = 0;
 
-	if (files < 0)
-		return files == -ENOENT ? 0 : files;
-	if (!dir) {
-		close(files);
-		return -ENOMEM;
-	}
+	if (!dir)
+		return files == -ENOENT ? 0 : files < 0 ? files : -errno;
 	while (error == 0 && (entry = readdir(dir)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
@@ -159,7 +155,6 @@ static int move_in(int data, int ready)
 		else
 			rewinddir(dir);
 	}
-	closedir(dir);
 	if (error == 0 && fsync(data) != 0)
 		error = -errno;
 	return error;

@@ -1,6 +1,8 @@
 /* token.c - see token.h. Called by daemon.c and by paigectl token. */
 #include "supervisor/shared/token.h"
 
+#include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include "common/base/ids.h"
 #include "common/base/private_file.h"
 #include <errno.h>
@@ -28,22 +30,14 @@ static int check_file(int fd)
 int token_read(const char *data_dir, char token[TOKEN_SIZE])
 {
 	char text[TOKEN_DIGITS + 2];
-	char *path;
+	AUTO_FREE char *path = xasprintf("%s/token", data_dir);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int error = fd < 0 ? -errno : check_file(fd);
 	ssize_t n;
-	int fd, error;
 
-	if (asprintf(&path, "%s/token", data_dir) < 0)
-		return -ENOMEM;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	error = fd < 0 ? -errno : check_file(fd);
-	free(path);
-	if (error) {
-		if (fd >= 0)
-			close(fd);
+	if (error)
 		return error;
-	}
 	n = read(fd, text, sizeof(text));
-	close(fd);
 	if (n < 0)
 		return -errno;
 	if (n != TOKEN_DIGITS + 1 || text[TOKEN_DIGITS] != '\n')
@@ -58,15 +52,12 @@ int token_read(const char *data_dir, char token[TOKEN_SIZE])
 int token_make(const char *data_dir, char token[TOKEN_SIZE])
 {
 	char text[TOKEN_DIGITS + 2];
-	char *path;
+	AUTO_FREE char *path = xasprintf("%s/token", data_dir);
 	int error;
 
-	if (asprintf(&path, "%s/token", data_dir) < 0)
-		return -ENOMEM;
 	random_hex(text, TOKEN_DIGITS / 2);
 	memcpy(text + TOKEN_DIGITS, "\n", 2);
 	error = private_file_replace(path, str_of(text));
-	free(path);
 	if (error)
 		return error;
 	memcpy(token, text, TOKEN_DIGITS);

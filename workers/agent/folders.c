@@ -1,5 +1,6 @@
 /* folders.c - see folders.h. */
 #include "workers/agent/folders.h"
+#include "common/base/file_io.h"
 #include "common/base/relative_path.h"
 #include <dirent.h>
 #include <errno.h>
@@ -96,7 +97,7 @@ struct strs_of_folders folder_names(const struct folder *root, struct arena *are
 {
 	struct strs_of_folders found = {
 		.names = arena_array(arena, FOLDERS_MAX, sizeof(char *))};
-	DIR *dir = opendir(root->path);
+	AUTO_DIR *dir = opendir(root->path);
 	const struct dirent *entry;
 	struct stat st;
 
@@ -110,7 +111,6 @@ struct strs_of_folders folder_names(const struct folder *root, struct arena *are
 			continue;
 		found.names[found.count++] = arena_cstr(arena, str_of(entry->d_name));
 	}
-	closedir(dir);
 	qsort(found.names, found.count, sizeof(char *), by_name);
 	return found;
 }
@@ -139,17 +139,11 @@ struct kept_session folder_kept_session(const char *claude_dir, const char *fold
 {
 	static const char ending[] = ".jsonl";
 	struct kept_session newest = {.id = ""};
-	int fd = open_sessions(claude_dir, folder);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	AUTO_DIR *dir = file_list(open_sessions(claude_dir, folder));
 	const struct dirent *entry;
 	struct stat st;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return newest;
-	}
-	while ((entry = readdir(dir)) != NULL) {
+	while (dir && (entry = readdir(dir)) != NULL) {
 		struct str id = {entry->d_name, UUID_SIZE - 1};
 		int64_t changed_ms;
 
@@ -167,23 +161,19 @@ struct kept_session folder_kept_session(const char *claude_dir, const char *fold
 		snprintf(newest.id, sizeof(newest.id), "%.*s", STR_ARG(id));
 		newest.changed_ms = changed_ms;
 	}
-	closedir(dir);
 	return newest;
 }
 
 bool folder_keeps_session(const char *claude_dir, const char *folder, const char *id)
 {
 	char name[UUID_SIZE + sizeof(".jsonl")];
-	int fd = open_sessions(claude_dir, folder);
+	AUTO_FD fd = open_sessions(claude_dir, folder);
 	struct stat st;
-	bool found;
 
 	if (fd < 0)
 		return false;
 	snprintf(name, sizeof(name), "%s.jsonl", id);
-	found = fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
-	close(fd);
-	return found;
+	return fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
 int folder_of_kept_session(const char *claude_dir, const struct folder *root,

@@ -194,20 +194,11 @@ static bool is_aside(const char *name)
 	return n > ending && strcmp(name + n - ending, RECORD_ASIDE_ENDING) == 0;
 }
 
-static DIR *open_directory(int dir_fd)
-{
-	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
-
 /* Removes the oldest of those that were set aside when they are too many. */
 static void prune_aside(int dir_fd)
 {
-	DIR *dir = open_directory(dir_fd);
+	AUTO_DIR *dir =
+		file_list(openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	char oldest[NAME_MAX + 1] = "";
 	struct timespec oldest_at = {0};
 	const struct dirent *entry;
@@ -225,8 +216,6 @@ static void prune_aside(int dir_fd)
 			oldest_at = st.st_ctim;
 		}
 	}
-	if (dir)
-		closedir(dir);
 	if (count > RECORD_ASIDE_MAX)
 		(void)unlinkat(dir_fd, oldest, 0);
 }
@@ -252,18 +241,12 @@ int record_folder_aside(int dir_fd, const char *id, char folder[PATH_MAX])
 	/* The first line; each byte of a path may be written as six. */
 	char line[6 * PATH_MAX];
 	const struct names n = names_of(id);
-	int fd = openat(dir_fd, n.aside, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD fd = openat(dir_fd, n.aside, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t len = fd < 0 ? -1 : pread(fd, line, sizeof(line), 0);
 	const char *end;
-	ssize_t len;
 
-	if (fd < 0)
+	if (len < 0)
 		return -errno;
-	len = pread(fd, line, sizeof(line), 0);
-	if (len < 0)
-		len = -errno;
-	close(fd);
-	if (len < 0)
-		return (int)len;
 	end = memchr(line, '\n', (size_t)len);
 	if (!end || line[0] != RECORD_FOLDER ||
 		!take_folder((struct str){line + 1, (size_t)(end - line) - 1}, folder))

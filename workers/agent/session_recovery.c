@@ -6,6 +6,7 @@
  * Nobody is let in before nothing is left of the programs of that worker: two programs
  * never work in one session, and a client that is told of an end may rely on it.
  */
+#include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "workers/agent/agents.h"
 #include <dirent.h>
@@ -162,23 +163,18 @@ static bool take_id(const char *name, const char *ending, char id[UUID_SIZE])
 
 static int restore_all(struct agents *a)
 {
-	int fd = openat(a->records_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	AUTO_DIR *dir =
+		file_list(openat(a->records_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	const struct dirent *entry;
 	char id[UUID_SIZE];
-	int error = dir ? 0 : -errno;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return error;
-	}
+	if (!dir)
+		return -errno;
 	while ((entry = readdir(dir)) != NULL && a->session_count < AGENTS_MAX_SESSIONS)
 		if (take_id(entry->d_name, RECORD_ENDING, id))
 			restore(a, id);
 		else if (take_id(entry->d_name, RECORD_NEW_ENDING, id))
 			(void)unlinkat(a->records_fd, entry->d_name, 0);
-	closedir(dir);
 	return 0;
 }
 

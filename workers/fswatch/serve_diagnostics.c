@@ -1,4 +1,5 @@
 /* serve_diagnostics.c - fs.diagnostics, and what fs.state tells of them. */
+#include "common/base/file_io.h"
 #include "proto/tables/errors.h"
 #include "workers/fswatch/fswatch.h"
 #include <errno.h>
@@ -80,15 +81,13 @@ static bool is_there(void *arg, struct str path)
 {
 	struct fswatch *fs = arg;
 	char key[PATH_KEY_SIZE];
-	int fd;
+	AUTO_FD fd = -1;
 
 	if (buffers_find(&fs->buffers, path))
 		return true;
 	memcpy(key, path.ptr, path.len);
 	key[path.len] = '\0';
 	fd = project_openat(&fs->project, key, O_PATH | O_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
 	return fd != -ENOENT && fd != -ENOTDIR;
 }
 

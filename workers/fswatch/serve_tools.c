@@ -1,5 +1,6 @@
 /* serve_tools.c - the methods behind tools alone: a buffer for a model, and the places
  * that it wants to show. */
+#include "common/base/file_io.h"
 #include "common/base/utf8.h"
 #include "common/loop/timer.h"
 #include "proto/codec/messages.h"
@@ -96,17 +97,14 @@ static void refuse_place(
 /* 0 when a file is there, or -errno. */
 static int is_there(struct fswatch *fs, const char *key)
 {
-	int fd = project_openat(&fs->project, key, O_PATH | O_CLOEXEC), error = 0;
+	AUTO_FD fd = project_openat(&fs->project, key, O_PATH | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st) < 0)
-		error = -errno;
-	else if (S_ISDIR(st.st_mode))
-		error = -EISDIR;
-	close(fd);
-	return error;
+		return -errno;
+	return S_ISDIR(st.st_mode) ? -EISDIR : 0;
 }
 
 /* Each costs some system calls; the others follow in the next turn of the loop. */

@@ -168,7 +168,8 @@ static void on_connected(void *arg, const struct server_answer *answer)
 
 int learner_print(const char *url)
 {
-	char *problem = url && *url ? server_check_url(url) : xstrdup("it is not set");
+	AUTO_FREE char *problem =
+		url && *url ? server_check_url(url) : xstrdup("it is not set");
 	char why[SERVER_WHY_MAX];
 
 	reader.code = EXIT_FAILURE;
@@ -176,7 +177,6 @@ int learner_print(const char *url)
 	if (problem) {
 		snprintf(why, sizeof(why), "MIRROR_URL cannot be used: %s", problem);
 		end_with(why);
-		free(problem);
 		return EXIT_FAILURE;
 	}
 	reader.server = server_new(reader.base, url);

@@ -2,6 +2,7 @@
  * main.c - paige-mirror, the worker that carries what the learner did to PostgreSQL (MIRROR_URL). With --schema it prints the
  * statement that makes the schema, for whoever owns the database; with --learner, for paigectl, what PostgreSQL has of the learner.
  */
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/mirror/learner.h"
 #include "workers/mirror/mirror.h"
@@ -15,11 +16,10 @@ static struct mirror mirror;
 
 static int init(struct worker *w)
 {
-	char *problem = server_check_url(w->settings->mirror_url);
+	AUTO_FREE char *problem = server_check_url(w->settings->mirror_url);
 
 	if (problem) {
 		log_error("MIRROR_URL cannot be used", "problem", "%s", problem, NULL);
-		free(problem);
 		return WORKER_EXIT_CONFIG;
 	}
 	mirror.worker = w;

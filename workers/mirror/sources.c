@@ -1,5 +1,6 @@
 /* sources.c - see sources.h. */
 #include "workers/mirror/sources.h"
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +163,7 @@ void batch_make(int source, yyjson_val *rows, struct batch *batch)
 	yyjson_arr_foreach(rows, i, max, row)
 	{
 		const char *id = yyjson_get_str(yyjson_obj_get(row, "id"));
-		char *text;
+		AUTO_FREE char *text = NULL;
 
 		batch->last = yyjson_get_sint(yyjson_obj_get(row, "number"));
 		snprintf(batch->last_id, sizeof(batch->last_id), "%s", id ? id : "");
@@ -171,12 +172,9 @@ void batch_make(int source, yyjson_val *rows, struct batch *batch)
 			batch->damaged++;
 			continue;
 		}
-		text = yyjson_val_write(row, 0, NULL);
-		if (!text)
-			abort();
+		text = alloc_checked(yyjson_val_write(row, 0, NULL));
 		buf_add_char(&batch->rows, batch->count++ ? ',' : '[');
 		buf_add_str(&batch->rows, str_of(text));
-		free(text);
 	}
 	buf_add_str(&batch->rows, batch->count ? STR_LIT("]") : STR_LIT("[]"));
 	buf_add_char(&batch->rows, '\0');

@@ -1,6 +1,7 @@
 /* backup_service.c - copies of paige.db in DATA_DIR/backups (backup_service.h). */
 #include "workers/store/backup_service.h"
 #include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "common/loop/jobs.h"
 #include "common/worker/worker.h"
@@ -39,7 +40,7 @@ struct backup_service {
 /* Removes what was cut off, and copies that nobody took. Not while a copy is being made. */
 static void tidy(const char *directory)
 {
-	DIR *d = opendir(directory);
+	AUTO_DIR *d = opendir(directory);
 	time_t now = time(NULL);
 	struct dirent *e;
 	struct stat st;
@@ -56,8 +57,6 @@ static void tidy(const char *directory)
 					 : "removed a backup that nobody took",
 				"name", "%s", e->d_name, NULL);
 	}
-	if (d)
-		closedir(d);
 }
 
 static void make_copy(struct job *job)

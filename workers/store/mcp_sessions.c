@@ -110,7 +110,8 @@ int mcp_session_end(struct store *store, struct call *call)
 {
 	const struct mcp_session_ended *ended = call->message;
 	char path[PATH_MAX], line[UUID_SIZE + 1];
-	int fd, n = snprintf(line, sizeof(line), "%.*s\n", STR_ARG(ended->session_id));
+	AUTO_FD fd = -1;
+	int n = snprintf(line, sizeof(line), "%.*s\n", STR_ARG(ended->session_id));
 
 	if (path_of(store, path) < 0)
 		return call_refuse(call, ERROR_INTERNAL_ERROR, "DATA_DIR is too long");
@@ -119,8 +120,6 @@ int mcp_session_end(struct store *store, struct call *call)
 		log_warn("an ended MCP session will not stay ended after a restart",
 			"path", "%s", path, "error", "%s",
 			file_error_text(fd < 0 ? fd : -errno), NULL);
-	if (fd >= 0)
-		close(fd);
 	call_answer_text(call, STR_LIT("{}"));
 	return 0;
 }

@@ -38,7 +38,7 @@ static int put_in_place(const struct options *o, const struct stopped_data *data
 	const char *data_dir = data->place.data_dir;
 	char at[WALL_ISO_SIZE];
 	struct paigectl_replaced replaced = {.data_dir = str_of(data_dir)};
-	char *name, *kept;
+	AUTO_FREE char *name = NULL, *kept = NULL;
 	int error;
 
 	wall_iso(clock_wall(), at);
@@ -62,8 +62,6 @@ static int put_in_place(const struct options *o, const struct stopped_data *data
 			what, data_dir, kept);
 	else
 		printf("%s is in place in %s, every page checked\n", what, data_dir);
-	free(name);
-	free(kept);
 	return error ? PAIGECTL_FAILED : PAIGECTL_DONE;
 }
 

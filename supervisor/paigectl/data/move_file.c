@@ -18,14 +18,9 @@
 static int sync_directory_of(const char *path)
 {
 	AUTO_FREE char *copy = xstrdup(path);
-	int fd, result = 0;
+	AUTO_FD fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || fsync(fd) < 0)
-		result = -errno;
-	if (fd >= 0)
-		close(fd);
-	return result;
+	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
 /* 0 or -errno; -EXDEV to another file system. */
@@ -62,7 +57,7 @@ static int copy_content(int from, int to)
 static int copy(const char *from, const char *to, bool replace)
 {
 	AUTO_FREE char *part = NULL;
-	int in = open(from, O_RDONLY | O_CLOEXEC);
+	AUTO_FD in = open(from, O_RDONLY | O_CLOEXEC);
 	int out, result;
 
 	if (in < 0)
@@ -76,7 +71,6 @@ static int copy(const char *from, const char *to, bool replace)
 		result = move(part, to, replace);
 	if (result < 0 && out >= 0)
 		unlink(part);
-	close(in);
 	if (result == 0)
 		unlink(from);
 	return result;

@@ -1,4 +1,5 @@
 /* command_doctor.c - paigectl doctor: runs the checks of doctor.h and sums them up. */
+#include "common/base/alloc.h"
 #include "supervisor/paigectl/doctor/doctor.h"
 
 #include "proto/codec/messages.h"
@@ -93,7 +94,7 @@ static void suggest_project(struct doctor *d, const char *config_file)
 	const char *name = setting_info(SETTING_ID_project_dir)->name;
 	struct settings settings;
 	AUTO_BUF problems = {0};
-	char *here = getcwd(NULL, 0);
+	AUTO_FREE char *here = getcwd(NULL, 0);
 
 	(void)!settings_load(&settings, config_file, &problems);
 	if (here && strcmp(here, "/") != 0 &&
@@ -104,7 +105,6 @@ static void suggest_project(struct doctor *d, const char *config_file)
 			"%s is not set; checking the current directory instead", name);
 	}
 	settings_fini(&settings);
-	free(here);
 }
 
 int paigectl_doctor(const struct options *o)

@@ -1,6 +1,7 @@
 /* doctor_machine.c - what this machine offers: directories, limits, kernel, gh. See
  * doctor.h. */
 #include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include "supervisor/paigectl/doctor/doctor.h"
 
 #include "common/base/clock.h"
@@ -91,13 +92,9 @@ void doctor_directories(struct doctor *d)
 static int64_t read_number(const char *path)
 {
 	char text[64];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-	if (fd < 0)
-		return -1;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
 	if (n <= 0)
 		return -1;
 	text[n] = '\0';

@@ -25,14 +25,11 @@ static void fail(struct log_file *s, struct mono now)
 /* The directory may have been deleted with the file. */
 static void make_parent(const char *path)
 {
-	char *dir = strdup(path);
+	AUTO_FREE char *dir = xstrdup(path);
 
-	if (!dir)
-		return;
 	*strrchr(dir, '/') = '\0';
 	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
 		errno = 0; /* open(2) tells why */
-	free(dir);
 }
 
 static void open_file(struct log_file *s, struct mono now)

@@ -1,5 +1,7 @@
 /* recent.c - see recent.h. */
 #include "supervisor/paiged/logs/recent.h"
+#include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include "common/base/utf8.h"
 #include "supervisor/shared/places.h"
 #include <fcntl.h>
@@ -38,10 +40,9 @@ struct span {
 /* Opens <path>, or <path>.N; -1 when there is no such regular file. */
 static int open_log(const char *path, int n, struct stat *st)
 {
-	char *name = log_file_name(path, n);
+	AUTO_FREE char *name = log_file_name(path, n);
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	free(name);
 	if (fd >= 0 && (fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
 		close(fd);
 		fd = -1;
@@ -56,11 +57,10 @@ static void measure(const char *path, int64_t base, int64_t *oldest, int64_t *en
 
 	*oldest = *end = base;
 	for (int n = 0; n < LOG_FILES; n++) {
-		int fd = open_log(path, n, &st);
+		AUTO_FD fd = open_log(path, n, &st);
 
 		if (fd < 0)
 			continue;
-		close(fd);
 		if (n == 0)
 			*end += st.st_size;
 		else
@@ -75,7 +75,7 @@ static void read_span(const char *path, int64_t base, struct span *span)
 	struct stat st;
 
 	for (int n = 0; n < LOG_FILES && whole > span->from; n++) {
-		int fd = open_log(path, n, &st);
+		AUTO_FD fd = open_log(path, n, &st);
 		int64_t from, got;
 
 		if (fd < 0)
@@ -86,7 +86,6 @@ static void read_span(const char *path, int64_t base, struct span *span)
 		got = from < whole ? pread(fd, span->bytes + (from - span->from),
 					     (size_t)(whole - from), from - start)
 				   : 0;
-		close(fd);
 		if (from < whole && got < whole - from)
 			break; /* cut meanwhile: what is older is not in its place */
 		if (from < whole)

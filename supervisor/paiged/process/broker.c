@@ -2,6 +2,7 @@
 #include "supervisor/paiged/process/broker.h"
 #include "common/base/alloc.h"
 
+#include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "supervisor/paiged/process/broker_connect.h"
@@ -17,8 +18,8 @@
 #include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/queue.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -83,25 +84,18 @@ static bool may_look_into(pid_t child, int fd)
 	static const char here = 'x';
 	char there = 0;
 	struct iovec to = {&there, 1}, from = {(void *)(uintptr_t)&here, 1};
-	int pidfd = pidfd_open(child, 0);
-	int taken = pidfd < 0 ? -1 : pidfd_getfd(pidfd, fd, 0);
-	bool may = taken >= 0 && process_vm_readv(child, &to, 1, &from, 1, 0) == 1 &&
-		   there == here;
+	AUTO_FD pidfd = pidfd_open(child, 0);
+	AUTO_FD taken = pidfd < 0 ? -1 : pidfd_getfd(pidfd, fd, 0);
 
-	if (taken >= 0)
-		close(taken);
-	if (pidfd >= 0)
-		close(pidfd);
-	return may;
+	return taken >= 0 && process_vm_readv(child, &to, 1, &from, 1, 0) == 1 &&
+	       there == here;
 }
 
 bool broker_may_look_into(int pidfd)
 {
 	/* The kernel asks for the right before it looks for the descriptor. */
-	int fd = pidfd_getfd(pidfd, STDIN_FILENO, 0);
+	AUTO_FD fd = pidfd_getfd(pidfd, STDIN_FILENO, 0);
 
-	if (fd >= 0)
-		close(fd);
 	return fd >= 0 || errno != EPERM;
 }
 
@@ -173,7 +167,8 @@ static int serve(struct broker *b, struct asker *w, const struct seccomp_notif *
 {
 	struct sockaddr_storage to = {0};
 	int len = copy_address(call, &to);
-	int fd, error;
+	AUTO_FD fd = -1;
+	int error;
 
 	if (len < 0)
 		return len;
@@ -181,14 +176,11 @@ static int serve(struct broker *b, struct asker *w, const struct seccomp_notif *
 	if (fd < 0)
 		return -errno;
 	/* What was read is the worker's when it still waits. */
-	if (ioctl(w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) != 0) {
-		close(fd);
+	if (ioctl(w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) != 0)
 		return -EINTR;
-	}
 	set_deadline(b, BROKER_CONNECT_MS);
 	error = broker_connect(&w->rules, fd, &to, (socklen_t)len);
 	set_deadline(b, 0);
-	close(fd);
 	if (error == -EPERM || error == -BROKER_TOO_MANY)
 		note_refusal(b, w, &to, -error);
 	return error == -EINTR ? -ETIMEDOUT : error;

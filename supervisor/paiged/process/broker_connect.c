@@ -1,6 +1,7 @@
 /* broker_connect.c - see broker_connect.h. Called by broker.c on its thread. */
 #include "supervisor/paiged/process/broker_connect.h"
 
+#include "common/base/file_io.h"
 #include "common/bus/rules/bus_folder.h"
 #include "proto/tables/methods.h"
 #include "proto/tables/topics.h"
@@ -45,16 +46,14 @@ const char *broker_allowed(
  * anywhere, and a worker can make one in its folder. */
 static int open_socket(const char *folder, const char *name)
 {
-	int directory = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD directory = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int fd = directory < 0 ? -1
 			       : openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	int error = fd < 0 ? -errno : 0;
 	struct stat st;
+	int error;
 
-	if (directory >= 0)
-		close(directory);
 	if (fd < 0)
-		return error;
+		return -errno;
 	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
 		return fd;
 	error = S_ISLNK(st.st_mode) ? -EPERM : -ECONNREFUSED;
@@ -70,7 +69,7 @@ static int connect_unix(struct broker_rules *rules, int fd, const char *path)
 	enum worker_id other;
 	const char *name = broker_allowed(rules, path, &other);
 	char folder[108];
-	int target, error = 0;
+	AUTO_FD target = -1;
 
 	if (!name)
 		return -EPERM;
@@ -81,13 +80,11 @@ static int connect_unix(struct broker_rules *rules, int fd, const char *path)
 	open = &rules->connections[other][strcmp(name, BUS_EVENTS_SOCKET) == 0];
 	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d", target);
 	if (!broker_connections_room(open))
-		error = -BROKER_TOO_MANY;
-	else if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
-		error = -errno;
-	else
-		broker_connections_add(open, fd);
-	close(target);
-	return error;
+		return -BROKER_TOO_MANY;
+	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
+		return -errno;
+	broker_connections_add(open, fd);
+	return 0;
 }
 
 int broker_connect(struct broker_rules *rules, int fd, const struct sockaddr_storage *to,

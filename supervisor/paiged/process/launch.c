@@ -1,5 +1,6 @@
 /* launch.c - see launch.h. */
 #include "supervisor/paiged/process/launch.h"
+#include "common/base/file_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,14 +60,10 @@ static void reset_signals(void)
 static void volunteer_for_oom(void)
 {
 	static const char score[] = "100";
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	ssize_t done;
+	AUTO_FD fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return;
-	done = write(fd, score, sizeof(score) - 1);
-	(void)done;
-	close(fd);
+	if (fd >= 0)
+		(void)!write(fd, score, sizeof(score) - 1);
 }
 
 /* The soft limit is for programs with select(2); here there are none. */

@@ -4,6 +4,7 @@
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/base/file_io.h"
 #include "proto/worker.h"
 #include <dirent.h>
 #include <errno.h>
@@ -22,18 +23,10 @@
 static void read_environment(int pid, struct buf *out)
 {
 	char path[64];
-	int fd;
-	ssize_t n;
 
 	buf_clear(out);
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	while (out->len < ENVIRONMENT_MAX &&
-		(n = read(fd, buf_reserve(out, 4096), 4096)) > 0)
-		out->len += (size_t)n;
-	close(fd);
+	(void)!file_read_named(AT_FDCWD, path, ENVIRONMENT_MAX, out);
 }
 
 static bool has_variable(struct str environment, const char *assignment)
@@ -53,7 +46,7 @@ static bool has_variable(struct str environment, const char *assignment)
 /* Pidfds of the orphans, so that a reused number is never signalled. */
 static size_t find(const char *runtime_dir, int pidfds[ORPHANS_MAX])
 {
-	DIR *proc = opendir("/proc");
+	AUTO_DIR *proc = opendir("/proc");
 	AUTO_BUF environment = {0};
 	struct dirent *entry;
 	AUTO_FREE char *assignment = NULL;
@@ -77,7 +70,6 @@ static size_t find(const char *runtime_dir, int pidfds[ORPHANS_MAX])
 		else
 			close(pidfd);
 	}
-	closedir(proc);
 	return count;
 }
 

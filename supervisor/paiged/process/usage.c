@@ -1,5 +1,6 @@
 /* usage.c - see usage.h. */
 #include "supervisor/paiged/process/usage.h"
+#include "common/base/file_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,15 +31,14 @@ int usage_parse(
 int usage_read(pid_t pid, struct usage *out)
 {
 	char path[64], text[1024];
+	AUTO_FD fd = -1;
 	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
 	if (n <= 0)
 		return -EIO;
 	text[n] = '\0';

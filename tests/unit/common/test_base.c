@@ -2,10 +2,12 @@
 #include "common/base/arena.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/base/file_io.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/base/private_file.h"
 #include "tests/check_run.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -177,6 +179,31 @@ START_TEST(uuid7_increases_even_within_a_millisecond)
 }
 END_TEST
 
+START_TEST(bytes_become_hexadecimal_digits)
+{
+	char digits[9];
+
+	hex_print(digits, "\x00\x0f\xa5\xff", 4);
+	ck_assert_str_eq(digits, "000fa5ff");
+	random_hex(digits, 4);
+	ck_assert_uint_eq(strspn(digits, "0123456789abcdef"), 8);
+}
+END_TEST
+
+START_TEST(a_directory_is_listed_by_its_descriptor)
+{
+	int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	AUTO_DIR *dir = file_list(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+
+	ck_assert_ptr_nonnull(dir);
+	ck_assert_ptr_nonnull(readdir(dir));
+	ck_assert_ptr_null(file_list(-1));
+	ck_assert_ptr_null(file_list(file));
+	ck_assert_int_eq(errno, ENOTDIR);
+	ck_assert_msg(fcntl(file, F_GETFD) < 0, "it was taken, too");
+}
+END_TEST
+
 START_TEST(log_lines_are_logfmt)
 {
 	char name[] = "/tmp/paige-log-XXXXXX", text[4096];
@@ -264,6 +291,8 @@ int main(void)
 	tcase_add_test(tcase, wall_time_prints_and_parses);
 	tcase_add_test(tcase, a_day_begins_at_midnight);
 	tcase_add_test(tcase, uuid7_increases_even_within_a_millisecond);
+	tcase_add_test(tcase, bytes_become_hexadecimal_digits);
+	tcase_add_test(tcase, a_directory_is_listed_by_its_descriptor);
 	tcase_add_test(tcase, log_lines_are_logfmt);
 	return check_run(tcase);
 }

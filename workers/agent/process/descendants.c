@@ -1,5 +1,6 @@
 /* descendants.c - see descendants.h. */
 #include "workers/agent/process/descendants.h"
+#include "common/base/file_io.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,15 +16,15 @@ static pid_t parent_of(int proc_fd, const char *pid)
 {
 	char path[64], text[512];
 	const char *bracket;
+	AUTO_FD fd = -1;
 	ssize_t n;
-	int fd, parent = 0;
+	int parent = 0;
 
 	snprintf(path, sizeof(path), "%.20s/stat", pid);
 	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
 	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
@@ -44,7 +45,7 @@ static bool is_in(pid_t pid, const pid_t *list, size_t count)
 
 size_t descendants_end(const pid_t *keep, size_t keep_count)
 {
-	DIR *proc = opendir("/proc");
+	AUTO_DIR *proc = opendir("/proc");
 	const pid_t self = getpid();
 	const struct dirent *entry;
 	size_t left = 0;
@@ -62,6 +63,5 @@ size_t descendants_end(const pid_t *keep, size_t keep_count)
 		if (waitpid(pid, NULL, WNOHANG) != pid)
 			left++;
 	}
-	closedir(proc);
 	return left;
 }

@@ -83,12 +83,9 @@ static int make_dir(const char *data_dir, const char *path)
 	if (mkdir(path, 0700) < 0)
 		return errno == EEXIST ? 0 : -errno;
 
-	int fd = open(data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int error = fd < 0 ? -errno : file_sync_dir(fd);
+	AUTO_FD fd = open(data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd >= 0)
-		close(fd);
-	return error;
+	return fd < 0 ? -errno : file_sync_dir(fd);
 }
 
 int buffer_store_open(struct buffer_store *buffer_store, const char *data_dir)
@@ -356,12 +353,9 @@ static bool load_one(struct buffer_store *buffer_store, const char *name,
 {
 	struct buffer_store_header h;
 	int slot;
-	int fd = file_open_regular(buffer_store->dir_fd, name, O_RDONLY);
-	bool found = fd >= 0 && load_file(fd, data, &h, &slot);
+	AUTO_FD fd = file_open_regular(buffer_store->dir_fd, name, O_RDONLY);
 
-	if (fd >= 0)
-		close(fd);
-	if (!found)
+	if (fd < 0 || !load_file(fd, data, &h, &slot))
 		return false;
 
 	struct body body = body_of(&h, data);
@@ -394,17 +388,12 @@ int buffer_store_load(struct buffer_store *buffer_store,
 		const struct buffer_store_file *file),
 	void *arg)
 {
-	int fd = openat(buffer_store->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	AUTO_DIR *dir = file_list(
+		openat(buffer_store->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	AUTO_BUF data = {.data = NULL};
 
-	if (!dir) {
-		int error = -errno;
-
-		if (fd >= 0)
-			close(fd);
-		return error;
-	}
+	if (!dir)
+		return -errno;
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		const char *ending = strstr(entry->d_name, ENDING);
 		struct buffer_store_record record;
@@ -420,6 +409,5 @@ int buffer_store_load(struct buffer_store *buffer_store,
 		set_aside(buffer_store, entry->d_name,
 			"a stored buffer holds no whole record, set aside");
 	}
-	closedir(dir);
 	return 0;
 }

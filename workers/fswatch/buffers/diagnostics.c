@@ -101,8 +101,7 @@ static struct diagnostics_file *file_of(
 {
 	size_t total = in->diagnostics.count;
 	size_t count = total < DIAGNOSTICS_MAX_OF_FILE ? total : DIAGNOSTICS_MAX_OF_FILE;
-	const struct editor_diagnostic **sorted;
-	struct diagnostics_file *file;
+	AUTO_FREE const struct editor_diagnostic **sorted = NULL;
 
 	if (total == 0)
 		return NULL;
@@ -110,9 +109,7 @@ static struct diagnostics_file *file_of(
 	for (size_t i = 0; i < total; i++)
 		sorted[i] = &in->diagnostics.items[i];
 	qsort(sorted, total, sizeof(*sorted), by_severity);
-	file = file_new(path, sorted, count, total - count);
-	free(sorted);
-	return file;
+	return file_new(path, sorted, count, total - count);
 }
 
 /* ---- all files ---- */

@@ -54,7 +54,7 @@ static int write_record(const struct in_place *w, const char *name)
 	const struct str pieces[] = {
 		{(const char *)&header, sizeof(header)}, key, w->old, w->content};
 	int error = 0;
-	int fd = file_open_regular(w->record_dir, name, O_WRONLY | O_CREAT | O_TRUNC);
+	AUTO_FD fd = file_open_regular(w->record_dir, name, O_WRONLY | O_CREAT | O_TRUNC);
 
 	if (fd < 0)
 		return fd;
@@ -64,7 +64,6 @@ static int write_record(const struct in_place *w, const char *name)
 		error = file_write_all(fd, pieces[i]);
 	if (!error && (fsync(fd) < 0 || fsync(w->record_dir) < 0))
 		error = -errno;
-	close(fd);
 	return error;
 }
 
@@ -113,11 +112,9 @@ static bool load(int record_dir, const char *name, struct record *r)
 {
 	struct header h;
 	struct stat st;
-	int fd = file_open_regular(record_dir, name, O_RDONLY);
+	AUTO_FD fd = file_open_regular(record_dir, name, O_RDONLY);
 	int error = fd < 0 ? fd : read_fd(fd, RECORD_MAX_BYTES, &st, &r->bytes);
 
-	if (fd >= 0)
-		close(fd);
 	if (error || r->bytes.len < sizeof(h))
 		return false;
 	memcpy(&h, r->bytes.data, sizeof(h));
@@ -165,7 +162,7 @@ static int finish(const struct project *p, const struct record *r)
 {
 	AUTO_BUF now = {.data = NULL};
 	struct stat st;
-	int fd = project_openat_nofollow(p, r->key, O_RDWR | O_NONBLOCK | O_NOCTTY);
+	AUTO_FD fd = project_openat_nofollow(p, r->key, O_RDWR | O_NONBLOCK | O_NOCTTY);
 	int error = fd == -ENOENT ? -ESTALE : fd < 0 ? fd : 0;
 
 	if (!error)
@@ -178,8 +175,6 @@ static int finish(const struct project *p, const struct record *r)
 			log_warn("a save that was cut short was finished", "path", "%s",
 				r->key, NULL);
 	}
-	if (fd >= 0)
-		close(fd);
 	return error;
 }
 
@@ -212,22 +207,16 @@ static void recover_one(int record_dir, const char *name, const struct project *
 
 int in_place_recover(int record_dir, const struct project *p)
 {
-	int fd = openat(record_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	AUTO_DIR *dir =
+		file_list(openat(record_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 
-	if (!dir) {
-		int error = -errno;
-
-		if (fd >= 0)
-			close(fd);
-		return error;
-	}
+	if (!dir)
+		return -errno;
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		const char *ending = strrchr(entry->d_name, '.');
 
 		if (ending && strcmp(ending, ENDING) == 0)
 			recover_one(record_dir, entry->d_name, p);
 	}
-	closedir(dir);
 	return 0;
 }

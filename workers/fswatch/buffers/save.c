@@ -186,22 +186,19 @@ static int write_in_place(const struct project_place *place, const struct old *o
 	if (old->bytes.len != (size_t)old->st.st_size)
 		return -FAULT_TOO_BIG;
 
-	int fd = openat(place->dir_fd, place->base,
+	AUTO_FD fd = openat(place->dir_fd, place->base,
 		O_WRONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
 
-	int error = fstat(fd, &st) < 0 ? -errno : 0;
-
-	if (!error && (st.st_ino != old->st.st_ino || st.st_dev != old->st.st_dev ||
-			      !unchanged(place, old)))
-		error = -EAGAIN;
-	if (!error)
-		error = in_place_write(&(struct in_place){
-			record_dir, place->real, fd, buf_str(&old->bytes), bytes});
-	close(fd);
-	return error;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_ino != old->st.st_ino || st.st_dev != old->st.st_dev ||
+		!unchanged(place, old))
+		return -EAGAIN;
+	return in_place_write(&(struct in_place){
+		record_dir, place->real, fd, buf_str(&old->bytes), bytes});
 }
 
 static int put(const struct project_place *place, const struct old *old, int record_dir,

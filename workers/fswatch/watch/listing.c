@@ -1,6 +1,7 @@
 /* listing.c - see listing.h. */
 #include "workers/fswatch/watch/listing.h"
 #include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "workers/fswatch/disk/names.h"
 #include <dirent.h>
@@ -73,15 +74,11 @@ static void take(struct listing *l, int dir_fd, const struct dirent *entry, bool
 
 int listing_read(struct listing *l, int fd, bool stamped)
 {
-	DIR *dir = fdopendir(fd);
+	AUTO_DIR *dir = file_list(fd);
 	struct dirent *entry;
 
-	if (!dir) {
-		int error = -errno;
-
-		close(fd);
-		return error;
-	}
+	if (!dir)
+		return -errno;
 	if (l->cap > KEPT_ITEMS)
 		listing_fini(l);
 	l->count = 0;
@@ -90,9 +87,6 @@ int listing_read(struct listing *l, int fd, bool stamped)
 		take(l, fd, entry, stamped);
 
 	int error = -errno;
-
-	closedir(dir);
-
 	const char *name = l->names.data;
 
 	for (size_t i = 0; i < l->count; i++) {

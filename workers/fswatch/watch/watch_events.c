@@ -1,5 +1,6 @@
 /* watch_events.c - what the events of inotify mean for tree and clients. */
 #include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "workers/fswatch/disk/names.h"
 #include "workers/fswatch/watch/watch_private.h"
@@ -138,10 +139,9 @@ static bool still_there(const struct place *p)
 	tree_path(p->dir, p->name, path);
 	buf_add_char(path, '\0');
 
-	int fd = project_openat_nofollow(p->w->project, path->data, O_PATH | O_NOFOLLOW);
+	AUTO_FD fd =
+		project_openat_nofollow(p->w->project, path->data, O_PATH | O_NOFOLLOW);
 
-	if (fd >= 0)
-		close(fd);
 	return fd >= 0;
 }
 

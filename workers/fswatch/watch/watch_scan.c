@@ -1,4 +1,5 @@
 /* watch_scan.c - lists directories of the project and puts watches on them. */
+#include "common/base/file_io.h"
 #include "common/base/log.h"
 #include "common/loop/timer.h"
 #include "workers/fswatch/watch/watch_private.h"
@@ -88,14 +89,11 @@ static bool same_place(struct watch *w, const struct tree_dir *dir, int fd)
 	tree_path(dir, (struct str){NULL, 0}, &w->path);
 	buf_add_char(&w->path, '\0');
 
-	int other =
+	AUTO_FD other =
 		project_openat_nofollow(w->project, w->path.data, O_PATH | O_DIRECTORY);
-	bool same = other >= 0 && fstat(other, &a) == 0 && fstat(fd, &b) == 0 &&
-		    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 
-	if (other >= 0)
-		close(other);
-	return same;
+	return other >= 0 && fstat(other, &a) == 0 && fstat(fd, &b) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 /*
@@ -133,14 +131,13 @@ static int add_watch(struct watch *w, struct tree_dir *dir, int fd)
 
 void watch_git(struct watch *w)
 {
-	int fd = project_openat_nofollow(w->project, ".git", O_PATH | O_DIRECTORY);
+	AUTO_FD fd = project_openat_nofollow(w->project, ".git", O_PATH | O_DIRECTORY);
 
 	if (fd < 0)
 		return;
 
 	int wd = inotify_add(w, fd, GIT_EVENTS);
 
-	close(fd);
 	w->git_wd = wd < 0 ? -1 : wd;
 }
 

@@ -1,5 +1,6 @@
 /* legacy.c - see legacy.h. */
 #include "workers/gateway/mcp/legacy.h"
+#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "workers/gateway/http/media_type.h"
 #include "workers/gateway/mcp/server.h"
@@ -130,14 +131,14 @@ static void take_notification(struct mcp_post *post, struct mcp_session *session
 
 	if (str_is(post->message.method, "notifications/cancelled") && request_id) {
 		size_t len = 0;
-		char *text = yyjson_val_write(request_id, YYJSON_WRITE_NOFLAG, &len);
+		AUTO_FREE char *text =
+			yyjson_val_write(request_id, YYJSON_WRITE_NOFLAG, &len);
 
 		call = text ? mcp_call_find(
 				      post->server, session, (struct str){text, len})
 			    : NULL;
 		if (call)
 			mcp_call_cancel(call);
-		free(text);
 	}
 	http_reply(post->request, 202, NULL, STR_LIT(""));
 }

@@ -254,7 +254,7 @@ struct mcp_call *mcp_call_find(
 /* Sends the one message that answers the call. */
 static void answer(struct mcp_call *call, int status, struct str message)
 {
-	struct buf event = {0};
+	AUTO_BUF event = {0};
 
 	if (call->stream) {
 		mcp_stream_send(call->stream, message);
@@ -265,7 +265,6 @@ static void answer(struct mcp_call *call, int status, struct str message)
 	} else if (call->ev) {
 		buf_printf(&event, "event: message\ndata: %.*s\n\n", STR_ARG(message));
 		http_reply_later(call->ev, status, "text/event-stream", buf_str(&event));
-		buf_free(&event);
 	}
 	call->ev = NULL;
 }

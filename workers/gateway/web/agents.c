@@ -190,8 +190,8 @@ static void on_gap(void *arg, enum worker_id from, uint64_t missed)
 void agents_upgrade(struct gateway *g, struct http_request *request)
 {
 	struct evkeyvalq parameters;
+	AUTO_FREE char *query = NULL;
 	const char *session;
-	char *query;
 
 	if (!g->agents) {
 		http_reply_error(
@@ -204,9 +204,9 @@ void agents_upgrade(struct gateway *g, struct http_request *request)
 		http_reply_error(request, 503, "The agent worker is not there yet");
 		return;
 	}
-	query = strndup(request->query.ptr ? request->query.ptr : "", request->query.len);
-	if (!query || evhttp_parse_query_str(query, &parameters) < 0) {
-		free(query);
+	query = xstrndup(
+		request->query.ptr ? request->query.ptr : "", request->query.len);
+	if (evhttp_parse_query_str(query, &parameters) < 0) {
 		http_reply_error(request, 400, "The query cannot be read");
 		return;
 	}
@@ -217,7 +217,6 @@ void agents_upgrade(struct gateway *g, struct http_request *request)
 	else
 		ws_upgrade_to(g->agents, request, on_open, (void *)(uintptr_t)session);
 	evhttp_clear_headers(&parameters);
-	free(query);
 }
 
 void agents_start(struct gateway *g)

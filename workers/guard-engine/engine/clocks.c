@@ -1,6 +1,7 @@
 /* clocks.c - see clocks.h. */
 #include "workers/guard-engine/engine/clocks.h"
 #include "common/base/clock.h"
+#include "common/base/file_io.h"
 #include "common/base/ids.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -93,11 +94,9 @@ void clocks_set(
  */
 static void read_boot_id(char out[TIMELINE_BOOT_SIZE])
 {
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	AUTO_FD fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	ssize_t len = fd < 0 ? 0 : read(fd, out, TIMELINE_BOOT_SIZE - 1);
 
-	if (fd >= 0)
-		close(fd);
 	out[len > 0 ? len : 0] = '\0';
 	out[strcspn(out, "\n")] = '\0';
 	if (!out[0])

@@ -127,7 +127,7 @@ static void open_at(
 	struct machine_base *base = s->state;
 	struct guard_row_created row = {.rules = base->rules};
 	AUTO_BUF config = {0};
-	struct machine_out *out = xmalloc(sizeof(*out));
+	AUTO_FREE struct machine_out *out = xmalloc(sizeof(*out));
 	int err;
 
 	s->machine->config(s->state, &config);
@@ -142,7 +142,6 @@ static void open_at(
 	out->count = 0;
 	machine_add_ref(out, ITEM_CREATED, &row);
 	write_result(s, out, created->at_ms, r);
-	free(out);
 }
 
 void stream_open(struct stream *s, int64_t at_ms, const struct guard_facts *facts,
@@ -234,7 +233,7 @@ static void write_refusal(struct stream *s, const struct machine_event *event,
  */
 static int take(struct stream *s, struct machine_event *event, struct stream_result *r)
 {
-	struct machine_out *out = xmalloc(sizeof(*out));
+	AUTO_FREE struct machine_out *out = xmalloc(sizeof(*out));
 	int err;
 
 	result_clear(r);
@@ -245,7 +244,6 @@ static int take(struct stream *s, struct machine_event *event, struct stream_res
 		write_result(s, out, event->at_ms, r);
 	else if (err == -EPERM)
 		write_refusal(s, event, out, r);
-	free(out);
 	return err;
 }
 
@@ -377,7 +375,7 @@ int stream_fold(struct stream *s, const struct stream_row *rows, size_t count,
 {
 	AUTO_DOC *doc = proto_parse(rows[0].payload, error);
 	int64_t cursor = s->cursor;
-	void *before = NULL;
+	AUTO_FREE void *before = NULL;
 	int err;
 
 	if (!doc)
@@ -392,7 +390,6 @@ int stream_fold(struct stream *s, const struct stream_row *rows, size_t count,
 		memcpy(s->state, before, s->machine->state_size);
 		s->cursor = cursor;
 	}
-	free(before);
 	return err;
 }
 

@@ -398,16 +398,13 @@ static void build_format(struct buf *body, const struct call *c, const void *arg
 /* The first request of the call: model, prompt and message, and what form is asked for. */
 static struct str first_request(const struct call *c)
 {
-	struct buf body = {0};
-	struct str result;
+	AUTO_BUF body = {0};
 
 	if (c->info->searches)
 		build_search_request(&body, c, NULL, 0);
 	else
 		build_format_request(&body, c, c->user);
-	result = arena_str(&c->flow->arena, buf_str(&body));
-	buf_free(&body);
-	return result;
+	return arena_str(&c->flow->arena, buf_str(&body));
 }
 
 /* Parses and checks the text of an answer (P7.1). */

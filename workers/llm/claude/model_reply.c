@@ -1,5 +1,6 @@
 /* model_reply.c - what the Claude API answered (model_reply.h). */
 #include "workers/llm/claude/model_reply.h"
+#include "common/base/alloc.h"
 #include "proto/codec/codec.h"
 #include <errno.h>
 #include <stdio.h>
@@ -86,8 +87,8 @@ static void take_error(struct model_reply *r, yyjson_val *root)
 static int take_message(struct model_reply *r, yyjson_val *root)
 {
 	yyjson_val *content = yyjson_obj_get(root, "content"), *block;
+	AUTO_FREE char *text = NULL;
 	size_t i, max, len;
-	char *text;
 
 	if (!yyjson_is_arr(content))
 		return -EINVAL;
@@ -101,7 +102,6 @@ static int take_message(struct model_reply *r, yyjson_val *root)
 	text = yyjson_val_write(content, 0, &len);
 	if (text)
 		buf_add(&r->content, text, len);
-	free(text);
 	take_usage(&r->usage, yyjson_obj_get(root, "usage"));
 	r->stop = stop_of(yyjson_obj_get(root, "stop_reason"));
 	r->complete = true;

@@ -1,5 +1,6 @@
 /* script.c - what the scripted Claude answers (script.h). */
 #include "workers/llm/demo/script.h"
+#include "common/base/alloc.h"
 #include "common/base/str.h"
 #include "prompts/prompts.h"
 #include <stdio.h>
@@ -400,8 +401,8 @@ void script_answer(yyjson_val *request, struct buf *out)
 	int kind = kind_of(yyjson_obj_get(format, "schema"));
 	struct answer a = {
 		.doc = yyjson_mut_doc_new(NULL), .user = yyjson_doc_get_root(message)};
+	AUTO_FREE char *text = NULL;
 	size_t len;
-	char *text;
 
 	a.root = yyjson_mut_obj(a.doc);
 	yyjson_mut_doc_set_root(a.doc, a.root);
@@ -414,7 +415,6 @@ void script_answer(yyjson_val *request, struct buf *out)
 		text = yyjson_mut_write(a.doc, 0, &len);
 		if (text)
 			buf_add(out, text, len);
-		free(text);
 	}
 	yyjson_mut_doc_free(a.doc);
 }

@@ -1,5 +1,6 @@
 /* issues.c - GitHub issues on their way to and from the model (issues.h). */
 #include "workers/llm/flows/issues.h"
+#include "common/base/alloc.h"
 #include "common/base/utf8.h"
 #include <stdlib.h>
 
@@ -60,8 +61,8 @@ struct str issues_for_model(yyjson_val *gh, struct arena *arena)
 	yyjson_mut_val *list;
 	struct str result = {NULL, 0};
 	size_t i, max, len;
+	AUTO_FREE char *text = NULL;
 	yyjson_val *issue;
-	char *text;
 
 	if (!yyjson_is_arr(gh))
 		return result;
@@ -86,7 +87,6 @@ struct str issues_for_model(yyjson_val *gh, struct arena *arena)
 	text = yyjson_mut_write(doc, 0, &len);
 	if (text)
 		result = arena_str(arena, (struct str){text, len});
-	free(text);
 	yyjson_mut_doc_free(doc);
 	return result;
 }

@@ -2,6 +2,7 @@
  * review.c - practice mode: a solution of a kata is judged, the attempt kept, constraints
  * unlocked (story 11; FR-154 to FR-160, FR-165 to FR-167).
  */
+#include "common/base/alloc.h"
 #include "workers/llm/claude/flow_helpers.h"
 #include "workers/llm/flows/dreyfus_stage.h"
 #include "workers/llm/flows/flows.h"
@@ -119,8 +120,7 @@ static struct str previous_attempts(
 	yyjson_mut_val *list = yyjson_mut_arr(doc);
 	size_t i, max, len;
 	yyjson_val *attempt;
-	struct str result;
-	char *text;
+	AUTO_FREE char *text = NULL;
 
 	yyjson_arr_foreach(k->attempts.val, i, max, attempt)
 	{
@@ -139,10 +139,8 @@ static struct str previous_attempts(
 	}
 	yyjson_mut_doc_set_root(doc, list);
 	text = yyjson_mut_write(doc, 0, &len);
-	result = text ? arena_str(&flow->arena, (struct str){text, len}) : STR_LIT("[]");
-	free(text);
 	yyjson_mut_doc_free(doc);
-	return result;
+	return text ? arena_str(&flow->arena, (struct str){text, len}) : STR_LIT("[]");
 }
 
 /* ---- the call and its consequences ---- */

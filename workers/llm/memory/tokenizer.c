@@ -124,7 +124,7 @@ size_t tokenizer_count(const struct tokenizer *p)
 /* NFKC with every blank, and the beginning, marked as the start of a word. */
 static struct str normalise(struct str text, struct arena *arena)
 {
-	utf8proc_uint8_t *nfkc = NULL;
+	AUTO_FREE utf8proc_uint8_t *nfkc = NULL;
 	utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text.ptr,
 		(utf8proc_ssize_t)text.len, &nfkc,
 		UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
@@ -141,7 +141,6 @@ static struct str normalise(struct str text, struct arena *arena)
 			out[len++] = in.ptr[i];
 		}
 	}
-	free(nfkc);
 	return (struct str){out, len};
 }
 

@@ -1,6 +1,7 @@
 /* weights.c - the weights of a TensorFlow.js model (weights.h). */
 #include "workers/llm/memory/weights.h"
 #include "common/base/alloc.h"
+#include "common/base/file_io.h"
 #include "workers/llm/memory/tokenizer.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,8 +36,8 @@ static int map_shard(struct weights *w, const char *dir, const char *name)
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char path[4096];
 	struct stat st;
+	AUTO_FD fd = -1;
 	void *at;
-	int fd, result = -1;
 
 	if (strchr(name, '/') ||
 		snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path) ||
@@ -45,17 +46,15 @@ static int map_shard(struct weights *w, const char *dir, const char *name)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && st.st_size > 0 &&
-		(size_t)st.st_size <= MAX_BYTES - w->bytes) {
-		at = mmap(w->base + w->bytes, (size_t)st.st_size, PROT_READ,
-			MAP_PRIVATE | MAP_FIXED, fd, 0);
-		if (at != MAP_FAILED) {
-			w->bytes += (size_t)st.st_size;
-			result = 0;
-		}
-	}
-	close(fd);
-	return result;
+	if (fstat(fd, &st) < 0 || st.st_size <= 0 ||
+		(size_t)st.st_size > MAX_BYTES - w->bytes)
+		return -1;
+	at = mmap(w->base + w->bytes, (size_t)st.st_size, PROT_READ,
+		MAP_PRIVATE | MAP_FIXED, fd, 0);
+	if (at == MAP_FAILED)
+		return -1;
+	w->bytes += (size_t)st.st_size;
+	return 0;
 }
 
 static int map_shards(struct weights *w, const char *dir)

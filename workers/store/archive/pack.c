@@ -1,4 +1,5 @@
 /* pack.c - writes an archive (archive.h). */
+#include "common/base/file_io.h"
 #include "workers/store/archive/archive.h"
 #include "workers/store/db/backup_file.h"
 #include "workers/store/db/database.h"
@@ -100,7 +101,7 @@ static int copy_content(struct packing *p, int fd, int64_t bytes, const char *pa
 /* A file, or a folder without what is in it. Others, such as sockets, are left out. */
 static int add_file(struct packing *p, const char *name, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	int result = 0;
 
@@ -115,7 +116,6 @@ static int add_file(struct packing *p, const char *name, const char *path)
 		result = add_row(p, name, &st);
 	if (result == 0 && S_ISREG(st.st_mode))
 		result = copy_content(p, fd, st.st_size, path);
-	close(fd);
 	return result;
 }
 
@@ -194,14 +194,12 @@ static int pack(struct packing *p, const char *data_dir)
 int archive_pack(const char *data_dir, const char *file, struct error_text *problem)
 {
 	struct packing p = {.file = file, .problem = problem};
-	int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	AUTO_FD fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int result = fd < 0 ? fail_os(&p, "write", file, errno) : pack(&p, data_dir);
 
 	sqlite3_close(p.db);
 	if (result == 0 && fsync(fd) != 0)
 		result = fail_os(&p, "sync", file, errno);
-	if (fd >= 0)
-		close(fd);
 	if (fd >= 0 && result < 0)
 		unlink(file);
 	return result;

@@ -1,5 +1,6 @@
 /* backup_file.c - a verified copy of a database that is in use (backup_file.h). */
 #include "workers/store/db/backup_file.h"
+#include "common/base/file_io.h"
 #include "workers/store/db/database.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -155,15 +156,11 @@ static int check_part(struct copying *c, struct error_text *problem)
 
 static int sync_path(const char *path, int flags, struct error_text *problem)
 {
-	int fd = open(path, flags | O_CLOEXEC);
-	int result = 0;
+	AUTO_FD fd = open(path, flags | O_CLOEXEC);
 
 	if (fd < 0)
 		return fail_os("open", path, problem);
-	if (fsync(fd) < 0)
-		result = fail_os("sync", path, problem);
-	close(fd);
-	return result;
+	return fsync(fd) < 0 ? fail_os("sync", path, problem) : 0;
 }
 
 /* Syncs the whole copy and gives it its name. */

@@ -70,7 +70,7 @@ static int64_t side_file_size(const char *path, const char *suffix)
 static enum image_log_verdict read_log_frames(int fd, struct image_log *log, int *error)
 {
 	size_t frame_bytes = IMAGE_FRAME_HEADER_BYTES + log->page_bytes;
-	unsigned char *frame = xmalloc(frame_bytes);
+	AUTO_FREE unsigned char *frame = xmalloc(frame_bytes);
 	off_t at = IMAGE_LOG_HEADER_BYTES;
 
 	while (at < LOG_MAX_BYTES) {
@@ -85,7 +85,6 @@ static enum image_log_verdict read_log_frames(int fd, struct image_log *log, int
 		image_log_frame(log, frame);
 		at += (off_t)frame_bytes;
 	}
-	free(frame);
 	return image_log_end(log);
 }
 

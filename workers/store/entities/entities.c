@@ -300,7 +300,8 @@ static int write_row(struct store *store, struct call *call,
 /* A row with the members of `over` over its own, except for its id, as a document of its own. */
 static yyjson_doc *lay_over(struct str row, yyjson_val *over)
 {
-	yyjson_doc *base = yyjson_read(row.ptr, row.len, 0), *result;
+	AUTO_DOC *base = yyjson_read(row.ptr, row.len, 0);
+	yyjson_doc *result;
 	yyjson_mut_doc *doc = yyjson_doc_mut_copy(base, NULL);
 	yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
 	yyjson_obj_iter iter = yyjson_obj_iter_with(over);
@@ -312,7 +313,6 @@ static yyjson_doc *lay_over(struct str row, yyjson_val *over)
 				yyjson_val_mut_copy(doc, yyjson_obj_iter_get_val(key)));
 	result = yyjson_mut_doc_imut_copy(doc, NULL);
 	yyjson_mut_doc_free(doc);
-	yyjson_doc_free(base);
 	return result;
 }
 
@@ -336,7 +336,7 @@ int entity_create(struct store *store, struct call *call)
 	struct buf sql = {0};
 	char id[UUID_SIZE];
 	struct str there;
-	yyjson_doc *row;
+	AUTO_DOC *row = NULL;
 	int result;
 
 	if (!info->may_create)
@@ -352,7 +352,6 @@ int entity_create(struct store *store, struct call *call)
 			return -ENOMEM;
 		entity_sql_insert(info, &sql);
 		result = write_row(store, call, info, &sql, yyjson_doc_get_root(row));
-		yyjson_doc_free(row);
 		if (result < 0)
 			return result;
 	}

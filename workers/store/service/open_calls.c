@@ -39,26 +39,24 @@ static void add(struct open_calls *calls, struct str key, struct str row)
 static int append_line(const struct open_calls *calls, struct str key, struct str row)
 {
 	AUTO_BUF line = {0};
-	int fd = file_open_regular(AT_FDCWD, calls->path, O_WRONLY | O_APPEND | O_CREAT);
-	int result = fd < 0 ? fd : 0;
+	AUTO_FD fd =
+		file_open_regular(AT_FDCWD, calls->path, O_WRONLY | O_APPEND | O_CREAT);
 
+	if (fd < 0)
+		return fd;
 	buf_printf(&line, "%.*s %.*s\n", STR_ARG(key), STR_ARG(row));
-	if (fd >= 0 && write(fd, line.data, line.len) != (ssize_t)line.len)
-		result = errno ? -errno : -EIO;
-	if (fd >= 0)
-		close(fd);
-	return result;
+	if (write(fd, line.data, line.len) != (ssize_t)line.len)
+		return errno ? -errno : -EIO;
+	return 0;
 }
 
 static void empty_file(const struct open_calls *calls)
 {
-	int fd = calls->path
-			 ? file_open_regular(AT_FDCWD, calls->path, O_WRONLY | O_TRUNC)
-			 : -ENOENT;
+	AUTO_FD fd =
+		calls->path ? file_open_regular(AT_FDCWD, calls->path, O_WRONLY | O_TRUNC)
+			    : -ENOENT;
 
-	if (fd >= 0)
-		close(fd);
-	else if (fd != -ENOENT)
+	if (fd < 0 && fd != -ENOENT)
 		log_warn("the list of open calls was not emptied", "path", "%s",
 			calls->path, "error", "%s", file_error_text(fd), NULL);
 }
