@@ -231,13 +231,22 @@ int client_tap(const struct daemon_place *place, int *pipe_fd, int *connection)
 int client_status(const struct daemon_place *place, int limit_ms, struct arena *arena,
 	struct ctl_status *status, yyjson_doc **doc)
 {
-	struct proto_error problem;
 	int code = client_ask(place, STR_LIT("{\"command\":\"status\"}"), limit_ms, doc);
 
-	if (code == PAIGECTL_DONE &&
-		proto_decode(ctl_status_type(), yyjson_doc_get_root(*doc), "status",
-			DECODE_LENIENT, arena, status, &problem) != 0)
-		code = paigectl_fail(PAIGECTL_FAILED,
-			"the daemon's answer cannot be read: %s", problem.text);
+	if (code == PAIGECTL_DONE)
+		code = client_read(
+			yyjson_doc_get_root(*doc), ctl_status_type(), arena, status);
 	return code;
+}
+
+int client_read(
+	yyjson_val *answer, const struct type *type, struct arena *arena, void *out)
+{
+	struct proto_error problem;
+
+	if (proto_decode(type, answer, "answer", DECODE_LENIENT, arena, out, &problem) ==
+		0)
+		return PAIGECTL_DONE;
+	return paigectl_fail(
+		PAIGECTL_FAILED, "the daemon's answer cannot be read: %s", problem.text);
 }

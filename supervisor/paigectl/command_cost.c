@@ -119,19 +119,14 @@ static int show(const struct options *o, yyjson_doc *doc, enum group by, long da
 {
 	yyjson_val *root = yyjson_doc_get_root(doc);
 	AUTO_ARENA arena = {0};
-	struct proto_error error;
 	struct cost_totals totals;
-	int code = PAIGECTL_DONE;
+	int code;
 
-	if (options_get(o, "json")) {
-		code = paigectl_print_json(root);
-	} else if (proto_decode(cost_totals_type(), root, "answer", DECODE_LENIENT,
-			   &arena, &totals, &error) == 0) {
+	if (options_get(o, "json"))
+		return paigectl_print_json(root);
+	code = client_read(root, cost_totals_type(), &arena, &totals);
+	if (code == PAIGECTL_DONE)
 		print_costs(&totals, by, days);
-	} else {
-		code = paigectl_fail(PAIGECTL_FAILED,
-			"the daemon's answer cannot be read: %s", error.text);
-	}
 	return code;
 }
 

@@ -29,7 +29,6 @@ struct answer {
 static int ask(const struct options *o, const struct daemon_place *place,
 	const char *path, const struct type *type, struct answer *answer, void *out)
 {
-	struct proto_error error;
 	int code = gateway_ask(place, path, NULL, ASK_MS, &answer->doc);
 	yyjson_val *root = yyjson_doc_get_root(answer->doc);
 
@@ -40,11 +39,7 @@ static int ask(const struct options *o, const struct daemon_place *place,
 
 		puts(text ? text : "null");
 	}
-	if (proto_decode(type, root, "answer", DECODE_LENIENT, &answer->arena, out,
-		    &error) == 0)
-		return PAIGECTL_DONE;
-	return paigectl_fail(
-		PAIGECTL_FAILED, "the daemon's answer cannot be read: %s", error.text);
+	return client_read(root, type, &answer->arena, out);
 }
 
 static void answer_free(struct answer *answer)

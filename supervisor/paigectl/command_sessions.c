@@ -51,15 +51,11 @@ static int print_sessions(yyjson_val *rows)
 	{
 		AUTO_ARENA arena = {0};
 		struct session_record session;
-		struct proto_error error;
-		int r = proto_decode(session_record_type(), row, "row", DECODE_LENIENT,
-			&arena, &session, &error);
+		int code = client_read(row, session_record_type(), &arena, &session);
 
-		if (r == 0)
-			print_session(&session);
-		if (r < 0)
-			return paigectl_fail(PAIGECTL_FAILED,
-				"the daemon's answer cannot be read: %s", error.text);
+		if (code != PAIGECTL_DONE)
+			return code;
+		print_session(&session);
 	}
 	return PAIGECTL_DONE;
 }

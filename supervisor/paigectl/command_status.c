@@ -165,7 +165,6 @@ static int local_config(const struct options *o, yyjson_doc **doc)
 int paigectl_config(const struct options *o)
 {
 	AUTO_PLACE place = {0};
-	struct proto_error problem;
 	AUTO_ARENA arena = {0};
 	struct ctl_config config;
 	AUTO_DOC *doc = NULL;
@@ -176,10 +175,9 @@ int paigectl_config(const struct options *o)
 			&place, STR_LIT("{\"command\":\"config\"}"), ASK_MS, &doc);
 	else if (code == 0)
 		code = local_config(o, &doc);
-	if (code == 0 &&
-		proto_decode(ctl_config_type(), yyjson_doc_get_root(doc), "config",
-			DECODE_LENIENT, &arena, &config, &problem) != 0)
-		code = paigectl_fail(PAIGECTL_FAILED, "%s", problem.text);
+	if (code == 0)
+		code = client_read(
+			yyjson_doc_get_root(doc), ctl_config_type(), &arena, &config);
 	if (code == 0 && options_get(o, "json")) {
 		code = paigectl_print_json(yyjson_doc_get_root(doc));
 	} else if (code == 0) {

@@ -164,7 +164,6 @@ static void print_reloaded(const struct ctl_reloaded *r)
 int paigectl_reload(const struct options *o)
 {
 	AUTO_PLACE place = {0};
-	struct proto_error problem;
 	AUTO_ARENA arena = {0};
 	struct ctl_reloaded reloaded;
 	AUTO_DOC *doc = NULL;
@@ -173,10 +172,9 @@ int paigectl_reload(const struct options *o)
 	if (code == PAIGECTL_DONE)
 		code = client_ask(
 			&place, STR_LIT("{\"command\":\"reload\"}"), RELOAD_MS, &doc);
-	if (code == PAIGECTL_DONE &&
-		proto_decode(ctl_reloaded_type(), yyjson_doc_get_root(doc), "answer",
-			DECODE_LENIENT, &arena, &reloaded, &problem) != 0)
-		code = paigectl_fail(PAIGECTL_FAILED, "%s", problem.text);
+	if (code == PAIGECTL_DONE)
+		code = client_read(
+			yyjson_doc_get_root(doc), ctl_reloaded_type(), &arena, &reloaded);
 	if (code == PAIGECTL_DONE && options_get(o, "json"))
 		code = paigectl_print_json(yyjson_doc_get_root(doc));
 	else if (code == PAIGECTL_DONE)

@@ -90,6 +90,10 @@ void place_free(struct daemon_place *place);
  */
 int client_ask(const struct daemon_place *place, struct str request, int limit_ms,
 	yyjson_doc **doc);
+/* Reads an answer, or a part of one, into a message, which borrows from both. 0, or an exit code
+ * after having said what is wrong. */
+int client_read(
+	yyjson_val *answer, const struct type *type, struct arena *arena, void *out);
 /* Asks for the status. 0 with *status, which borrows from the arena and *doc, to be freed; or an
  * exit code, after having said why. */
 int client_status(const struct daemon_place *place, int limit_ms, struct arena *arena,

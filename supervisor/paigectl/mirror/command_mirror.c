@@ -37,15 +37,13 @@ static void print_worker(const struct ctl_status *daemon)
 static int show(yyjson_doc *doc, const struct ctl_status *daemon)
 {
 	AUTO_ARENA arena = {0};
-	struct proto_error error;
 	struct mirror_consent consent;
-	int code = PAIGECTL_DONE;
+	int code = client_read(
+		yyjson_doc_get_root(doc), mirror_consent_type(), &arena, &consent);
 
-	if (proto_decode(mirror_consent_type(), yyjson_doc_get_root(doc), "answer",
-		    DECODE_LENIENT, &arena, &consent, &error) < 0) {
-		code = paigectl_fail(PAIGECTL_FAILED,
-			"the daemon's answer cannot be read: %s", error.text);
-	} else if (consent.allowed) {
+	if (code != PAIGECTL_DONE)
+		return code;
+	if (consent.allowed) {
 		printf("Allowed since %.*s. Sessions, actions, phases, assessments, "
 		       "costs "
 		       "and guard\nevents go to PostgreSQL, and no content of files; "
@@ -60,7 +58,7 @@ static int show(yyjson_doc *doc, const struct ctl_status *daemon)
 	} else {
 		printf("Never allowed. Nothing is sent.\n");
 	}
-	return code;
+	return PAIGECTL_DONE;
 }
 
 /* Asks again after what the worker does. */
