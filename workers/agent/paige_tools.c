@@ -24,7 +24,9 @@ static void describe(const struct discovery_file *daemon, struct buf *out)
 	buf_add_str(out, STR_LIT("}}}}\n"));
 }
 
-int paige_tools_describe(struct str discovery, struct buf *out)
+/* Appends the configuration for a daemon whose DATA_DIR/paiged.json (proto/catalogue/ctl.def) holds
+ * `discovery`. 0, or -EINVAL when it is invalid. */
+static int print_configuration(struct str discovery, struct buf *out)
 {
 	struct discovery_file daemon;
 	struct proto_error error;
@@ -49,7 +51,7 @@ int paige_tools_write(const char *data_dir, const char *runtime_dir, char path[P
 		return -ENAMETOOLONG;
 	result = file_read_own(AT_FDCWD, path, DISCOVERY_MAX_BYTES, &discovery);
 	if (result == 0)
-		result = paige_tools_describe(buf_str(&discovery), &text);
+		result = print_configuration(buf_str(&discovery), &text);
 	bus_folder(runtime_dir, WORKER_AGENT, folder);
 	snprintf(path, PATH_MAX, "%s/" FILE_NAME, folder);
 	if (result == 0)

@@ -12,10 +12,6 @@
 /* In the order of the setting's choices. */
 enum agent_mcp { AGENT_MCP_PAIGE, AGENT_MCP_NONE };
 
-/* Appends the configuration for a daemon whose DATA_DIR/paiged.json (proto/catalogue/ctl.def) holds
- * `discovery`. 0, or -EINVAL when it is invalid. */
-int paige_tools_describe(struct str discovery, struct buf *out)
-	__attribute__((warn_unused_result));
 /* Writes the configuration of the daemon with this DATA_DIR into a file of the worker's
  * own in `runtime_dir`, anew each time since the token may be another one. 0 with the
  * path of the file, or -errno. */

@@ -62,7 +62,8 @@ static bool is_harmless(const char *entry)
 	return inherited_harmless(entry) || starts(entry, "PAIGE_");
 }
 
-bool environment_gives(
+/* Whether a worker is told a setting: all of them are told all but the secrets. */
+static bool is_told(
 	enum worker_id id, const struct settings *settings, enum setting_id setting)
 {
 	const char *own = worker_infos[id].needs_setting;
@@ -86,7 +87,7 @@ void environment_changes(
 		enum setting_id setting = (enum setting_id)i;
 
 		if (!(setting_info(setting)->flags & SETTING_RELOAD) ||
-			!environment_gives(id, settings, setting))
+			!is_told(id, settings, setting))
 			continue;
 		buf_clear(&value);
 		settings_print(settings, setting, true, &value);
@@ -113,7 +114,7 @@ char **environment_for(
 		const struct setting_info *info = setting_info((enum setting_id)i);
 		AUTO_BUF value = {0};
 
-		if (!environment_gives(id, given->settings, (enum setting_id)i))
+		if (!is_told(id, given->settings, (enum setting_id)i))
 			continue;
 		if (i == SETTING_ID_port)
 			buf_printf(&value, "%d", given->port);

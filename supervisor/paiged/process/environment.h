@@ -30,9 +30,6 @@ struct environment_given {
 char **environment_for(
 	enum worker_id id, const struct environment_given *given, char *const *inherited);
 void environment_free(char **environment);
-/* Whether a worker is told a setting: all of them are told all but the secrets. */
-bool environment_gives(
-	enum worker_id id, const struct settings *settings, enum setting_id setting);
 /* Appends what a running worker is told when the settings change: the body of
  * WORKER_PACKET_RELOAD. */
 void environment_changes(

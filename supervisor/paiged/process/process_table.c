@@ -23,7 +23,8 @@ static struct str reason_of(const struct process *p, struct buf *scratch)
 	return buf_str(scratch);
 }
 
-void process_table_describe(const struct process_table *ps, struct buf *out)
+/* Appends the fleet of proto/catalogue/bus.def as JSON. */
+static void describe_fleet(const struct process_table *ps, struct buf *out)
 {
 	struct fleet_worker items[WORKER_COUNT];
 	struct buf scratch[WORKER_COUNT] = {0};
@@ -61,7 +62,7 @@ static void tell_gateway(struct process_table *ps)
 
 	if (gateway->policy.state != POLICY_READY)
 		return;
-	process_table_describe(ps, &now);
+	describe_fleet(ps, &now);
 	if (gateway->pid != ps->told_pid || !str_eq(buf_str(&now), buf_str(&ps->told))) {
 		channel_send_fleet(&gateway->channel, buf_str(&now));
 		ps->told_pid = gateway->pid;

@@ -46,6 +46,4 @@ bool process_table_all_ready(const struct process_table *ps);
 int process_table_count(const struct process_table *ps);
 /* The worker that is parked although not all were READY yet, or NULL. */
 const struct process *process_table_failed_start(const struct process_table *ps);
-/* Appends the fleet of proto/catalogue/bus.def as JSON. */
-void process_table_describe(const struct process_table *ps, struct buf *out);
 void process_table_fini(struct process_table *ps);

@@ -55,7 +55,8 @@ int command_split(const char *text, struct arena *arena, char ***argv)
 	return 0;
 }
 
-bool command_names(char *const *argv, const char *flag)
+/* True when the command names this flag, with or without a value behind "=". */
+static bool has_flag(char *const *argv, const char *flag)
 {
 	size_t len = strlen(flag);
 
@@ -84,11 +85,11 @@ char **command_for_session(
 	memcpy(argv, base, n * sizeof(*argv));
 	for (size_t i = 0; i < flag_count; i++)
 		argv[n++] = arena_cstr(arena, str_of(flags[i]));
-	if (!command_names(base, ask_flag)) {
+	if (!has_flag(base, ask_flag)) {
 		argv[n++] = arena_cstr(arena, str_of(ask_flag));
 		argv[n++] = arena_cstr(arena, STR_LIT("stdio"));
 	}
-	if (session->mcp && !command_names(base, mcp_flag)) {
+	if (session->mcp && !has_flag(base, mcp_flag)) {
 		argv[n++] = arena_cstr(arena, str_of(mcp_flag));
 		argv[n++] = arena_cstr(arena, str_of(session->mcp));
 	}

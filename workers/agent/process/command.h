@@ -15,9 +15,6 @@
 int command_split(const char *text, struct arena *arena, char ***argv)
 	__attribute__((warn_unused_result));
 
-/* True when the command names this flag, with or without a value behind "=". */
-bool command_names(char *const *argv, const char *flag);
-
 /* What a session adds to the command. */
 struct command_session {
 	const char *id;

@@ -80,7 +80,8 @@ static void set_timer(struct watch *w, struct mono when)
 	timerfd_settime(w->timer_fd, 0, &spec, NULL);
 }
 
-void watch_tell(struct watch *w)
+/* Reports what is due and sets the timer for the rest. */
+static void tell_due(struct watch *w)
 {
 	struct mono now = clock_mono(), next;
 
@@ -149,7 +150,7 @@ static void on_readable(EVENT_UNUSED, void *arg)
 
 	watch_read_events(w);
 	watch_scan(w);
-	watch_tell(w);
+	tell_due(w);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
@@ -164,7 +165,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	if (w->inotify_fd >= 0)
 		watch_read_events(w);
 	watch_scan(w);
-	watch_tell(w);
+	tell_due(w);
 }
 
 static void on_scan(EVENT_UNUSED, void *arg)
@@ -172,7 +173,7 @@ static void on_scan(EVENT_UNUSED, void *arg)
 	struct watch *w = arg;
 
 	watch_scan(w);
-	watch_tell(w);
+	tell_due(w);
 }
 
 /* Looks for what inotify does not tell: a root that was moved by its parents, and
@@ -191,7 +192,7 @@ static void on_poll(EVENT_UNUSED, void *arg)
 	if (here && w->ready)
 		watch_poll_all(w);
 	watch_scan(w);
-	watch_tell(w);
+	tell_due(w);
 }
 
 /* ---- life ---- */

@@ -66,8 +66,6 @@ void watch_see_move(struct watch *w, enum coalesce_event event, const char *old_
 void watch_see_gone(struct watch *w, const struct tree_dir *dir, struct str path);
 /* True for the directory that is left out of the tree (struct watch_options). */
 bool watch_hidden(struct watch *w, const struct tree_dir *dir, struct str name);
-/* Reports what is due and sets the timer for the rest. */
-void watch_tell(struct watch *w);
 /* Checks whether the project is still in its place, and reports a change. False when it is
  * not there. */
 bool watch_look_at_root(struct watch *w);

@@ -102,7 +102,7 @@ void mcp_stream_send(struct mcp_stream *stream, struct str json)
 	write_text(stream, buf_str(&text));
 }
 
-void mcp_stream_comment(struct mcp_stream *stream)
+static void send_comment(struct mcp_stream *stream)
 {
 	write_text(stream, STR_LIT(": still here\n\n"));
 }
@@ -175,7 +175,7 @@ static void prime(struct mcp_stream *stream)
 	AUTO_BUF text = {0};
 
 	if (!stream->resumable) {
-		mcp_stream_comment(stream);
+		send_comment(stream);
 		return;
 	}
 	buf_printf(&text, "id: %u-%u-%s\nretry: %d\ndata: \n\n", stream->number,
@@ -400,7 +400,7 @@ void mcp_stream_tick(struct mcp_stream *stream, struct mono now)
 	int64_t silent_ms = mono_diff_ms(now, stream->written_at);
 
 	if (stream->ev && silent_ms >= MCP_HEARTBEAT_MS - MCP_TICK_MS / 2)
-		mcp_stream_comment(stream);
+		send_comment(stream);
 	else if (!stream->ev && silent_ms >= KEEP_MS &&
 		 (stream->finished || stream->number == 0))
 		stream_free(stream);

@@ -49,7 +49,6 @@ struct mcp_stream *mcp_stream_open(struct mcp_server *server, struct mcp_session
 
 /* Sends one message as an event. */
 void mcp_stream_send(struct mcp_stream *stream, struct str json);
-void mcp_stream_comment(struct mcp_stream *stream);
 /* Closes the connection but not the stream, if it can be resumed. */
 void mcp_stream_break_off(struct mcp_stream *stream);
 /* Ends the stream, and frees it at once or when it can no longer be resumed. */

@@ -139,7 +139,6 @@ void instances_drop(struct instance *i);
 void instances_touch(struct instance *i);
 /* Gives its memory back, the alarm excepted. */
 void instances_unload(struct instance *i);
-void instances_fini(struct engine *e);
 
 /* ---- load.c: from the store ---- */
 

@@ -154,13 +154,3 @@ void instances_touch(struct instance *i)
 	if (e->loaded > ENGINE_MAX_LOADED)
 		make_room(e);
 }
-
-void instances_fini(struct engine *e)
-{
-	for (size_t b = 0; b < e->bucket_count; b++)
-		while (!LIST_EMPTY(&e->buckets[b]))
-			instances_drop(LIST_FIRST(&e->buckets[b]));
-	free(e->buckets);
-	e->buckets = NULL;
-	e->bucket_count = 0;
-}

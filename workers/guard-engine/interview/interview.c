@@ -35,7 +35,15 @@ static bool in_grace(const struct interview *s, int64_t at_ms)
 	       at_ms - before->deadline_ms <= s->grace_ms;
 }
 
-struct interview_place interview_attribute(
+/* The section that a message counts for (I2). */
+struct place {
+	int section; /* -1: the message is not allowed */
+	bool late;
+	const char *refusal;
+};
+
+/* `section`, `prompt`: what the client named, or absent. */
+static struct place place_of(
 	const struct interview *s, struct str section, struct str prompt, int64_t at_ms)
 {
 	bool grace = in_grace(s, at_ms);
@@ -44,17 +52,17 @@ struct interview_place interview_attribute(
 	if (section.ptr) {
 		named = interview_schema_section(s->schema, section);
 		if (named < 0)
-			return (struct interview_place){
+			return (struct place){
 				.section = -1, .refusal = "there is no such section"};
 	} else if (prompt.ptr) {
 		named = section_of_prompt(s->schema, prompt);
 	}
 	if (named > s->current)
-		return (struct interview_place){
+		return (struct place){
 			.section = -1, .refusal = "that section has not begun"};
 	if (grace && named != s->current && (named < 0 || named == s->current - 1))
-		return (struct interview_place){.section = s->current - 1, .late = true};
-	return (struct interview_place){.section = s->current};
+		return (struct place){.section = s->current - 1, .late = true};
+	return (struct place){.section = s->current};
 }
 
 static bool is_blank(struct str text)
@@ -101,14 +109,14 @@ static int on_message(
 {
 	const struct interview_message *m = e->fields;
 	struct interview_row_message *row;
-	struct interview_place place;
+	struct place place;
 	const char *why = closed(s);
 
 	if (!why && is_blank(m->text))
 		why = "the message is empty";
 	if (why)
 		return machine_refuse(out, why);
-	place = interview_attribute(s, m->section, m->prompt, e->at_ms);
+	place = place_of(s, m->section, m->prompt, e->at_ms);
 	if (place.section < 0)
 		return machine_refuse(out, place.refusal);
 	row = machine_add(out, &interview_machine, e->type);
@@ -125,18 +133,16 @@ static int on_message(
 
 /* Code counts for a section that takes code: the one that runs, or the one before within
  * its grace. */
-static struct interview_place place_of_code(
+static struct place place_of_code(
 	const struct interview *s, const struct interview_code *c, int64_t at_ms)
 {
-	struct interview_place place =
-		interview_attribute(s, c->section, (struct str){0}, at_ms);
+	struct place place = place_of(s, c->section, (struct str){0}, at_ms);
 
 	if (place.section < 0 || s->schema->sections[place.section].takes_code)
 		return place;
 	if (place.late && !c->section.ptr && s->schema->sections[s->current].takes_code)
-		return (struct interview_place){.section = s->current};
-	return (struct interview_place){
-		.section = -1, .refusal = "this section takes no code"};
+		return (struct place){.section = s->current};
+	return (struct place){.section = -1, .refusal = "this section takes no code"};
 }
 
 static int on_code(
@@ -144,7 +150,7 @@ static int on_code(
 {
 	const struct interview_code *c = e->fields;
 	struct interview_row_code *row;
-	struct interview_place place;
+	struct place place;
 	const char *why = closed(s);
 
 	if (!why && is_blank(c->code))

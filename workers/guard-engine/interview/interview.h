@@ -77,24 +77,4 @@ static inline bool interview_runs(const struct interview *s)
 	return s->status == INTERVIEW_IN_PROGRESS || s->status == INTERVIEW_PAUSED;
 }
 
-/* The section that a message counts for (I2). */
-struct interview_place {
-	int section; /* -1: the message is not allowed */
-	bool late;
-	const char *refusal;
-};
-
-/* `section`, `prompt`: what the client named, or absent. */
-struct interview_place interview_attribute(
-	const struct interview *s, struct str section, struct str prompt, int64_t at_ms);
-
-/* The dimension to ask about next, or -1: what is not covered comes before what is
- * touched, and the more important before the less (IV-6.3, I13). */
-int interview_next_dimension(
-	const struct interview_section *section, const struct interview_part *part);
-
-/* Does the section know enough (IV-6.4, I6)? */
-bool interview_satisfied(
-	const struct interview_section *section, const struct interview_part *part);
-
 extern const struct machine interview_machine;

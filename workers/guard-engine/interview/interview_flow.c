@@ -107,7 +107,9 @@ void interview_end_section(struct interview *s, enum interview_exit reason, int6
 
 /* ---- coverage and follow-ups ---- */
 
-int interview_next_dimension(
+/* The dimension to ask about next, or -1: what is not covered comes before what is
+ * touched, and the more important before the less (IV-6.3, I13). */
+static int next_dimension(
 	const struct interview_section *section, const struct interview_part *part)
 {
 	for (enum interview_level level = INTERVIEW_NOT_COVERED;
@@ -121,7 +123,8 @@ int interview_next_dimension(
 	return -1;
 }
 
-bool interview_satisfied(
+/* Does the section know enough (IV-6.4, I6)? */
+static bool is_satisfied(
 	const struct interview_section *section, const struct interview_part *part)
 {
 	int covered = 0;
@@ -140,11 +143,11 @@ static void go_on(struct interview *s, int64_t at_ms, struct machine_out *out)
 	struct interview_prompt *prompt;
 	int next;
 
-	if (interview_satisfied(section, part)) {
+	if (is_satisfied(section, part)) {
 		interview_end_section(s, INTERVIEW_EXIT_COVERAGE_SATISFIED, at_ms, out);
 		return;
 	}
-	next = interview_next_dimension(section, part);
+	next = next_dimension(section, part);
 	if (part->followups >= part->followup_cap || next < 0)
 		return;
 	prompt = add_prompt(s, INTERVIEW_ITEM_FOLLOWUP,

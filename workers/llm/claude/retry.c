@@ -7,7 +7,9 @@
 /* What is longer cannot be meant, and is let be as the vendor's own client does. */
 #define LONGEST_ASKED_MS 2147483647.0
 
-bool attempt_is_transient(const struct attempt *a)
+/* True for failures that may go away: no answer, 408, 409, 429, 500 and above, an incomplete
+ * answer. */
+static bool is_transient(const struct attempt *a)
 {
 	if (a->status == 0 || a->cut || a->overloaded)
 		return true;
@@ -59,7 +61,7 @@ int64_t retry_wait_ms(const struct attempt *a, int done, int max_retries, int64_
 		return -1;
 	if (str_is(a->should_retry, "false"))
 		return -1;
-	if (!str_is(a->should_retry, "true") && !attempt_is_transient(a))
+	if (!str_is(a->should_retry, "true") && !is_transient(a))
 		return -1;
 	asked = asked_ms(a, now);
 	if (asked > RETRY_ASKED_MOST_MS && asked <= LONGEST_ASKED_MS)
@@ -74,7 +76,7 @@ int64_t retry_wait_ms(const struct attempt *a, int done, int max_retries, int64_
 
 int64_t retry_asked_too_long_ms(const struct attempt *a, struct wall now)
 {
-	double asked = attempt_is_transient(a) ? asked_ms(a, now) : 0;
+	double asked = is_transient(a) ? asked_ms(a, now) : 0;
 
 	return asked > RETRY_ASKED_MOST_MS && asked <= LONGEST_ASKED_MS
 		       ? (int64_t)ceil(asked)

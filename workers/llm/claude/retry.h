@@ -21,10 +21,6 @@ struct attempt {
 	struct str retry_after;	   /* header retry-after: seconds or an HTTP date */
 };
 
-/* True for failures that may go away: no answer, 408, 409, 429, 500 and above, an incomplete
- * answer. */
-bool attempt_is_transient(const struct attempt *a);
-
 /*
  * Milliseconds to wait before the next try, or -1 for none, for example if the server asks
  * for too long a pause. `done`: the repeats so far. `chance` in [0, 1) shortens the computed

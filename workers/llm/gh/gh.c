@@ -326,7 +326,8 @@ static const char *problem_of(const struct run *run)
 	return "GitHub could not be asked. Run gh issue list in the project to see why";
 }
 
-int gh_run(struct flow *flow, const char *const *arguments, struct buf *out,
+/* 0 with what it printed in `out`; else -1 with *problem. */
+static int run_gh(struct flow *flow, const char *const *arguments, struct buf *out,
 	const char **problem)
 {
 	struct run run = {.out = out};
@@ -359,7 +360,7 @@ yyjson_val *gh_run_json(
 	AUTO_BUF out = {0};
 	yyjson_doc *doc = NULL;
 
-	if (gh_run(flow, arguments, &out, problem) == 0) {
+	if (run_gh(flow, arguments, &out, problem) == 0) {
 		doc = yyjson_read(out.data ? out.data : "", out.len, 0);
 		if (doc)
 			flow_keep_document(flow, doc);

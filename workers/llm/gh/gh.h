@@ -4,7 +4,7 @@
  *
  * No shell, no input, no prompts, no pager, no colours; a deadline (GH_TIMEOUT_MS), a
  * limit on what it may print, and a process group of its own that is killed whole. It has
- * the rights of the user, unlike the worker: paige-gh starts it. gh_run is called on a
+ * the rights of the user, unlike the worker: paige-gh starts it. gh_run_json is called on a
  * flow's thread.
  */
 #pragma once
@@ -15,13 +15,9 @@
 
 /*
  * Runs gh with `arguments` (NULL at the end, without the program's name) in PROJECT_DIR.
- * 0 with what it printed in `out`; else -1 with a sentence for people in *problem
- * (P12.16): fixed texts, nothing that gh itself said.
+ * Gives what it printed as JSON, which lives as long as the flow; NULL with a sentence for
+ * people in *problem (P12.16): fixed texts, nothing that gh itself said.
  */
-int gh_run(struct flow *flow, const char *const *arguments, struct buf *out,
-	const char **problem) __attribute__((warn_unused_result));
-/* The same for what it printed as JSON, which lives as long as the flow; NULL when that
- * is not JSON, with *problem set. */
 yyjson_val *gh_run_json(
 	struct flow *flow, const char *const *arguments, const char **problem);
 /* True when gh is on PATH. */

@@ -99,24 +99,18 @@ bool memory_ready(struct store *store)
 	return m->open;
 }
 
-void memory_note_failure(struct store *store, int error, struct error_text *problem)
+int memory_failed(struct store *store, struct call *call, int error)
 {
 	struct memory *m = store->memory;
+	struct error_text problem;
 
-	database_error_text(&m->db, problem);
+	database_error_text(&m->db, &problem);
 	if (!sqlite3_get_autocommit(m->db.handle) &&
 		database_execute(&m->db, STATEMENT_ROLLBACK) < 0)
 		log_error("a transaction could not be rolled back", "path", "%s", m->path,
 			NULL);
 	if (is_final(error))
-		give_up(store, problem);
-}
-
-int memory_failed(struct store *store, struct call *call, int error)
-{
-	struct error_text problem;
-
-	memory_note_failure(store, error, &problem);
+		give_up(store, &problem);
 	return error == -EBUSY
 		       ? error
 		       : call_refuse(call, ERROR_STORAGE_FAILED, "%s", problem.text);

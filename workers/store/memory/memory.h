@@ -51,10 +51,8 @@ void memory_close(struct store *store);
 /* Whether it can be used now; opens it when its time has come. */
 bool memory_ready(struct store *store);
 /* After -errno of a statement on memory.db: undoes what was begun, gives the file up when
- * it is damaged. */
-void memory_note_failure(struct store *store, int error, struct error_text *problem);
-/* The same, and refuses the call. Returns what a handler returns: -ECANCELED, or -EBUSY
- * to be called again. */
+ * it is damaged, and refuses the call. Returns what a handler returns: -ECANCELED, or
+ * -EBUSY to be called again. */
 int memory_failed(struct store *store, struct call *call, int error)
 	__attribute__((warn_unused_result));
 /* After a commit. */
