@@ -5,36 +5,8 @@
 #include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
-#include "proto/tables/actions.h"
-#include "workers/observer/observer.h"
+#include "workers/observer/missed.h"
 #include <stdlib.h>
-
-/* ---- which session ---- */
-
-static void on_active_session(void *arg, const struct bus_reply *reply)
-{
-	struct observer *o = arg;
-	struct active_session session;
-	struct proto_error error = {""};
-	AUTO_ARENA arena = {0};
-
-	if (reply->status != BUS_OK || bus_reply_decode(METHOD_SESSION_ACTIVE, reply,
-					       &arena, &session, &error) < 0)
-		log_warn("the active session is not known", "error", "%.*s",
-			STR_ARG(reply->message), NULL);
-	else if (!session.session_id.ptr)
-		observer_stop(o);
-	else if (!o->wrapping_up || !str_is(session.session_id, o->session_id))
-		observer_start(o, session.session_id);
-}
-
-static void ask_for_session(struct observer *o, bus_reply_fn *then, void *arg)
-{
-	static const struct empty nothing = {0};
-
-	bus_call_message(o->worker->bus, METHOD_SESSION_ACTIVE, (struct str){NULL, 0},
-		&nothing, 0, then, arg);
-}
 
 /* Decodes an event's body; false with a line in the log when it is not of its type. */
 static bool decode(const struct bus_event *event, const struct type *type,
@@ -50,6 +22,8 @@ static bool decode(const struct bus_event *event, const struct type *type,
 		"problem", "%s", error.text, NULL);
 	return false;
 }
+
+/* ---- which session ---- */
 
 static void on_session(void *arg, const struct bus_event *event)
 {
@@ -81,16 +55,21 @@ static void on_wrap_up(void *arg, const struct bus_event *event)
 
 static void on_action(void *arg, const struct bus_event *event)
 {
+	struct observer *o = arg;
 	struct action_event action;
+	struct logged_action logged;
+	enum catch_up_verdict verdict;
 	AUTO_ARENA arena = {0};
 	AUTO_DOC *doc = NULL;
 
-	if (decode(event, action_event_type(), &arena, &action, &doc)) {
-		observer_on_action(arg, action.session_id, action.type);
-		if (action_by_name(action.type) == ACTION_NUDGE_ANSWERED &&
-			yyjson_is_false(yyjson_obj_get(action.data.val, "helpful")))
-			observer_not_now(arg, action.session_id);
-	}
+	if (!decode(event, action_event_type(), &arena, &action, &doc))
+		return;
+	verdict = catch_up_event(&o->catch_up, action.n);
+	logged = observer_read_action(action.type, action.data.val, action.created_at);
+	if (verdict == CATCH_UP_COUNTS && str_is(action.session_id, o->session_id))
+		observer_count(o, &logged);
+	else if (verdict == CATCH_UP_LATER)
+		missed_ask(o);
 }
 
 static void on_buffer(void *arg, const struct bus_event *event)
@@ -99,13 +78,16 @@ static void on_buffer(void *arg, const struct bus_event *event)
 	observer_on_buffer_update(arg);
 }
 
-/* Events were missed, or the store was started anew: what matters is which session is
- * active. */
+/* Events were missed, or the store was started anew, or is heard for the first time: which
+ * session is active, and what was logged in it? */
 static void on_gap(void *arg, enum worker_id from, uint64_t missed)
 {
+	struct observer *o = arg;
+
 	(void)from;
 	(void)missed;
-	ask_for_session(arg, on_active_session, arg);
+	catch_up_missed(&o->catch_up);
+	missed_ask(o);
 }
 
 struct mute_call {
@@ -118,7 +100,7 @@ static void on_session_to_mute(void *arg, const struct bus_reply *reply)
 {
 	struct mute_call *call = arg;
 
-	on_active_session(call->observer, reply);
+	(void)missed_take_session(call->observer, reply);
 	observer_mute(call->observer, call->muted);
 	bus_answer(call->request, STR_LIT("{}"));
 }
@@ -130,7 +112,7 @@ static void serve_mute(void *arg, struct bus_request *request, const void *messa
 
 	*call = (struct mute_call){
 		arg, request, ((const struct observer_mute *)message)->muted};
-	ask_for_session(arg, on_session_to_mute, call);
+	missed_ask_session(arg, on_session_to_mute, call);
 }
 
 static void serve_decisions(void *arg, struct bus_request *request, const void *message)
@@ -155,7 +137,8 @@ static int init(struct worker *w)
 	bus_subscribe(w->bus, WORKER_FSWATCH, "buffer/", on_buffer, o);
 	bus_subscribe(w->bus, WORKER_LLM, "wrap_up/", on_wrap_up, o);
 	bus_on_gap(w->bus, WORKER_STORE, on_gap, o);
-	ask_for_session(o, on_active_session, o);
+	catch_up_missed(&o->catch_up);
+	missed_ask(o);
 	return WORKER_EXIT_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "common/worker/metrics.h"
 #include "proto/codec/messages.h"
 #include "proto/tables/actions.h"
+#include "workers/observer/missed.h"
 #include "workers/observer/snapshot.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,6 @@
 struct step {
 	struct observer *observer;
 	uint64_t generation;
-	bool rebuild; /* the store's answer starts the Observer, instead of feeding the
-			 model */
 };
 
 static int64_t now_ms(void)
@@ -30,11 +29,11 @@ static int64_t now_ms(void)
 	return wall_ms(clock_wall());
 }
 
-static struct step *step_new(struct observer *o, bool rebuild)
+static struct step *step_new(struct observer *o)
 {
 	struct step *s = xmalloc(sizeof(*s));
 
-	*s = (struct step){o, o->generation, rebuild};
+	*s = (struct step){o, o->generation};
 	return s;
 }
 
@@ -67,6 +66,11 @@ static void publish_status(struct observer *o, bool active)
 		status.last_evaluation = str_of(last);
 	}
 	publish(o, "ui/observer:status", observer_status_type(), &status);
+}
+
+void observer_tell_status(struct observer *o)
+{
+	publish_status(o, true);
 }
 
 static void on_logged(void *arg, const struct bus_reply *reply)
@@ -225,29 +229,7 @@ static void ask_model(
 		.has_context = true};
 
 	bus_call_message(o->worker->bus, METHOD_TRIAGE, (struct str){NULL, 0}, &run, 0,
-		on_triage, step_new(o, false));
-}
-
-static void replay(struct observer *o, const struct observer_context *context)
-{
-	size_t i, max;
-	yyjson_val *row;
-
-	yyjson_arr_foreach(context->recent_actions.val, i, max, row)
-	{
-		yyjson_val *type = yyjson_obj_get(row, "type"),
-			   *at = yyjson_obj_get(row, "createdAt");
-		int action = action_by_name(
-			(struct str){yyjson_get_str(type), yyjson_get_len(type)});
-		int64_t ms = snapshot_time_ms(
-			(struct str){yyjson_get_str(at), yyjson_get_len(at)});
-
-		if (action >= 0 && action_infos[action].user_activity && ms != 0)
-			policy_replay_activity(&o->policy, ms);
-	}
-	if (!o->mute_told)
-		o->policy.muted = context->muted;
-	o->policy.last_nudge_ms = snapshot_time_ms(context->last_nudge_at);
+		on_triage, step_new(o));
 }
 
 static void on_context(void *arg, const struct bus_reply *reply)
@@ -266,38 +248,33 @@ static void on_context(void *arg, const struct bus_reply *reply)
 		log_warn("the moment could not be read", "error", "%.*s",
 			STR_ARG(reply->message), "problem", "%s", error.text, NULL);
 		policy_failed(&o->policy);
-		if (!s->rebuild)
-			decide_failed(o, reply->status == BUS_OK ? str_of(error.text)
-								 : reply->message);
-	} else if (s->rebuild) {
-		replay(o, &context);
+		decide_failed(
+			o, reply->status == BUS_OK ? str_of(error.text) : reply->message);
 	} else {
 		ask_model(o, &context, &arena);
 	}
-	if (s->rebuild && !is_late(s))
-		publish_status(o, true);
 	free(s);
 }
 
-static void ask_store(struct observer *o, bool rebuild)
+static void ask_store(struct observer *o)
 {
 	struct observer_query query = {.session_id = str_of(o->session_id)};
 
 	bus_call_message(o->worker->bus, METHOD_OBSERVER_CONTEXT, (struct str){NULL, 0},
-		&query, 0, on_context, step_new(o, rebuild));
+		&query, 0, on_context, step_new(o));
 }
 
 /* ---- triggers ---- */
 
-static void step(
-	struct observer *o, enum policy_event event, enum observer_trigger trigger)
+static void step(struct observer *o, enum policy_event event,
+	enum observer_trigger trigger, int64_t at_ms)
 {
 	if (!o->active)
 		return;
-	switch (policy_step(&o->policy, event, now_ms())) {
+	switch (policy_step(&o->policy, event, at_ms, now_ms())) {
 	case POLICY_ASK:
 		o->trigger = trigger;
-		ask_store(o, false);
+		ask_store(o);
 		break;
 	case POLICY_COOLDOWN:
 		log_held_back(o, "cooldown");
@@ -314,35 +291,62 @@ static void step(
 
 static void on_idle_check(EVENT_UNUSED, void *arg)
 {
-	step(arg, POLICY_IDLE_CHECK, OBSERVER_IDLE);
+	step(arg, POLICY_IDLE_CHECK, OBSERVER_IDLE, now_ms());
+	missed_ask(arg);
 }
 
 void observer_on_buffer_update(struct observer *o)
 {
-	step(o, POLICY_BUFFER_UPDATE, OBSERVER_EDITS);
+	step(o, POLICY_BUFFER_UPDATE, OBSERVER_EDITS, now_ms());
 }
 
-void observer_on_action(struct observer *o, struct str session_id, struct str type)
-{
-	int action = action_by_name(type);
+/* ---- rows of the action log ---- */
 
-	if (action < 0 || !str_is(session_id, o->session_id))
-		return;
+struct logged_action observer_read_action(
+	struct str type, yyjson_val *data, struct str created_at)
+{
+	const int action = action_by_name(type);
+
+	return (struct logged_action){
+		.action = action,
+		.at_ms = snapshot_time_ms(created_at),
+		.not_now = action == ACTION_NUDGE_ANSWERED &&
+			   yyjson_is_false(yyjson_obj_get(data, "helpful")),
+	};
+}
+
+void observer_count(struct observer *o, const struct logged_action *logged)
+{
+	const int action = logged->action;
+
 	if (action == ACTION_FILE_OPEN || action == ACTION_FILE_SAVE)
 		step(o, POLICY_TRIGGER,
 			action == ACTION_FILE_OPEN ? OBSERVER_FILE_OPEN
-						   : OBSERVER_FILE_SAVE);
+						   : OBSERVER_FILE_SAVE,
+			logged->at_ms);
 	else if (action == ACTION_PHASE_STARTED || action == ACTION_PHASE_COMPLETED)
-		step(o, POLICY_PHASE, OBSERVER_PHASE);
-	else if (action_infos[action].user_activity)
-		/* No trigger, whatever stands here. */
-		step(o, POLICY_ACTIVITY, OBSERVER_FILE_OPEN);
+		step(o, POLICY_PHASE, OBSERVER_PHASE, logged->at_ms);
+	else
+		observer_count_past(o, logged);
 }
 
-void observer_not_now(struct observer *o, struct str session_id)
+/* What is no trigger counts in the same way whenever it is heard of. */
+void observer_count_past(struct observer *o, const struct logged_action *logged)
 {
-	if (o->active && str_is(session_id, o->session_id))
-		policy_not_now(&o->policy, now_ms());
+	if (!o->active || logged->action < 0)
+		return;
+	if (action_infos[logged->action].user_activity)
+		(void)policy_step(&o->policy, POLICY_ACTIVITY, logged->at_ms, now_ms());
+	if (logged->not_now)
+		policy_not_now(&o->policy, logged->at_ms);
+}
+
+void observer_rebuild(struct observer *o, const struct observer_context *context)
+{
+	if (!o->mute_told)
+		o->policy.muted = context->muted;
+	o->policy.last_nudge_ms = snapshot_time_ms(context->last_nudge_at);
+	observer_tell_status(o);
 }
 
 void observer_mute(struct observer *o, bool muted)
@@ -366,6 +370,17 @@ void observer_init(struct observer *o, struct worker *w)
 	o->worker = w;
 	o->idle_timer =
 		alloc_checked(event_new(w->base, -1, EV_PERSIST, on_idle_check, o));
+	catch_up_init(&o->catch_up, now_ms());
+}
+
+static void stop_watching(struct observer *o)
+{
+	event_del(o->idle_timer);
+	publish_status(o, false);
+	log_info("no longer watching", "session", "%s", o->session_id, NULL);
+	o->active = false;
+	o->generation++;
+	policy_fini(&o->policy);
 }
 
 void observer_start(struct observer *o, struct str session_id)
@@ -382,7 +397,7 @@ void observer_start(struct observer *o, struct str session_id)
 	if (o->active && str_is(session_id, o->session_id))
 		return;
 	if (o->active)
-		observer_stop(o);
+		stop_watching(o);
 	snprintf(o->session_id, sizeof(o->session_id), "%.*s", STR_ARG(session_id));
 	policy_init(&o->policy, &config, now_ms());
 	o->active = true;
@@ -391,17 +406,15 @@ void observer_start(struct observer *o, struct str session_id)
 	o->generation++;
 	event_add_ms(o->idle_timer, s->observer_idle_check_ms);
 	log_info("watching", "session", "%s", o->session_id, NULL);
-	ask_store(o, true);
+	catch_up_begin(&o->catch_up);
+	/* Else whoever asks already goes on with this session. */
+	if (catch_up_ask(&o->catch_up))
+		missed_ask_rows(o);
 }
 
 void observer_stop(struct observer *o)
 {
-	if (!o->active)
-		return;
-	event_del(o->idle_timer);
-	publish_status(o, false);
-	log_info("no longer watching", "session", "%s", o->session_id, NULL);
-	o->active = false;
-	o->generation++;
-	policy_fini(&o->policy);
+	catch_up_idle(&o->catch_up, now_ms());
+	if (o->active)
+		stop_watching(o);
 }

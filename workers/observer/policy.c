@@ -17,18 +17,15 @@ void policy_fini(struct policy *p)
 	*p = (struct policy){0};
 }
 
-static void note_activity(struct policy *p, int64_t at_ms)
+static void note_activity(struct policy *p, int64_t at_ms, int64_t now_ms)
 {
+	if (at_ms > now_ms)
+		at_ms = now_ms;
 	p->recent[p->recent_next] = at_ms;
 	p->recent_next = (p->recent_next + 1) % p->recent_size;
 	if (at_ms > p->last_activity_ms)
 		p->last_activity_ms = at_ms;
 	p->idle_asked = p->idle_logged = false;
-}
-
-void policy_replay_activity(struct policy *p, int64_t at_ms)
-{
-	note_activity(p, at_ms);
 }
 
 bool policy_is_idle(const struct policy *p, int64_t now_ms)
@@ -91,11 +88,12 @@ static void ask(struct policy *p, enum policy_event event)
 		p->idle_asked = true;
 }
 
-enum policy_verdict policy_step(struct policy *p, enum policy_event event, int64_t now_ms)
+enum policy_verdict policy_step(
+	struct policy *p, enum policy_event event, int64_t at_ms, int64_t now_ms)
 {
 	if (event == POLICY_ACTIVITY || event == POLICY_TRIGGER ||
 		event == POLICY_BUFFER_UPDATE)
-		note_activity(p, now_ms);
+		note_activity(p, at_ms, now_ms);
 	p->buffer_updates += event == POLICY_BUFFER_UPDATE;
 	/* The order of FR-133, with P10.7 between. */
 	if (!is_trigger(p, event, now_ms) || p->muted || p->evaluating)
@@ -123,9 +121,10 @@ enum policy_outcome policy_answered(struct policy *p, bool should_nudge,
 	return POLICY_NUDGE;
 }
 
-void policy_not_now(struct policy *p, int64_t now_ms)
+void policy_not_now(struct policy *p, int64_t at_ms)
 {
-	p->last_nudge_ms = now_ms;
+	if (at_ms > p->last_nudge_ms)
+		p->last_nudge_ms = at_ms;
 }
 
 void policy_failed(struct policy *p)

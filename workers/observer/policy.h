@@ -65,17 +65,16 @@ enum policy_outcome {
 /* `now_ms` is the start of the session for the Observer: silence counts from here. */
 void policy_init(struct policy *p, const struct policy_config *config, int64_t now_ms);
 void policy_fini(struct policy *p);
-/* For rebuilding from the log: an action of the learner at that time, without a decision.
- */
-void policy_replay_activity(struct policy *p, int64_t at_ms);
+/* `at_ms`: when it happened, which may be long ago when the store was away. Flow and idleness
+ * count from then; what is done about it is a matter of now. */
 enum policy_verdict policy_step(
-	struct policy *p, enum policy_event event, int64_t now_ms);
+	struct policy *p, enum policy_event event, int64_t at_ms, int64_t now_ms);
 bool policy_is_idle(const struct policy *p, int64_t now_ms);
 /* The model answered. `signal_is_none`: its signal is no_nudge. */
 enum policy_outcome policy_answered(struct policy *p, bool should_nudge,
 	double confidence, bool signal_is_none, int64_t now_ms);
 /* The learner said "not now" to a nudge: the cooldown begins anew. */
-void policy_not_now(struct policy *p, int64_t now_ms);
+void policy_not_now(struct policy *p, int64_t at_ms);
 /* The model could not be asked. */
 void policy_failed(struct policy *p);
 

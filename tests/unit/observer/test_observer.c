@@ -28,8 +28,8 @@ static void play(
 	const char *what, struct policy *p, const struct step *steps, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		enum policy_verdict got =
-			policy_step(p, steps[i].event, START + steps[i].at_ms);
+		enum policy_verdict got = policy_step(p, steps[i].event,
+			START + steps[i].at_ms, START + steps[i].at_ms);
 
 		ck_assert_msg(got == steps[i].verdict, "%s: step %zu gave %d, not %d",
 			what, i, got, steps[i].verdict);
@@ -80,7 +80,7 @@ START_TEST(more_than_ten_actions_in_a_minute_are_flow)
 
 	policy_init(&p, &config, START);
 	for (int i = 0; i < 9; i++)
-		policy_step(&p, POLICY_ACTIVITY, START + i);
+		policy_step(&p, POLICY_ACTIVITY, START + i, START + i);
 	PLAY("the tenth is none", &p, {POLICY_TRIGGER, 100, POLICY_ASK});
 	policy_failed(&p);
 	PLAY("the eleventh is", &p, {POLICY_TRIGGER, 200, POLICY_FLOW},
@@ -98,7 +98,7 @@ START_TEST(edits_held_back_are_told_once)
 	few.flow_actions = 3;
 	policy_init(&p, &few, START);
 	for (int i = 0; i < 4; i++)
-		policy_step(&p, POLICY_BUFFER_UPDATE, START + i);
+		policy_step(&p, POLICY_BUFFER_UPDATE, START + i, START + i);
 	PLAY("one crossing", &p, {POLICY_BUFFER_UPDATE, 5, POLICY_FLOW},
 		{POLICY_BUFFER_UPDATE, 6, POLICY_NOTHING},
 		{POLICY_BUFFER_UPDATE, 7, POLICY_NOTHING});
@@ -133,6 +133,45 @@ START_TEST(not_now_begins_the_cooldown_anew)
 		{POLICY_TRIGGER, 120000, POLICY_COOLDOWN},
 		{POLICY_TRIGGER, 219999, POLICY_COOLDOWN},
 		{POLICY_TRIGGER, 220000, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(an_older_not_now_does_not_shorten_the_cooldown)
+{
+	struct policy p;
+
+	policy_init(&p, &config, START);
+	PLAY("first", &p, {POLICY_TRIGGER, 100000, POLICY_ASK});
+	ck_assert_int_eq(
+		policy_answered(&p, true, 0.7, false, START + 100000), POLICY_NUDGE);
+	policy_not_now(&p, START + 50000);
+	PLAY("the nudge counts", &p, {POLICY_TRIGGER, 219999, POLICY_COOLDOWN},
+		{POLICY_TRIGGER, 220000, POLICY_ASK});
+	policy_fini(&p);
+}
+END_TEST
+
+START_TEST(what_is_heard_of_late_counts_from_when_it_happened)
+{
+	const int64_t now = START + 400000;
+	struct policy p;
+
+	policy_init(&p, &config, START);
+	/* Twenty actions of five minutes, in one moment. */
+	for (int i = 0; i < 20; i++)
+		policy_step(&p, POLICY_ACTIVITY, START + 15000 * i, now);
+	ck_assert_int_eq(p.last_activity_ms, START + 285000);
+	ck_assert_int_eq(
+		policy_step(&p, POLICY_TRIGGER, START + 300000, now), POLICY_ASK);
+	policy_failed(&p);
+	/* Eleven of the last minute are flow, however late. */
+	for (int i = 0; i < 10; i++)
+		policy_step(&p, POLICY_ACTIVITY, now - 50000 + i, now);
+	ck_assert_int_eq(policy_step(&p, POLICY_TRIGGER, now - 40000, now), POLICY_FLOW);
+	/* Nothing lies ahead. */
+	policy_step(&p, POLICY_ACTIVITY, now + 1000000, now);
+	ck_assert_int_eq(p.last_activity_ms, now);
 	policy_fini(&p);
 }
 END_TEST
@@ -348,6 +387,8 @@ int main(void)
 	tcase_add_test(tcase, edits_held_back_are_told_once);
 	tcase_add_test(tcase, the_cooldown_ends_on_time);
 	tcase_add_test(tcase, not_now_begins_the_cooldown_anew);
+	tcase_add_test(tcase, an_older_not_now_does_not_shorten_the_cooldown);
+	tcase_add_test(tcase, what_is_heard_of_late_counts_from_when_it_happened);
 	tcase_add_test(tcase, idleness_is_looked_at_once);
 	tcase_add_test(tcase, idleness_that_was_held_back_is_asked_later);
 	tcase_add_test(tcase, muted_is_silent_but_listens);

@@ -693,7 +693,8 @@ START_TEST(the_observer_sees_the_last_rows_in_order)
 	answer = call->outcome.answer.ptr;
 	ck_assert_ptr_null(strstr(answer, "\"id\":\"r4\""));
 	ck_assert_ptr_nonnull(strstr(answer,
-		"[{\"id\":\"r5\",\"type\":\"file_save\",\"data\":{\"path\":\"f5\"}"));
+		"[{\"n\":7,\"id\":\"r5\",\"type\":\"file_save\",\"data\":{\"path\":"
+		"\"f5\"}"));
 	ck_assert_ptr_nonnull(strstr(answer, "\"muted\":true"));
 	ck_assert_ptr_nonnull(
 		strstr(answer, "\"lastSaveAt\":\"2030-01-01T00:00:00.000Z\""));
