@@ -255,6 +255,49 @@ scenario('guards: a BreakLoop is watched while it is driven over HTTP', async (t
   await person.close();
 });
 
+scenario('guards: the chosen machine is seen in the list, however narrow the page is and whatever changes beside it', async (t) => {
+  const daemon = await t.daemon();
+  const { browser } = t.closeLater(await launch());
+  const guards = [];
+  for (let i = 0; i < 24; i += 1) guards.push(await Guard.create(daemon, 'idle', `machine-${String(i).padStart(2, '0')}`, { idleTimeoutMs: 60000, maxIdleMs: 600000 }));
+  // The one that has changed last is the first, so this one is the last.
+  const person = await Person.at(browser, daemon, { hash: '#/guards/idle/machine-00', width: 800 });
+  const { page } = person;
+  const list = page.getByRole('group', { name: 'All machines' });
+  const link = (name) => list.getByRole('link', { name, exact: true });
+  const seen = (name) => link(name).evaluate((node) => {
+    const [box, item] = [node.closest('.scrolls').getBoundingClientRect(), node.closest('li').getBoundingClientRect()];
+    return item.height > 0 && item.top >= box.top - 1 && item.bottom <= box.bottom + 1;
+  });
+  const isSeen = (name, what) => until(`${name} is seen ${what}`, async () => (await link(name).getAttribute('aria-current')) === 'true' && seen(name));
+  await person.fact('Verdict').waitFor();
+  await isSeen('machine-00', 'at the end of the list');
+  assert.equal(await seen('machine-23'), false, 'the list is longer than what is seen of it');
+  assert.equal(await page.locator('.guards').evaluate((node) => node.closest('main').scrollTop + node.scrollTop), 0, 'the page has not moved');
+  await person.looks('guards-many');
+  await isSeen('machine-00', 'after another width');
+
+  await guards[0].event({ type: 'client_connected' });
+  await until('it is the first', async () => (await list.getByRole('link').first().textContent()) === 'machine-00');
+  await isSeen('machine-00', 'as the first, after a change');
+  for (const guard of guards.slice(1)) await guard.event({ type: 'client_connected' });
+  await until('it is the last', async () => (await list.getByRole('link').last().textContent()) === 'machine-00');
+  await isSeen('machine-00', 'as the last again');
+
+  await page.setViewportSize({ width: 800, height: 800 });
+  await isSeen('machine-00', 'on a narrow page');
+  await page.evaluate(() => (location.hash = '#/guards/idle/machine-12'));
+  await isSeen('machine-12', 'when another is chosen');
+
+  // Who looks for another one is not taken back.
+  await list.evaluate((node) => (node.scrollTop = node.scrollHeight));
+  await until('it is out of sight', async () => !(await seen('machine-12')));
+  await guards[0].event({ type: 'client_disconnected' });
+  await until('the list is drawn again', async () => (await list.getByRole('link').first().textContent()) === 'machine-00');
+  assert.equal(await seen('machine-12'), false);
+  await person.close();
+});
+
 scenario('guards: an interview with its transcript, coverage and replay', async (t) => {
   const daemon = await t.daemon();
   const { browser } = t.closeLater(await launch());
@@ -365,12 +408,12 @@ scenario('progress: skills as radar and table, and a kata that is handed in and 
   const painted = () => region.locator('canvas').evaluate((canvas) => canvas.width > 100 && new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer).some((pixel) => pixel !== 0));
   await until('the radar is painted', painted);
   const kata = page.locator('.kata').first();
-  await kata.locator('summary').click();
+  await kata.locator('> summary').click();
   await kata.getByLabel('Your solution').fill('export const greet = () => "Hello";');
   await kata.getByRole('button', { name: 'Hand in' }).click();
   await kata.getByText(/(Passed|Not yet), level \d/).waitFor();
   assert.equal(JSON.parse((await daemon.sql('SELECT user_attempts AS a FROM kata_specs'))[0].a).length, 1);
-  assert.match(await kata.locator('summary').textContent(), /\(1 attempt, (best level \d|not passed yet)(, \d+ constraints?)?\)$/);
+  assert.match(await kata.locator('> summary').textContent(), /\(1 attempt, (best level \d|not passed yet)(, \d+ constraints?)?\)$/);
   await person.looks('progress');
   const days = page.getByRole('region', { name: 'Activity by day' });
   await days.getByText(/^Active on 1 day, 2 sessions, /).waitFor();

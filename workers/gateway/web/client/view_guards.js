@@ -14,7 +14,7 @@ import { badge, tick, until } from './parts.js';
  */
 
 const EFFECTS_MAX = 20;
-/** Machines that are listed; the newest. */
+/** Machines that are listed; the newest, and the chosen one. */
 const LISTED_MAX = 200;
 /** The list is read once for all that happens in this time. */
 const LIST_MS = 1000;
@@ -27,14 +27,39 @@ class Machines {
     this.list = el('ul', { class: 'machines' });
     this.said = el('p', { class: 'aside', role: 'note' });
     this.empty = el('p', { class: 'empty' }, 'There is no guard machine. A program makes one by HTTP: ', el('code', {}, 'POST /guards/session-guard'), '.');
-    this.root = region('Guards', { class: 'card' }, this.empty, this.said, el('div', { class: 'scrolls tall', tabindex: '0', role: 'group', 'aria-label': 'All machines' }, this.list));
+    this.scroller = el('div', { class: 'scrolls tall', tabindex: '0', role: 'group', 'aria-label': 'All machines' }, this.list);
+    this.root = region('Guards', { class: 'card' }, this.empty, this.said, this.scroller);
+    /** The one that was chosen when the list was drawn last. */
+    this.drawn = '';
+    // A narrow window has a lower list, and so a page that is shown for the first time.
+    new ResizeObserver(() => this.reveal()).observe(this.scroller);
+  }
+
+  /** How far the chosen one is above the part of the list that is seen, and how far below it. */
+  hides() {
+    const item = this.list.querySelector('.chosen');
+    if (!item) return { above: 0, below: 0 };
+    const [seen, own] = [this.scroller.getBoundingClientRect(), item.getBoundingClientRect()];
+    return { above: Math.max(seen.top - own.top, 0), below: Math.max(own.bottom - seen.bottom, 0) };
+  }
+
+  /** Scrolls the list, and not the page, until the chosen one is seen. */
+  reveal() {
+    this.scroller.scrollTop += this.hides().below;
+    this.scroller.scrollTop -= this.hides().above;
   }
 
   /** @param {string} chosen */
   draw(chosen) {
-    const shown = [...this.all.entries()].sort(([, a], [, b]) => b.info.changedAt - a.info.changedAt).slice(0, LISTED_MAX);
+    const { above, below } = this.hides();
+    // Whoever has scrolled away from it stays there, and whoever sees it goes on seeing it, wherever in the list it is now.
+    const reveals = chosen !== this.drawn || above + below < 1;
+    const sorted = [...this.all.entries()].sort(([, a], [, b]) => b.info.changedAt - a.info.changedAt);
+    const shown = sorted.filter(([key], i) => i < LISTED_MAX || key === chosen);
     fill(this.list, shown.map(([key, { kind, info }]) => el('li', { class: key === chosen ? 'machine chosen' : 'machine' }, el('a', { href: `#/guards/${kind}/${encodeURIComponent(info.id)}`, 'aria-current': key === chosen ? 'true' : null }, info.id), el('div', { class: 'machine-facts' }, badge('plain', kinds[kind]), el('span', { class: 'aside' }, `event ${info.cursor}, ${moment(info.changedAt)}`), info.nextDeadline ? el('span', {}, 'next deadline in ', until(info.nextDeadline)) : ''))));
     setText(this.said, this.all.size > LISTED_MAX ? `The last ${LISTED_MAX} of ${count(this.all.size, 'machine')}` : count(this.all.size, 'machine'));
+    this.drawn = this.all.has(chosen) ? chosen : '';
+    if (reveals) this.reveal();
     this.empty.hidden = this.all.size > 0;
     this.said.hidden = this.all.size === 0;
   }
