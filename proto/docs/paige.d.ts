@@ -789,12 +789,36 @@ export interface PracticeKata {
 	scaffoldingCode: string;
 }
 
+/** An earlier attempt at a kata: what was handed in, and what its review said. */
+export interface PracticeAttempt {
+	/** Which one it was, counted from 1. */
+	number: number;
+	/** The solution, or the beginning of it. */
+	code: string;
+	/** True: the solution is longer, and the rest of it is left off. */
+	codeCut?: boolean;
+	/** The feedback, or the beginning of it. An older attempt may have none. */
+	review?: string;
+	/** True: the feedback is longer, and the rest of it is left off. */
+	reviewCut?: boolean;
+	/** The level that it has shown. */
+	level?: number;
+	/** It passed. */
+	passed?: boolean;
+	/** Titles of the constraints that were on: the first 20, and of each the first 200 bytes. */
+	constraints: string[];
+}
+
 /** A kata that the learner has opened. */
 export interface PracticeKataLoad {
 	/** The kata. */
 	kata: PracticeKata;
 	/** Its constraints. Those above the best level of the learner, or above 1 without any attempt, are not unlocked yet. */
 	constraints: KataConstraint[];
+	/** The last 20 attempts, the newest first. Earlier ones are left off. */
+	attempts: PracticeAttempt[];
+	/** How many attempts there are, also those that are left off. */
+	attemptsCount: number;
 }
 
 /** What to do next. */

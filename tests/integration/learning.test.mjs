@@ -335,10 +335,10 @@ scenario('a kata is opened for the window that asks, without the notes for the r
 
   const { type, payload } = await open('k');
   assert.equal(type, 'practice:kata_load', JSON.stringify(payload));
-  assert.deepEqual(payload, { kata: task, constraints }, 'the task and nothing else');
+  assert.deepEqual(payload, { kata: task, constraints, attempts: [{ number: 1, code: 'old', level: 2, constraints: [] }], attemptsCount: 1 }, 'the task, what was tried, and nothing else');
   editor.send('session:end'); // it needs no session
   await editor.next('session:ended');
-  assert.deepEqual((await open('bare')).payload, { kata: { id: 'bare', title: '', description: '', scaffoldingCode: '' }, constraints: [{ title: 'A title alone', description: 'A title alone', minLevel: 1 }] });
+  assert.deepEqual((await open('bare')).payload, { kata: { id: 'bare', title: '', description: '', scaffoldingCode: '' }, constraints: [{ title: 'A title alone', description: 'A title alone', minLevel: 1 }], attempts: [], attemptsCount: 0 });
 
   for (const [kataId, code, message] of [
     ['none', 'NOT_FOUND', 'kataId "none": there is no such kata. dashboard:request tells which there are.'],

@@ -75,12 +75,13 @@ scenario('hostile texts in a kata stay texts', async (t) => {
   const { payload } = await editor.next('session:started');
   const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
   const constraints = FREE.map((title) => ({ title, description: `${title} described`, minLevel: 1 }));
+  const attempts = FREE.map((text, i) => ({ code: `${text}\n${FREE.join('\n')}`, review: `${text}\n\n${FREE.join('\n\n')}`, level: 1 + (i % 10), passed: i % 2 === 0, constraints: FREE }));
   await daemon.sql(`INSERT INTO knowledge_gaps (id, session_id, topic, severity, evidence, related_concepts, last_encountered_at) VALUES ('g', '${payload.sessionId}', ${quoted(TEXTS[1])}, 'high', 'x', '[]', '2026-01-01T00:00:00.000Z');
-    INSERT INTO kata_specs VALUES ('k', 'g', ${quoted(TEXTS[0])}, ${quoted(FREE.join('\n\n'))}, ${quoted(FREE.join('\n'))}, 'n', ${quoted(JSON.stringify(constraints))}, '[]')`);
+    INSERT INTO kata_specs VALUES ('k', 'g', ${quoted(TEXTS[0])}, ${quoted(FREE.join('\n\n'))}, ${quoted(FREE.join('\n'))}, 'n', ${quoted(JSON.stringify(constraints))}, ${quoted(JSON.stringify(attempts))})`);
   const before = () => (window.alert = (text) => console.error(`alert: ${text}`));
   const person = await Person.at(browser, daemon, { before, hash: '#/progress' });
   const kata = person.page.locator('.kata');
-  await kata.locator('summary').click();
+  await kata.locator('> summary').click();
   await kata.locator('.kata-task').getByText('</p></div></script><script>alert(9)</script>').waitFor();
   await kata.getByRole('switch', { name: TEXTS[0], exact: true }).check();
   assert.equal(await kata.getByRole('switch').count(), FREE.length);
@@ -88,6 +89,18 @@ scenario('hostile texts in a kata stay texts', async (t) => {
   assert.equal(await kata.getByLabel('Your solution').inputValue(), FREE.join('\n'));
   await clean(person, 'a kata');
   await person.picture('kata-hostile');
+  await kata.getByText(`Your attempts (${FREE.length})`).click();
+  for (const [i, { code }] of attempts.entries()) {
+    await kata.getByText(new RegExp(`^Attempt ${i + 1},`)).click();
+    const shown = kata.getByRole('group', { name: `What was handed in as attempt ${i + 1}`, exact: true });
+    await shown.waitFor();
+    assert.equal(await shown.evaluate((node) => node.textContent), code, 'to the letter');
+    assert.equal(await shown.evaluate((node) => node.childElementCount), 0, 'one text');
+  }
+  assert.equal(await kata.locator('.attempt .prose').count(), FREE.length, 'every review is drawn');
+  await until('each says what it was made under', async () => (await kata.locator('.attempt').getByText(`Under: ${FREE[0]}`).count()) === FREE.length);
+  await clean(person, 'attempts at a kata');
+  await person.picture('kata-hostile-attempts');
   await person.close();
 });
 

@@ -1,4 +1,5 @@
-// kata.test.mjs - katas in the Progress view: the task, constraints, a solution that nothing takes away, and its review.
+// kata.test.mjs - katas in the Progress view: the task, constraints, a solution that nothing takes away, its review, and the
+// attempts so far.
 import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/scenario.mjs';
 import { until } from '../integration/lib/wait.mjs';
@@ -11,18 +12,18 @@ const allow = (text) => /WebSocket|\/health|status 50[0-9]|ERR_/.test(text);
 const CONSTRAINTS = [{ title: 'No plus', description: 'Without the operator +.', minLevel: 1 }, { title: 'One line', description: 'A single expression.', minLevel: 3 }];
 const BEGINNING = 'const greet = (name) => {\n};\n';
 
-/** Puts katas where those of a wrap-up stand. */
-async function katas(t, daemon, ids) {
+/** Puts katas where those of a wrap-up stand, each with these attempts. */
+async function katas(t, daemon, ids, attempts = []) {
   const editor = await t.editor(daemon);
   editor.send('session:start', { issueNumber: 7 });
   const { payload } = await editor.next('session:started');
   await daemon.sql(`INSERT INTO knowledge_gaps (id, session_id, topic, severity, evidence, related_concepts, last_encountered_at) VALUES ('g', '${payload.sessionId}', 'Templates', 'high', 'x', '[]', '2026-01-01T00:00:00.000Z')`);
-  for (const id of ids) await daemon.sql(`INSERT INTO kata_specs VALUES ('${id}', 'g', 'Kata ${id}', 'The *task* of ${id}.', '${BEGINNING}', 'The secret is a backtick.', '${JSON.stringify(CONSTRAINTS)}', '[]')`);
+  for (const id of ids) await daemon.sql(`INSERT INTO kata_specs VALUES ('${id}', 'g', 'Kata ${id}', 'The *task* of ${id}.', '${BEGINNING}', 'The secret is a backtick.', '${JSON.stringify(CONSTRAINTS)}', '${JSON.stringify(attempts)}')`);
   return editor;
 }
 
 const kataOf = (page, name) => page.locator('.kata').filter({ hasText: name });
-const open = (kata) => kata.locator('summary').click();
+const open = (kata) => kata.locator('> summary').click();
 
 scenario('a kata is opened and read, solved under a constraint, handed in and reviewed', async (t) => {
   const { daemon, browser, mcp } = await world(t);
@@ -35,7 +36,7 @@ scenario('a kata is opened and read, solved under a constraint, handed in and re
   const person = await Person.at(browser, daemon, { hash: '#/progress' });
   const { page } = person;
   const kata = kataOf(page, 'Predict, then run');
-  assert.match(await kata.locator('summary').textContent(), /\(not tried yet, 3 constraints\)$/);
+  assert.match(await kata.locator('> summary').textContent(), /\(not tried yet, 3 constraints\)$/);
   await open(kata);
   await kata.locator('.kata-task strong', { hasText: 'before' }).waitFor();
   assert.equal(await kata.locator('.kata-task li').count(), 3, 'the steps of the task, as Markdown');
@@ -56,15 +57,21 @@ scenario('a kata is opened and read, solved under a constraint, handed in and re
   const solution = await box.inputValue();
   assert.match(solution, /^function total\([^]*\/\/ 5: the sum$/);
   await kata.getByRole('button', { name: 'Hand in' }).click();
-  await kata.getByText('Passed, level 4').waitFor();
+  await kata.getByText('Passed, level 4', { exact: true }).waitFor();
   await kata.getByText('1 constraint unlocked: Find an edge').waitFor();
   const [attempt] = JSON.parse((await daemon.sql('SELECT user_attempts AS a FROM kata_specs'))[0].a);
   assert.deepEqual([attempt.code, attempt.constraints], [solution, ['Say why']]);
   assert.deepEqual([await why.isChecked(), await edge.isEnabled(), await memory.isEnabled()], [true, true, false]);
-  assert.match(await kata.locator('summary').textContent(), /\(1 attempt, best level 4, 3 constraints\)$/);
+  assert.match(await kata.locator('> summary').textContent(), /\(1 attempt, best level 4, 3 constraints\)$/);
   assert.equal(await box.inputValue(), solution, 'the solution stays');
-  await kata.getByText('Passed, level 4').scrollIntoViewIfNeeded();
+  await kata.getByText('Passed, level 4', { exact: true }).scrollIntoViewIfNeeded();
   await person.looks('kata-reviewed');
+  await kata.getByText('Your attempts (1)').click();
+  await kata.getByText('Attempt 1, passed, level 4').click();
+  assert.equal(await kata.getByRole('group', { name: 'What was handed in as attempt 1' }).textContent(), solution);
+  await kata.locator('.attempt').getByText('Under: Say why').waitFor();
+  await kata.getByText('Your attempts (1)').scrollIntoViewIfNeeded();
+  await person.looks('kata-attempt');
   assert.ok(!(await page.content()).includes(notes), 'the notes are for the reviewer');
   await person.close();
 });
@@ -174,5 +181,50 @@ scenario('a task that cannot be read says why, and is asked for again', async (t
   await again.click();
   await one.locator('.kata-task em').waitFor();
   assert.equal(await again.isVisible(), false);
+  await person.close();
+});
+
+scenario('attempts so far are listed, the last first, and each opens to what was handed in and its review', async (t) => {
+  const { daemon, browser } = await world(t);
+  const attempts = Array.from({ length: 23 }, (_, i) => ({ code: `const attempt = ${i + 1};\n\treturn attempt;`, review: `It was **number ${i + 1}**.`, level: 1 + (i % 4), passed: i % 2 === 1, constraints: i % 3 ? [] : ['No plus', 'One line'] }));
+  attempts[20] = { code: `${'const long = 1;\n'.repeat(1100)}the end`, review: `${'Long words. '.repeat(800)}the end`, level: 2, passed: false, constraints: [] };
+  attempts[21] = { code: 'of old', constraints: [] };
+  await katas(t, daemon, ['one'], attempts);
+  const person = await Person.at(browser, daemon, { hash: '#/progress' });
+  const one = kataOf(person.page, 'Kata one');
+  await open(one);
+  const list = one.getByText('Your attempts (23)');
+  await list.waitFor();
+  assert.equal(await one.getByText('Attempt 23,').isVisible(), false, 'closed at first');
+  await list.click();
+  await one.getByText('The last 20 are shown.').waitFor();
+  const names = await one.locator('.attempts-list summary').allTextContents();
+  assert.deepEqual([names.length, ...names.slice(0, 4), names.at(-1)], [20, 'Attempt 23, not yet, level 3', 'Attempt 22', 'Attempt 21, not yet, level 2', 'Attempt 20, passed, level 4', 'Attempt 4, passed, level 4']);
+  assert.equal(await one.locator('.attempt pre').count(), 0, 'made when it is opened');
+
+  await one.getByText('Attempt 4, passed, level 4').click();
+  const fourth = one.locator('.attempts-list > li').filter({ hasText: 'Attempt 4,' });
+  await fourth.getByText('Under: No plus, One line').waitFor();
+  assert.equal(await fourth.locator('pre').textContent(), attempts[3].code);
+  await fourth.locator('.prose strong', { hasText: 'number 4' }).waitFor();
+  await one.getByText('Attempt 22').click();
+  await one.getByText('Its review was not kept.').waitFor();
+  await one.getByText('Attempt 21,').click();
+  await one.getByText('The solution is longer than this.').waitFor();
+  await one.getByText('The review is longer than this.').waitFor();
+  assert.ok(!(await one.textContent()).includes('the end'));
+  await one.getByText('Attempt 23,').click();
+  await list.scrollIntoViewIfNeeded();
+  await person.looks('kata-attempts');
+  await person.page.setViewportSize({ width: 800, height: 800 });
+  assert.equal(await one.evaluate((node) => node.scrollWidth <= node.clientWidth), true, 'nothing is wider than the page');
+  assert.ok(!(await person.page.content()).includes('The secret'), 'the notes are for the reviewer');
+
+  // What is open stays so when there is one more.
+  await one.getByRole('button', { name: 'Hand in' }).click();
+  await one.getByText('Your attempts (24)').waitFor();
+  await one.getByText(/^Attempt 24, /).waitFor();
+  assert.equal(await fourth.count(), 0, 'the oldest of them has gone');
+  assert.equal(await one.getByText('The solution is longer than this.').isVisible(), true);
   await person.close();
 });

@@ -1,6 +1,7 @@
 /* What flows keep in the store and look at: plans, gaps, katas, assessments, calls,
  * contexts, the dashboard. */
 #include "tests/unit/store/store_fixture.h"
+#include "workers/store/db/json_text.h"
 
 static const char *start_session(void)
 {
@@ -289,13 +290,129 @@ START_TEST(d69_an_opened_kata_has_its_task_and_no_notes)
 	answered(must_call(METHOD_KATA_OPEN, NULL, "{\"kataId\":\"k\"}"),
 		"{\"kata\":{\"id\":\"k\",\"title\":\"T\",\"description\":\"D\","
 		"\"scaffoldingCode\":\"S\"},\"constraints\":[{\"title\":\"a\","
-		"\"description\":\"d\",\"minLevel\":3}]}");
+		"\"description\":\"d\",\"minLevel\":3}],\"attempts\":[{\"number\":1,"
+		"\"code\":\"mine\",\"level\":2,\"constraints\":[]}],"
+		"\"attemptsCount\":1}");
 	none = run_call(METHOD_KATA_OPEN, NULL, "{\"kataId\":\"x\"}");
 	ck_assert_ptr_eq(none->outcome.error, &error_code_infos[ERROR_NOT_FOUND]);
 	ck_assert_msg(str_is(none->outcome.message,
 			      "kataId \"x\": there is no such kata. dashboard:request "
 			      "tells which there are."),
 		"%.*s", STR_ARG(none->outcome.message));
+}
+END_TEST
+
+/* Decoded, so that it is within the bounds of its type. */
+static const struct practice_kata_load *opened(const char *attempts)
+{
+	const struct practice_kata_load *load;
+	struct str answer;
+	size_t count;
+
+	execute(arena_printf(
+		&fixture_arena, "UPDATE kata_specs SET user_attempts = '%s'", attempts)
+			.ptr);
+	answer = must_call(METHOD_KATA_OPEN, NULL, "{\"kataId\":\"k\"}")->outcome.answer;
+	load = json_read_objects(&fixture_arena, practice_kata_load_type(),
+		arena_printf(&fixture_arena, "[%.*s]", STR_ARG(answer)), &count);
+	ck_assert_msg(count == 1, "%.*s", STR_ARG(answer));
+	return load;
+}
+
+START_TEST(the_last_attempts_come_with_a_kata)
+{
+	AUTO_BUF attempts = {0};
+	const struct practice_kata_load *load;
+
+	add_kata("[]", "[]");
+	ck_assert_uint_eq(opened("[]")->attempts.count, 0);
+	for (int i = 1; i <= 25; i++)
+		buf_printf(&attempts,
+			"%c{\"code\":\"c%d\",\"review\":\"r%d\",\"level\":%d,"
+			"\"passed\":%s,\"constraints\":[\"a\",{\"title\":\"b\"},7]}",
+			i == 1 ? '[' : ',', i, i, i % 10 + 1, i % 2 ? "true" : "false");
+	buf_printf(&attempts, "]%c", '\0');
+	load = opened(attempts.data);
+	ck_assert_int_eq(load->attempts_count, 25);
+	ck_assert_uint_eq(load->attempts.count, 20);
+	for (int i = 0; i < 20; i++) {
+		const struct practice_attempt *a = &load->attempts.items[i];
+		int number = 25 - i;
+
+		ck_assert_int_eq(a->number, number);
+		ck_assert(str_eq(a->code, arena_printf(&fixture_arena, "c%d", number)));
+		ck_assert(str_eq(a->review, arena_printf(&fixture_arena, "r%d", number)));
+		ck_assert_int_eq(a->level, number % 10 + 1);
+		ck_assert_int_eq(a->passed, number % 2);
+		ck_assert(!a->has_code_cut && !a->has_review_cut);
+		ck_assert_uint_eq(a->constraints.count, 2);
+		ck_assert(str_is(a->constraints.items[0], "a"));
+		ck_assert(str_is(a->constraints.items[1], "b"));
+	}
+}
+END_TEST
+
+static const char *times(const char *text, size_t count)
+{
+	AUTO_BUF out = {0};
+
+	for (size_t i = 0; i < count; i++)
+		buf_add_str(&out, str_of(text));
+	buf_add_char(&out, '\0');
+	return arena_str(&fixture_arena, buf_str(&out)).ptr;
+}
+
+START_TEST(a_long_attempt_is_cut_and_says_so)
+{
+	const struct practice_attempt *a;
+
+	add_kata("[]", "[]");
+	/* Of two bytes each, so the first bound lies within a character; the second is kept. */
+	a = opened(arena_printf(&fixture_arena,
+			   "[{\"code\":\"x%s\",\"review\":\"%s\",\"constraints\":[\"%s\"%"
+			   "s]}]",
+			   times("\u00e9", 9000), times("r", 8192), times("y", 201),
+			   times(",\"t\"", 30))
+			   .ptr)
+		    ->attempts.items;
+	ck_assert_uint_eq(a->code.len, 16383);
+	ck_assert(a->code_cut);
+	ck_assert_uint_eq(a->review.len, 8192);
+	ck_assert(!a->has_review_cut);
+	ck_assert_uint_eq(a->constraints.count, 20);
+	ck_assert_uint_eq(a->constraints.items[0].len, 200);
+	a = opened(arena_printf(&fixture_arena,
+			   "[{\"code\":\"%s\",\"review\":\"%s\",\"constraints\":[]}]",
+			   times("x", 16384), times("r", 8193))
+			   .ptr)
+		    ->attempts.items;
+	ck_assert_uint_eq(a->code.len, 16384);
+	ck_assert(!a->has_code_cut);
+	ck_assert_uint_eq(a->review.len, 8192);
+	ck_assert(a->review_cut);
+}
+END_TEST
+
+START_TEST(attempts_that_are_none_do_no_harm)
+{
+	const struct practice_kata_load *load;
+	const struct practice_attempt *a;
+
+	add_kata("[]", "[]");
+	load = opened("[{},7,\"{}\",null,[1],{\"code\":7,\"review\":{},\"level\":11,"
+		      "\"passed\":\"yes\",\"constraints\":\"a\",\"more\":1}]");
+	ck_assert_int_eq(load->attempts_count, 6);
+	ck_assert_uint_eq(load->attempts.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		a = &load->attempts.items[i];
+		ck_assert_int_eq(a->number, i == 0 ? 6 : 1);
+		ck_assert_uint_eq(a->code.len, 0);
+		ck_assert(!a->review.ptr && !a->has_level && !a->has_passed);
+		ck_assert_uint_eq(a->constraints.count, 0);
+	}
+	/* What is no list has none. */
+	ck_assert_uint_eq(opened("{\"a\":{}}")->attempts.count, 0);
+	ck_assert_uint_eq(opened("no json")->attempts.count, 0);
 }
 END_TEST
 
@@ -714,6 +831,9 @@ int main(void)
 	tcase_add_test(tc, an_attempt_repeated_after_a_kill_is_kept_once);
 	tcase_add_test(tc, older_and_broken_kata_columns_do_no_harm);
 	tcase_add_test(tc, d69_an_opened_kata_has_its_task_and_no_notes);
+	tcase_add_test(tc, the_last_attempts_come_with_a_kata);
+	tcase_add_test(tc, a_long_attempt_is_cut_and_says_so);
+	tcase_add_test(tc, attempts_that_are_none_do_no_harm);
 	tcase_add_test(tc, reviews_are_progress_of_the_active_phase);
 	tcase_add_test(tc, calls_that_nobody_ended_are_logged_as_failed);
 	tcase_add_test(tc, a_broken_list_of_open_calls_does_no_harm);

@@ -5,6 +5,7 @@
  * An attempt is read, appended and written in one transaction, so two at once are both
  * kept.
  */
+#include "common/base/utf8.h"
 #include "proto/codec/messages.h"
 #include "workers/store/db/json_text.h"
 #include "workers/store/service/row_ids.h"
@@ -77,7 +78,101 @@ int kata_get(struct store *store, struct call *call)
 	return 0;
 }
 
-/* For the learner. The notes for the reviewer are not even read (D69). */
+/* ---- for the learner ---- */
+
+/* What practice_attempt in proto/catalogue/server.def promises. */
+#define OPENED_ATTEMPTS 20
+#define OPENED_CODE_BYTES 16384
+#define OPENED_REVIEW_BYTES 8192
+#define OPENED_TITLES 20
+#define OPENED_TITLE_BYTES 200
+
+/* The beginning of a text, in the arena; absent where there is no text. */
+static struct str beginning(
+	struct arena *arena, yyjson_val *val, size_t max_bytes, bool *was_cut)
+{
+	struct str text, kept;
+
+	if (!yyjson_is_str(val))
+		return (struct str){0};
+	text = (struct str){yyjson_get_str(val), yyjson_get_len(val)};
+	kept = utf8_cut(text, max_bytes);
+	*was_cut = kept.len < text.len;
+	return arena_str(arena, kept);
+}
+
+/* They are titles, or objects that have one (P2.4). */
+static struct strs read_titles(struct arena *arena, yyjson_val *constraints)
+{
+	struct strs titles = {
+		.items = arena_array(arena, OPENED_TITLES, sizeof(struct str))};
+	yyjson_arr_iter iter = yyjson_arr_iter_with(constraints);
+	yyjson_val *item;
+	bool was_cut;
+
+	while (titles.count < OPENED_TITLES && (item = yyjson_arr_iter_next(&iter))) {
+		struct str title = beginning(arena,
+			yyjson_is_obj(item) ? yyjson_obj_get(item, "title") : item,
+			OPENED_TITLE_BYTES, &was_cut);
+
+		if (title.ptr)
+			titles.items[titles.count++] = title;
+	}
+	return titles;
+}
+
+/* Rows may be older, or written by another program: what is not as it should be is left
+ * out. False: it cannot be read. */
+static bool read_attempt(
+	struct arena *arena, struct str text, struct practice_attempt *out)
+{
+	struct proto_error error;
+	AUTO_DOC *doc = proto_parse(text, &error);
+	yyjson_val *root = yyjson_doc_get_root(doc), *level, *passed;
+
+	if (!root)
+		return false;
+	level = yyjson_obj_get(root, "level");
+	passed = yyjson_obj_get(root, "passed");
+	out->code = beginning(
+		arena, yyjson_obj_get(root, "code"), OPENED_CODE_BYTES, &out->code_cut);
+	out->has_code_cut = out->code_cut;
+	if (!out->code.ptr)
+		out->code = STR_LIT("");
+	out->review = beginning(arena, yyjson_obj_get(root, "review"),
+		OPENED_REVIEW_BYTES, &out->review_cut);
+	out->has_review_cut = out->review_cut;
+	out->level = yyjson_get_sint(level);
+	out->has_level = yyjson_is_int(level) && out->level >= 1 && out->level <= 10;
+	out->passed = yyjson_get_bool(passed);
+	out->has_passed = yyjson_is_bool(passed);
+	out->constraints = read_titles(arena, yyjson_obj_get(root, "constraints"));
+	return true;
+}
+
+static int read_last_attempts(struct store *store, struct call *call, struct str kata_id,
+	struct practice_kata_load *answer)
+{
+	AUTO_QUERY *query = query_begin(&store->db, STATEMENT_KATA_LAST_ATTEMPTS);
+	int found;
+
+	query_text(query, 1, kata_id);
+	sqlite3_bind_int64(query, 2, OPENED_ATTEMPTS);
+	answer->attempts.items = arena_array(
+		call->arena, OPENED_ATTEMPTS, sizeof(*answer->attempts.items));
+	while ((found = query_step(&store->db, query)) == 1) {
+		struct practice_attempt *attempt =
+			&answer->attempts.items[answer->attempts.count];
+
+		*attempt = (struct practice_attempt){
+			.number = sqlite3_column_int64(query, 0), .has_number = true};
+		answer->attempts.count += read_attempt(
+			call->arena, query_column(query, 1, call->arena), attempt);
+	}
+	return found;
+}
+
+/* The notes for the reviewer are not even read (D69). */
 int kata_open(struct store *store, struct call *call)
 {
 	const struct practice_open_kata *request = call->message;
@@ -102,6 +197,11 @@ int kata_open(struct store *store, struct call *call)
 	};
 	answer.constraints.items = read_constraints(call->arena,
 		query_column(query, 4, call->arena), &answer.constraints.count);
+	answer.attempts_count = sqlite3_column_int64(query, 5);
+	answer.has_attempts_count = true;
+	found = read_last_attempts(store, call, request->kata_id, &answer);
+	if (found < 0)
+		return found;
 	call_answer(call, &answer);
 	return 0;
 }

@@ -1,8 +1,9 @@
-// kata.js - a kata to work on: its task, constraints to take on, a box for the solution, and what its review says. What was typed
-// outlives the page.
+// kata.js - a kata to work on: its task, constraints to take on, a box for the solution, what its review says, and the attempts so
+// far. What was typed outlives the page.
 import { Refused } from './connection.js';
 import { button, el, fill, freshId, setText, written } from './dom.js';
 import { count } from './format.js';
+import { attemptList } from './kata_attempts.js';
 import { badge, reason } from './parts.js';
 import { keep, Kept, readKept } from './unsaved.js';
 
@@ -98,8 +99,9 @@ export function kataItem(connection, solutions, first) {
   const code = el('textarea', { id: freshId('solution'), rows: ROWS_MIN, spellcheck: 'false', maxlength: '200000', oninput: () => typed() });
   const send = button('Hand in', () => handIn(), { class: 'primary' });
   const answer = el('div', { 'aria-live': 'polite' });
+  const attempts = attemptList();
   const work = el('div', {}, el('label', { for: code.id }, 'Your solution'), code, el('div', { class: 'row end' }, send));
-  const root = el('details', { class: 'kata', ontoggle: () => void (root.open && !task && read()) }, el('summary', {}, el('strong', {}, kata.title), about), el('div', { class: 'row' }, said, again), description, constraints, work, answer);
+  const root = el('details', { class: 'kata', ontoggle: () => void (root.open && !task && read()) }, el('summary', {}, el('strong', {}, kata.title), about), el('div', { class: 'row' }, said, again), description, constraints, work, answer, attempts.root);
 
   const known = () => task?.constraints.slice(0, CONSTRAINTS_MAX) ?? [];
   // As the store counts it: without any attempt those of level 1 are open.
@@ -150,6 +152,8 @@ export function kataItem(connection, solutions, first) {
     if (now.kata.description !== task?.kata.description) fill(description, written(now.kata.description));
     task = now;
     if (!touched && !code.value) put(now.kata.scaffoldingCode);
+    kata = { ...kata, attemptsCount: now.attemptsCount };
+    attempts.set(now.attempts, now.attemptsCount);
     say('', false);
   };
   const failed = (/** @type {unknown} */ error) => {
@@ -181,6 +185,7 @@ export function kataItem(connection, solutions, first) {
     }
     busy = false;
     draw();
+    if (connection.status.now.up) read();
   };
   const counted = (/** @type {Review} */ { level: now }) => (kata = { ...kata, attemptsCount: kata.attemptsCount + 1, bestLevel: /** @type {Overview['bestLevel']} */ (Math.max(kata.bestLevel ?? 0, now)) });
 
