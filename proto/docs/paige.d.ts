@@ -819,6 +819,8 @@ export interface PracticeKataLoad {
 	attempts: PracticeAttempt[];
 	/** How many attempts there are, also those that are left off. */
 	attemptsCount: number;
+	/** A review of this kata is under way since then, ISO 8601; of several the first. Its answer comes to all windows. Absent when no answer is to come. */
+	reviewSince?: string;
 }
 
 /** What to do next. */

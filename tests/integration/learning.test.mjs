@@ -358,6 +358,57 @@ scenario('a kata is opened for the window that asks, without the notes for the r
   for (const window of [editor, other]) assert.ok(!JSON.stringify(window.messages).includes('backtick'), 'no window sees the notes');
 });
 
+scenario('a window that comes during a review is told of it, and of its end, also when who reviews or who waits is killed', async (t) => {
+  let give;
+  const review = { correct: true, feedback: 'Good.', level: 5, passed: true, follow_up: null, dreyfus_signal: 'stable' };
+  const answers = { practice_review: () => new Promise((resolve) => (give = resolve)) };
+  const { asked, daemon, editor } = await world(t, answers, { LLM_MAX_RETRIES: '0' });
+  const sessionId = await begin(editor);
+  await daemon.sql(`INSERT INTO knowledge_gaps (id, session_id, topic, severity, evidence, related_concepts, last_encountered_at) VALUES ('g', '${sessionId}', 'templates', 'high', 'x', '[]', '2026-01-01T00:00:00.000Z');
+    INSERT INTO kata_specs VALUES ('k', 'g', 'T', 'Do it.', '', 'The secret is a backtick.', '[]', '[]');
+    INSERT INTO kata_specs VALUES ('other', 'g', 'T', 'Do it.', '', 'The secret is a backtick.', '[]', '[]')`);
+  const load = async (window, kataId = 'k') => (await window.ask('practice:open_kata', { kataId }, 'practice:kata_load')).payload;
+  const handIn = async (window, userCode, nth) => {
+    window.send('user:review', { kataId: 'k', userCode });
+    await until(`review ${nth} is asked for`, () => asked('practice_review').length === nth);
+  };
+  const before = Date.now();
+  assert.equal((await load(editor)).reviewSince, undefined);
+  await handIn(editor, 'one', 1);
+  editor.close();
+
+  const late = await t.editor(daemon);
+  const { reviewSince } = await load(late);
+  assert.match(reviewSince, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.ok(Date.parse(reviewSince) >= before - 1 && Date.parse(reviewSince) <= Date.now() + 1);
+  assert.equal((await load(late, 'other')).reviewSince, undefined, 'of this kata alone');
+  assert.deepEqual((await load(late)).attempts, []);
+  give(review);
+  assert.equal((await late.next('review:response')).payload.kataId, 'k');
+  const { attempts, reviewSince: none } = await load(late);
+  assert.deepEqual([attempts, none], [[{ number: 1, code: 'one', review: 'Good.', level: 5, passed: true, constraints: [] }], undefined]);
+
+  const watcher = await t.editor(daemon);
+  await handIn(late, 'two', 2);
+  assert.ok((await load(watcher)).reviewSince);
+  await daemon.replaced('llm', await daemon.kill9('llm'));
+  const { payload } = await watcher.next('review:error');
+  assert.equal(payload.kataId, 'k');
+  assert.ok(payload.error.length > 0);
+  assert.equal((await load(watcher)).reviewSince, undefined, 'no answer is to come');
+
+  await handIn(late, 'three', 3);
+  assert.ok((await load(watcher)).reviewSince);
+  const { connections } = watcher;
+  await daemon.replaced('gateway', await daemon.kill9('gateway'));
+  await until('the window is back', () => watcher.connections > connections && watcher.connected);
+  assert.equal((await load(watcher)).reviewSince, undefined, 'nobody waits any more');
+  give(review);
+  await until('the attempt is kept', async () => (await load(watcher)).attemptsCount === 2);
+  assert.deepEqual((await load(watcher)).attempts.map(({ number, code }) => [number, code]), [[2, 'three'], [1, 'one']]);
+  assert.ok(![late, watcher].some((window) => JSON.stringify(window.messages).includes('backtick')), 'no window sees the notes');
+});
+
 /** A gh that lists what stands in the file `issues` of its directory, or fails as the file `mode` says. */
 const GH = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1

@@ -1,9 +1,10 @@
-// kata.test.mjs - katas in the Progress view: the task, constraints, a solution that nothing takes away, its review, and the
-// attempts so far.
+// kata.test.mjs - katas in the Progress view: the task, constraints, a solution that nothing takes away, its review, also one that a
+// reload came into, and the attempts so far.
 import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/scenario.mjs';
 import { until } from '../integration/lib/wait.mjs';
-import { Person } from './lib/browser.mjs';
+import { launch, Person } from './lib/browser.mjs';
+import { Wire } from './lib/wire.mjs';
 import { world } from './lib/world.mjs';
 
 /** What a lost connection says in the console is what this is about. */
@@ -226,5 +227,114 @@ scenario('attempts so far are listed, the last first, and each opens to what was
   await one.getByText(/^Attempt 24, /).waitFor();
   assert.equal(await fourth.count(), 0, 'the oldest of them has gone');
   assert.equal(await one.getByText('The solution is longer than this.').isVisible(), true);
+  await person.close();
+});
+
+scenario('a review that is under way is waited for also after a reload, and the wait ends with its answer or with the daemon', async (t) => {
+  const { claude, daemon, browser } = await world(t);
+  daemon.extraEnv.PORT = String(daemon.port);
+  await katas(t, daemon, ['one', 'two']);
+  const person = await Person.at(browser, daemon, { hash: '#/progress', allow });
+  const { page } = person;
+  const one = kataOf(page, 'Kata one');
+  const send = one.getByRole('button', { name: 'Hand in' });
+  const waits = one.getByText(/^Claude is reviewing what was handed in at \d\d:\d\d:\d\d\.$/);
+  const handIn = async (text) => {
+    claude.hold(claude.requests.length + 1);
+    await one.getByLabel('Your solution').fill(text);
+    await send.click();
+    await one.getByText('Claude is reviewing it.').waitFor();
+    await until('Claude is asked', () => claude.held.length === 1);
+  };
+  await open(one);
+  await handIn('first');
+  await page.reload();
+  await open(one);
+  await waits.waitFor();
+  assert.equal(await send.isDisabled(), true);
+  assert.equal(await one.getByLabel('Your solution').inputValue(), 'first');
+  await waits.scrollIntoViewIfNeeded();
+  await person.looks('kata-waits');
+  const two = kataOf(page, 'Kata two');
+  await open(two);
+  await two.locator('.kata-task em').waitFor();
+  assert.equal(await two.getByRole('button', { name: 'Hand in' }).isEnabled(), true, 'the other kata waits for nothing');
+  claude.letGo();
+  await one.getByText(/^(Passed|Not yet), level \d$/).waitFor();
+  assert.equal(await waits.isVisible(), false);
+  assert.equal(await send.isEnabled(), true);
+  await one.getByText('Your attempts (1)').waitFor();
+  assert.match(await one.locator('> summary').textContent(), /\(1 attempt, best level \d, 2 constraints\)$/);
+
+  // Who reviews is gone.
+  await handIn('second');
+  await page.reload();
+  await open(one);
+  await waits.waitFor();
+  await daemon.replaced('llm', await daemon.kill9('llm'));
+  await one.locator('.problem').filter({ hasText: /\S/ }).waitFor();
+  assert.equal(await waits.isVisible(), false);
+  assert.equal(await send.isEnabled(), true);
+
+  // The whole daemon is.
+  await handIn('third');
+  await page.reload();
+  await open(one);
+  await waits.waitFor();
+  await daemon.die();
+  await one.getByText('The connection to Paige was lost before the answer came.').waitFor({ timeout: 60000 });
+  assert.equal(await waits.isVisible(), false);
+  await one.getByText('The connection to Paige was lost').scrollIntoViewIfNeeded();
+  await person.looks('kata-lost');
+  await daemon.start();
+  await one.getByText('Paige waits no longer for this review. If Claude has finished it, it is among your attempts; if not, hand it in again.').waitFor();
+  assert.equal(await send.isEnabled(), true);
+  claude.letGo();
+  await send.click();
+  await one.getByText(/^(Passed|Not yet), level \d$/).waitFor();
+  await one.getByText('Your attempts (2)').waitFor();
+  await person.close();
+});
+
+scenario('a page that loses its connection during a review gets the answer when it is back', async (t) => {
+  const { claude, daemon } = await world(t);
+  const wire = t.closeLater(await Wire.lay(daemon.port));
+  // The page asks its daemon by the port it came from.
+  const { browser } = t.closeLater(await launch([`--host-resolver-rules=MAP localhost:${daemon.port} 127.0.0.1:${wire.port}`]));
+  await katas(t, daemon, ['one']);
+  const person = await Person.at(browser, { url: `http://localhost:${daemon.port}` }, { hash: '#/progress', allow });
+  const { page } = person;
+  const one = kataOf(page, 'Kata one');
+  const handIn = async (text) => {
+    claude.hold(claude.requests.length + 1);
+    await one.getByLabel('Your solution').fill(text);
+    await one.getByRole('button', { name: 'Hand in' }).click();
+    await until('Claude is asked', () => claude.held.length === 1);
+  };
+  const cut = async () => {
+    wire.break();
+    await one.getByText('The connection to Paige was lost before the answer came.').waitFor({ timeout: 60000 });
+    assert.equal(await one.getByRole('button', { name: 'Hand in' }).isEnabled(), true);
+  };
+  await open(one);
+  await handIn('first');
+  await cut();
+  wire.mend();
+  await one.getByText(/^Claude is reviewing what was handed in at /).waitFor({ timeout: 60000 });
+  assert.equal(await one.getByText('The connection to Paige was lost').count(), 0);
+  claude.letGo();
+  await one.getByText(/^(Passed|Not yet), level \d$/).waitFor();
+  await one.getByText('Your attempts (1)').waitFor();
+
+  // One that comes while nobody hears it.
+  await handIn('second');
+  await cut();
+  claude.letGo();
+  await until('the attempt is kept', async () => JSON.parse((await daemon.sql('SELECT user_attempts AS a FROM kata_specs'))[0].a).length === 2);
+  await daemon.logged('review_completed', 2);
+  wire.mend();
+  await one.getByText(/^(Passed|Not yet), level \d$/).waitFor({ timeout: 60000 });
+  await one.getByText('Your attempts (2)').waitFor();
+  assert.equal(await one.getByText('The connection to Paige was lost').count(), 0);
   await person.close();
 });

@@ -1,4 +1,5 @@
-/* Tests of the table of routes, its errors, and of raw JSON members (workers/gateway). */
+/* Tests of the table of routes, its errors, reviews under way, and of raw JSON members
+ * (workers/gateway). */
 #include "common/bus/bus.h"
 #include "proto/tables/ws.h"
 #include "tests/check_run.h"
@@ -171,11 +172,54 @@ START_TEST(slices)
 }
 END_TEST
 
+#define OPENED "{\"kata\":{\"id\":\"k\"}}"
+
+static void tells(const char *kata, const char *expected)
+{
+	struct buf out = {0};
+	bool told = route_review_tell(str_of(kata), STR_LIT(OPENED), &out);
+
+	ck_assert_int_eq(told, expected != NULL);
+	if (expected)
+		ck_assert_msg(
+			str_is(buf_str(&out), expected), "%.*s", STR_ARG(buf_str(&out)));
+	else
+		ck_assert_uint_eq(out.len, 0);
+	buf_free(&out);
+}
+
+#define SINCE(time)                                                                      \
+	"{\"reviewSince\":\"1970-01-01T00:00:0" time ".000Z\",\"kata\":{\"id\":\"k\"}}"
+
+START_TEST(a_window_is_told_of_the_first_review_of_its_kata)
+{
+	struct route_review one, other, nothing, again;
+
+	tells("\"k\"", NULL);
+	route_review_begin(&nothing, (struct str){NULL, 0}, (struct wall){0});
+	route_review_begin(&other, STR_LIT("\"other\""), (struct wall){1000000});
+	tells("\"k\"", NULL);
+	tells(NULL, NULL);
+	route_review_begin(&one, STR_LIT("\"k\""), (struct wall){2000000});
+	route_review_begin(&again, STR_LIT("\"k\""), (struct wall){3000000});
+	tells("\"k\"", SINCE("2"));
+	tells("\"other\"", SINCE("1"));
+	route_review_end(&one);
+	tells("\"k\"", SINCE("3"));
+	route_review_end(&again);
+	tells("\"k\"", NULL);
+	route_review_end(&nothing);
+	route_review_end(&other);
+	tells("\"other\"", NULL);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("routes");
 
 	tcase_add_test(tc, routes_every_message);
+	tcase_add_test(tc, a_window_is_told_of_the_first_review_of_its_kata);
 	check_add_table(tc, writes_errors, error_cases);
 	check_add_table(tc, slices, members);
 	return check_run(tc);

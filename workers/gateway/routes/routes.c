@@ -26,7 +26,10 @@ static const struct route routes[] = {
 		.echo = echo_,                                                           \
 		.error_audience = WS_TO_##error_audience_,                               \
 		.blocks_reader = blocks_reader_,                                         \
-		.restores = METHOD_##method_ == METHOD_SESSION_RESUME},
+		.restores = METHOD_##method_ == METHOD_SESSION_RESUME,                   \
+		.reviews = METHOD_##method_ == METHOD_REVIEW ||                          \
+			   METHOD_##method_ == METHOD_REVIEW_SUBMIT,                     \
+		.tells_reviews = METHOD_##method_ == METHOD_KATA_OPEN},
 #define ROUTE(type_, method_, answer_, error_type_, echo_, error_audience_, doc)         \
 	CALL(type_, method_, answer_, error_type_, echo_, error_audience_, false)
 #define SESSION(type_, method_, answer_, doc)                                            \
@@ -106,6 +109,47 @@ void route_error_payload(const struct route *route, const struct bus_reply *repl
 	buf_add_char(out, '}');
 }
 
+/* ---- reviews under way ---- */
+
+static TAILQ_HEAD(, route_review) reviews = TAILQ_HEAD_INITIALIZER(reviews);
+
+void route_review_begin(struct route_review *review, struct str kata, struct wall now)
+{
+	*review = (struct route_review){.kata = kata, .since = now};
+	TAILQ_INSERT_TAIL(&reviews, review, link);
+}
+
+void route_review_end(struct route_review *review)
+{
+	TAILQ_REMOVE(&reviews, review, link);
+}
+
+static const struct route_review *first_of(struct str kata)
+{
+	const struct route_review *review;
+
+	if (!kata.ptr)
+		return NULL;
+	TAILQ_FOREACH(review, &reviews, link)
+	if (review->kata.ptr && str_eq(review->kata, kata))
+		return review;
+	return NULL;
+}
+
+bool route_review_tell(struct str kata, struct str opened, struct buf *out)
+{
+	const struct route_review *review = first_of(kata);
+	char since[WALL_ISO_SIZE];
+
+	if (!review || opened.len < 2)
+		return false;
+	wall_iso(review->since, since);
+	/* In front: behind the last member would be behind a text that may be long. */
+	buf_printf(out, "{\"reviewSince\":\"%s\",", since);
+	buf_add(out, opened.ptr + 1, opened.len - 1);
+	return true;
+}
+
 /* ---- calls ---- */
 
 /* A call under way for a window. The texts lie behind it. */
@@ -114,6 +158,7 @@ struct call {
 	const struct route *route;
 	struct str id;
 	struct str echo; /* JSON */
+	struct route_review review;
 };
 
 static char *put_text(char *at, struct str text, struct str *out)
@@ -132,11 +177,15 @@ static struct call *call_new(const struct route *route, const struct ws_message 
 	*call = (struct call){.client = m->client, .route = route};
 	put_text(put_text((char *)(call + 1), m->id, &call->id), m->echo, &call->echo);
 	ws_client_ref(m->client);
+	if (route->reviews)
+		route_review_begin(&call->review, call->echo, clock_wall());
 	return call;
 }
 
 static void call_free(struct call *call)
 {
+	if (call->route->reviews)
+		route_review_end(&call->review);
 	ws_client_unref(call->client);
 	free(call);
 }
@@ -198,6 +247,17 @@ static void on_restored(void *arg, struct payload *payload)
 	call_over(call);
 }
 
+/* A reference. */
+static struct payload *payload_for(const struct call *call, const struct bus_reply *reply)
+{
+	struct buf out = {0};
+
+	if (call->route->tells_reviews &&
+		route_review_tell(call->echo, reply->body, &out))
+		return payload_taking(&out);
+	return payload_of_reply(reply);
+}
+
 static void on_reply(void *arg, const struct bus_reply *reply)
 {
 	struct call *call = arg;
@@ -210,7 +270,7 @@ static void on_reply(void *arg, const struct bus_reply *reply)
 			call->client->server->gateway, reply->body, on_restored, call);
 		return;
 	} else if (route->answer) {
-		struct payload *payload = payload_of_reply(reply);
+		struct payload *payload = payload_for(call, reply);
 
 		deliver_answer(call, payload);
 		payload_unref(payload);

@@ -203,6 +203,8 @@ export function progressView({ connection, session }) {
   connection.on('connection:init', read);
   connection.on('connection:init', readDays);
   connection.on('connection:init', () => boxes.forEach((box) => box.again()));
+  connection.status.watch(({ up }) => up || boxes.forEach((box) => box.lost()));
+  for (const type of /** @type {const} */ (['review:response', 'review:error'])) connection.on(type, (message) => boxes.get(message.payload.kataId ?? '')?.heard(message));
   const root = el(
     'div',
     { class: 'page' },
