@@ -115,3 +115,15 @@ scenario('the key of the MCP sessions cannot be read: /health tells, and all is 
   fs.rmdirSync(path.join(dataDir, 'mcp-sessions'));
   await becomes(daemon, 'ok');
 });
+
+scenario('a key of the MCP sessions that is none is made anew', async (t) => {
+  for (const key of ['\0'.repeat(64), 'g'.repeat(64), '0'.repeat(63)]) {
+    const dataDir = t.directory('key');
+    const file = path.join(dataDir, 'mcp-sessions');
+    fs.writeFileSync(file, `${key}\n`, { mode: 0o600 });
+    const daemon = await t.daemon({ dataDir });
+    await becomes(daemon, 'ok');
+    assert.match(fs.readFileSync(file, 'utf8'), /^[0-9a-f]{64}\n/, JSON.stringify(key));
+    await t.release(daemon);
+  }
+});

@@ -31,7 +31,7 @@ static int path_of(const struct store *store, char out[PATH_MAX])
 static bool is_key(struct str line)
 {
 	for (size_t i = 0; i < line.len; i++)
-		if (!strchr("0123456789abcdef", line.ptr[i]))
+		if (line.ptr[i] == '\0' || !strchr("0123456789abcdef", line.ptr[i]))
 			return false;
 	return line.len == KEY_CHARS;
 }

@@ -216,6 +216,7 @@ START_TEST(test_names)
 		ck_assert_msg(zone_name_valid(str_of(good[i])), "%s", good[i]);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_msg(!zone_name_valid(str_of(bad[i])), "%s", bad[i]);
+	ck_assert(!zone_name_valid(STR_LIT("UTC\0x")));
 }
 END_TEST
 
