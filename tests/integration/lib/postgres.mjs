@@ -30,7 +30,7 @@ export class Postgres {
     fs.chmodSync(directory, 0o755);
     if (asOther.length) fs.chownSync(server.data, NOBODY, NOBODY);
     const [first, ...rest] = [...asOther, program('initdb'), '-D', server.data, '-U', 'owner', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'];
-    execFileSync(first, rest, { cwd: '/', stdio: 'ignore' });
+    execFileSync(first, rest, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] }); // its errors stand in what is thrown
     fs.appendFileSync(path.join(server.data, 'postgresql.conf'), `listen_addresses = '127.0.0.1'\nport = ${server.port}\nunix_socket_directories = ''\nmax_connections = 100\nlog_min_messages = fatal\n`);
     await server.start();
     await server.sql('CREATE DATABASE class', { database: 'postgres' });
