@@ -1,22 +1,8 @@
 /* missed.c - what the Observer has to ask for, since no event told of it (missed.h). */
 #include "workers/observer/missed.h"
-#include "common/base/alloc.h"
 #include "common/base/log.h"
 #include "proto/codec/messages.h"
 #include <stdlib.h>
-
-struct question {
-	struct observer *observer;
-	uint64_t generation;
-};
-
-static struct question *question_new(struct observer *o)
-{
-	struct question *q = xmalloc(sizeof(*q));
-
-	*q = (struct question){o, o->generation};
-	return q;
-}
 
 /* ---- which session ---- */
 
@@ -49,18 +35,19 @@ bool missed_take_session(struct observer *o, const struct bus_reply *reply)
 }
 
 /* An event told of another session meanwhile, or events were lost: the answer may be older. */
-static bool is_stale(const struct question *q)
+static bool is_stale(const struct observer_call *call)
 {
-	return q->generation != q->observer->generation || q->observer->catch_up.missed;
+	return call->generation != call->observer->generation ||
+	       call->observer->catch_up.missed;
 }
 
 static void on_session(void *arg, const struct bus_reply *reply)
 {
-	struct question *q = arg;
-	struct observer *o = q->observer;
-	const bool stale = is_stale(q);
+	struct observer_call *call = arg;
+	struct observer *o = call->observer;
+	const bool stale = is_stale(call);
 
-	free(q);
+	free(call);
 	if (stale) {
 		catch_up_unanswered(&o->catch_up);
 		missed_ask(o);
@@ -74,7 +61,7 @@ static void on_session(void *arg, const struct bus_reply *reply)
 void missed_ask(struct observer *o)
 {
 	if (catch_up_ask(&o->catch_up))
-		missed_ask_session(o, on_session, question_new(o));
+		missed_ask_session(o, on_session, observer_call_new(o));
 }
 
 /* ---- its rows ---- */
@@ -131,13 +118,13 @@ static void take_rows(struct observer *o, const struct observer_context *context
 
 static void on_rows(void *arg, const struct bus_reply *reply)
 {
-	struct question *q = arg;
-	struct observer *o = q->observer;
+	struct observer_call *call = arg;
+	struct observer *o = call->observer;
 	struct observer_context context;
 	struct proto_error error = {""};
 	AUTO_ARENA arena = {0};
 
-	if (!o->active || q->generation != o->generation) {
+	if (observer_call_is_late(call)) {
 		catch_up_unanswered(&o->catch_up);
 		missed_ask(o);
 	} else if (reply->status != BUS_OK ||
@@ -153,13 +140,10 @@ static void on_rows(void *arg, const struct bus_reply *reply)
 		take_rows(o, &context);
 		missed_ask(o);
 	}
-	free(q);
+	free(call);
 }
 
 void missed_ask_rows(struct observer *o)
 {
-	struct observer_query query = {.session_id = str_of(o->session_id)};
-
-	bus_call_message(o->worker->bus, METHOD_OBSERVER_CONTEXT, (struct str){NULL, 0},
-		&query, 0, on_rows, question_new(o));
+	observer_ask_context(o, on_rows);
 }

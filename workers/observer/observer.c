@@ -18,28 +18,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A step under way. */
-struct step {
-	struct observer *observer;
-	uint64_t generation;
-};
-
 static int64_t now_ms(void)
 {
 	return wall_ms(clock_wall());
 }
 
-static struct step *step_new(struct observer *o)
-{
-	struct step *s = xmalloc(sizeof(*s));
+/* ---- its calls ---- */
 
-	*s = (struct step){o, o->generation};
-	return s;
+struct observer_call *observer_call_new(struct observer *o)
+{
+	struct observer_call *call = xmalloc(sizeof(*call));
+
+	*call = (struct observer_call){o, o->generation};
+	return call;
 }
 
-static bool is_late(const struct step *s)
+bool observer_call_is_late(const struct observer_call *call)
 {
-	return !s->observer->active || s->generation != s->observer->generation;
+	return !call->observer->active || call->generation != call->observer->generation;
+}
+
+void observer_ask_context(struct observer *o, bus_reply_fn *then)
+{
+	struct observer_query query = {.session_id = str_of(o->session_id)};
+
+	bus_call_message(o->worker->bus, METHOD_OBSERVER_CONTEXT, (struct str){NULL, 0},
+		&query, 0, then, observer_call_new(o));
 }
 
 /* ---- what it says ---- */
@@ -196,13 +200,13 @@ static void take_answer(struct observer *o, const struct observer_triage_respons
 
 static void on_triage(void *arg, const struct bus_reply *reply)
 {
-	struct step *s = arg;
-	struct observer *o = s->observer;
+	struct observer_call *call = arg;
+	struct observer *o = call->observer;
 	struct observer_triage_response response;
 	struct proto_error error = {""};
 	AUTO_ARENA arena = {0};
 
-	if (is_late(s)) {
+	if (observer_call_is_late(call)) {
 		log_info("a triage of an earlier session ended: thrown away", NULL);
 	} else if (reply->status != BUS_OK) {
 		policy_failed(&o->policy);
@@ -216,7 +220,7 @@ static void on_triage(void *arg, const struct bus_reply *reply)
 	} else {
 		take_answer(o, &response);
 	}
-	free(s);
+	free(call);
 }
 
 /* ---- the store's answer ---- */
@@ -229,18 +233,18 @@ static void ask_model(
 		.has_context = true};
 
 	bus_call_message(o->worker->bus, METHOD_TRIAGE, (struct str){NULL, 0}, &run, 0,
-		on_triage, step_new(o));
+		on_triage, observer_call_new(o));
 }
 
 static void on_context(void *arg, const struct bus_reply *reply)
 {
-	struct step *s = arg;
-	struct observer *o = s->observer;
+	struct observer_call *call = arg;
+	struct observer *o = call->observer;
 	struct observer_context context;
 	struct proto_error error = {""};
 	AUTO_ARENA arena = {0};
 
-	if (is_late(s)) {
+	if (observer_call_is_late(call)) {
 		/* the session is over */
 	} else if (reply->status != BUS_OK ||
 		   bus_reply_decode(METHOD_OBSERVER_CONTEXT, reply, &arena, &context,
@@ -253,15 +257,7 @@ static void on_context(void *arg, const struct bus_reply *reply)
 	} else {
 		ask_model(o, &context, &arena);
 	}
-	free(s);
-}
-
-static void ask_store(struct observer *o)
-{
-	struct observer_query query = {.session_id = str_of(o->session_id)};
-
-	bus_call_message(o->worker->bus, METHOD_OBSERVER_CONTEXT, (struct str){NULL, 0},
-		&query, 0, on_context, step_new(o));
+	free(call);
 }
 
 /* ---- triggers ---- */
@@ -274,7 +270,7 @@ static void step(struct observer *o, enum policy_event event,
 	switch (policy_step(&o->policy, event, at_ms, now_ms())) {
 	case POLICY_ASK:
 		o->trigger = trigger;
-		ask_store(o);
+		observer_ask_context(o, on_context);
 		break;
 	case POLICY_COOLDOWN:
 		log_held_back(o, "cooldown");

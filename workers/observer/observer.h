@@ -51,6 +51,19 @@ void observer_count_past(struct observer *o, const struct logged_action *logged)
 /* Takes over what the log says of the session, without its rows, and tells the status. */
 void observer_rebuild(struct observer *o, const struct observer_context *context);
 void observer_tell_status(struct observer *o);
+
+/* A call of the Observer that is under way. */
+struct observer_call {
+	struct observer *observer;
+	uint64_t generation;
+};
+struct observer_call *observer_call_new(struct observer *o);
+/* The session of the call has ended: its answer is thrown away (EC-66). */
+bool observer_call_is_late(const struct observer_call *call);
+/* Asks the store for observer.context of the session. `then` gets an observer_call, to be
+ * freed. */
+void observer_ask_context(struct observer *o, bus_reply_fn *then);
+
 void observer_on_buffer_update(struct observer *o);
 /* FR-144; ignored with a warning without a session (EC-70). */
 void observer_mute(struct observer *o, bool muted);
