@@ -51,6 +51,13 @@ static inline bool str_is(struct str a, const char *b)
 	return str_eq(a, str_of(b));
 }
 
+/* Whether `set` has the byte. A NUL, which a counted text may have, is in no set: strchr finds
+ * the one that ends it. */
+static inline bool char_is_in(char c, const char *set)
+{
+	return c != '\0' && strchr(set, c);
+}
+
 static inline bool str_starts(struct str a, const char *prefix)
 {
 	size_t n = strlen(prefix);

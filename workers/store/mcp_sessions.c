@@ -31,7 +31,7 @@ static int path_of(const struct store *store, char out[PATH_MAX])
 static bool is_key(struct str line)
 {
 	for (size_t i = 0; i < line.len; i++)
-		if (line.ptr[i] == '\0' || !strchr("0123456789abcdef", line.ptr[i]))
+		if (!char_is_in(line.ptr[i], "0123456789abcdef"))
 			return false;
 	return line.len == KEY_CHARS;
 }

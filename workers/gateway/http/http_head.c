@@ -16,7 +16,7 @@ void http_head_refuse(struct http_head *h, int status, const char *reason)
 static bool is_name_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
+	       (c >= '0' && c <= '9') || char_is_in(c, "!#$%&'*+-.^_`|~");
 }
 
 static bool is_name(struct str s)

@@ -346,7 +346,7 @@ bool zone_name_valid(struct str name)
 	for (size_t i = 0; i < name.len; i++) {
 		char c = name.ptr[i];
 
-		if (!isalnum((unsigned char)c) && (c == '\0' || !strchr("/_+-", c)))
+		if (!isalnum((unsigned char)c) && !char_is_in(c, "/_+-"))
 			return false;
 		if (c == '/' && (i + 1 == name.len || name.ptr[i + 1] == '/'))
 			return false;

@@ -162,7 +162,7 @@ static size_t apostrophe(struct str left)
 
 static bool ends_sentence(char c)
 {
-	return strchr(".?!;:\n", c) != NULL && c != '\0';
+	return char_is_in(c, ".?!;:\n");
 }
 
 /* Part of a word: letters, digits, what stands in "c++", and every byte beyond ASCII but
