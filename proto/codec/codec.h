@@ -120,6 +120,13 @@ enum decode_mode {
 yyjson_doc *proto_parse(struct str text, struct proto_error *error)
 	__attribute__((warn_unused_result));
 
+/* The text of a JSON string, which it borrows; absent for any other value, and for none. */
+static inline struct str proto_str(yyjson_val *val)
+{
+	return yyjson_is_str(val) ? (struct str){yyjson_get_str(val), yyjson_get_len(val)}
+				  : (struct str){NULL, 0};
+}
+
 static inline void proto_doc_end(yyjson_doc **doc)
 {
 	yyjson_doc_free(*doc);

@@ -39,11 +39,6 @@ struct control {
 	struct buf shown; /* to clients */
 };
 
-static struct str str_of_val(yyjson_val *val)
-{
-	return (struct str){yyjson_get_str(val), yyjson_get_len(val)};
-}
-
 static void ask_free(struct agent_ask *ask)
 {
 	LIST_REMOVE(ask, link);
@@ -119,7 +114,7 @@ static bool was_asked(yyjson_val *questions, struct str text)
 	size_t i, max;
 
 	yyjson_arr_foreach(questions, i, max,
-		question) if (str_eq(str_of_val(yyjson_obj_get(question, "question")),
+		question) if (str_eq(proto_str(yyjson_obj_get(question, "question")),
 				      text)) return true;
 	return false;
 }
@@ -130,7 +125,7 @@ static const char *wrong_answers(
 	yyjson_val *questions, yyjson_val *answers, struct arena *arena)
 {
 	const struct str example =
-		str_of_val(yyjson_obj_get(yyjson_arr_get_first(questions), "question"));
+		proto_str(yyjson_obj_get(yyjson_arr_get_first(questions), "question"));
 	yyjson_val *key, *value;
 	size_t i, max;
 
@@ -141,10 +136,10 @@ static const char *wrong_answers(
 		       "question";
 	yyjson_obj_foreach(answers, i, max, key, value)
 	{
-		const struct str name = utf8_cut(str_of_val(key), QUOTED_BYTES);
+		const struct str name = utf8_cut(proto_str(key), QUOTED_BYTES);
 		const struct str asked = utf8_cut(example, QUOTED_BYTES);
 
-		if (!was_asked(questions, str_of_val(key)))
+		if (!was_asked(questions, proto_str(key)))
 			return arena_printf(arena,
 				"answers has \"%.*s\", which was not asked: a question "
 				"is named by its text, such as \"%.*s\"",
@@ -209,7 +204,7 @@ static void render_ask(struct control *c, yyjson_val *request, int64_t answer_ms
 	yyjson_val *tool = yyjson_obj_get(request, "tool_name");
 	struct agent_ask_shown shown = {.source = STR_LIT("bridge"),
 		.request_id = str_of(c->id),
-		.tool = str_of_val(tool),
+		.tool = proto_str(tool),
 		.suggestions.val = yyjson_is_arr(suggestions) ? suggestions : NULL,
 		.answer_ms = answer_ms,
 		.has_answer_ms = true};
@@ -242,7 +237,7 @@ static void read_request(struct control *c, yyjson_val *message, int64_t answer_
 struct control *asks_read(yyjson_val *message, int64_t answer_ms)
 {
 	yyjson_val *type = yyjson_obj_get(message, "type");
-	const struct str id = str_of_val(yyjson_obj_get(message, "request_id"));
+	const struct str id = proto_str(yyjson_obj_get(message, "request_id"));
 	const bool asked = yyjson_equals_str(type, "control_request"),
 		   withdrawn = yyjson_equals_str(type, "control_cancel_request");
 	struct control *c;

@@ -66,18 +66,12 @@ void missed_ask(struct observer *o)
 
 /* ---- its rows ---- */
 
-static struct str string_at(yyjson_val *row, const char *key)
-{
-	yyjson_val *val = yyjson_obj_get(row, key);
-
-	return (struct str){yyjson_get_str(val), yyjson_get_len(val)};
-}
-
 /* True when it calls for something, as if an event had told of it. */
 static bool take_row(struct observer *o, yyjson_val *row, int64_t number)
 {
-	const struct logged_action action = observer_read_action(string_at(row, "type"),
-		yyjson_obj_get(row, "data"), string_at(row, "createdAt"));
+	const struct logged_action action = observer_read_action(
+		proto_str(yyjson_obj_get(row, "type")), yyjson_obj_get(row, "data"),
+		proto_str(yyjson_obj_get(row, "createdAt")));
 
 	switch (catch_up_row(&o->catch_up, number, action.at_ms)) {
 	case CATCH_UP_COUNTS:

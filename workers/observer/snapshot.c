@@ -9,11 +9,6 @@ int64_t snapshot_time_ms(struct str iso)
 	return iso.ptr && wall_parse(iso, &t) == 0 ? wall_ms(t) : 0;
 }
 
-static struct str string_of(yyjson_val *val)
-{
-	return (struct str){yyjson_get_str(val), yyjson_get_len(val)};
-}
-
 static struct str since(int64_t then_ms, int64_t now_ms, struct arena *arena)
 {
 	char text[AGO_SIZE];
@@ -29,7 +24,7 @@ static struct str path_of(yyjson_val *data)
 {
 	yyjson_val *path = yyjson_obj_get(data, "path");
 
-	return string_of(yyjson_is_str(path) ? path : yyjson_obj_get(data, "toPath"));
+	return proto_str(yyjson_is_str(path) ? path : yyjson_obj_get(data, "toPath"));
 }
 
 static void add_actions(struct observer_triage_request *request, yyjson_val *rows,
@@ -45,9 +40,9 @@ static void add_actions(struct observer_triage_request *request, yyjson_val *row
 
 		request->recent_actions.items[request->recent_actions.count++] =
 			(struct triage_action){
-				.type = string_of(yyjson_obj_get(row, "type")),
+				.type = proto_str(yyjson_obj_get(row, "type")),
 				.path = path_of(yyjson_obj_get(row, "data")),
-				.ago = since(snapshot_time_ms(string_of(
+				.ago = since(snapshot_time_ms(proto_str(
 						     yyjson_obj_get(row, "createdAt"))),
 					now_ms, arena)};
 	}

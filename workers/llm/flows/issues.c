@@ -4,15 +4,10 @@
 #include "common/base/utf8.h"
 #include <stdlib.h>
 
-static struct str string_of(yyjson_val *val)
-{
-	return (struct str){yyjson_get_str(val), yyjson_get_len(val)};
-}
-
 static void add_cut(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key,
 	yyjson_val *text, size_t units)
 {
-	struct str cut = utf8_cut_utf16(string_of(text), units);
+	struct str cut = utf8_cut_utf16(proto_str(text), units);
 
 	if (yyjson_is_str(text))
 		yyjson_mut_obj_add_strncpy(doc, to, key, cut.ptr, cut.len);
@@ -29,7 +24,7 @@ static void add_names(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *key,
 	yyjson_arr_foreach(list, i, max, one)
 	{
 		struct str text =
-			string_of(yyjson_is_obj(one) ? yyjson_obj_get(one, name) : one);
+			proto_str(yyjson_is_obj(one) ? yyjson_obj_get(one, name) : one);
 
 		if (text.ptr)
 			yyjson_mut_arr_add_strncpy(doc, names, text.ptr, text.len);
@@ -45,7 +40,7 @@ static void add_comments(yyjson_mut_doc *doc, yyjson_mut_val *to, yyjson_val *co
 	yyjson_arr_foreach(comments, i, max, one)
 	{
 		struct str cut = utf8_cut_utf16(
-			string_of(yyjson_obj_get(one, "body")), ISSUE_COMMENT_CHARS);
+			proto_str(yyjson_obj_get(one, "body")), ISSUE_COMMENT_CHARS);
 
 		if (i == ISSUE_COMMENTS)
 			break;
@@ -101,7 +96,7 @@ struct str issues_query(yyjson_val *gh, struct arena *arena)
 	{
 		if (i)
 			buf_add_char(&titles, '\n');
-		buf_add_str(&titles, string_of(yyjson_obj_get(issue, "title")));
+		buf_add_str(&titles, proto_str(yyjson_obj_get(issue, "title")));
 	}
 	return arena_str(arena, buf_str(&titles));
 }

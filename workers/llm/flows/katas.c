@@ -6,12 +6,6 @@
 #define FOLLOW_UP_LEVEL 5
 #define HIGHEST_LEVEL 10
 
-static struct str string_of(yyjson_val *val)
-{
-	return yyjson_is_str(val) ? (struct str){yyjson_get_str(val), yyjson_get_len(val)}
-				  : (struct str){NULL, 0};
-}
-
 static struct kata_constraint make(
 	struct str title, struct str description, int64_t level)
 {
@@ -25,8 +19,8 @@ static struct kata_constraint make(
 static bool constraint_from_model(yyjson_val *val, struct kata_constraint *out)
 {
 	struct str title =
-		string_of(yyjson_is_obj(val) ? yyjson_obj_get(val, "title") : val);
-	struct str description = string_of(yyjson_obj_get(val, "description"));
+		proto_str(yyjson_is_obj(val) ? yyjson_obj_get(val, "title") : val);
+	struct str description = proto_str(yyjson_obj_get(val, "description"));
 	yyjson_val *level = yyjson_obj_get(val, "minLevel");
 	int64_t number = PLAIN_LEVEL;
 

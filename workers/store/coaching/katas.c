@@ -91,11 +91,11 @@ int kata_get(struct store *store, struct call *call)
 static struct str beginning(
 	struct arena *arena, yyjson_val *val, size_t max_bytes, bool *was_cut)
 {
-	struct str text, kept;
+	const struct str text = proto_str(val);
+	struct str kept;
 
-	if (!yyjson_is_str(val))
-		return (struct str){0};
-	text = (struct str){yyjson_get_str(val), yyjson_get_len(val)};
+	if (!text.ptr)
+		return text;
 	kept = utf8_cut(text, max_bytes);
 	*was_cut = kept.len < text.len;
 	return arena_str(arena, kept);
