@@ -54,7 +54,7 @@ static bool owns(uid_t uid, struct str path)
 	struct stat st;
 	AUTO_FREE char *copy = xstrndup(path.ptr, path.len);
 
-	return copy && stat(copy, &st) == 0 && st.st_uid == uid;
+	return stat(copy, &st) == 0 && st.st_uid == uid;
 }
 
 static void add_status(struct machine *m, const struct ctl_status *s,
