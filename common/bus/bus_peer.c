@@ -9,7 +9,6 @@
 #include "common/bus/rules/bus_folder.h"
 #include "common/loop/timer.h"
 #include <stdlib.h>
-#include <unistd.h>
 
 /* A batch holds at most this many bytes unless one call is larger. */
 #define BATCH_BYTES (1024 * 1024)
@@ -17,8 +16,6 @@
 #define TURN_BYTES (4u * 1024 * 1024)
 /* What is sent at once below this is not counted for that: a timer would cost more. */
 #define COUNTED_BYTES (256u * 1024)
-/* Without a connection for this long while the owner's socket exists: dial anew. */
-#define REDIAL_MS 1000
 
 _Static_assert(BUS_WINDOW + BUS_ALONE_MAX == BUS_MAX_REPLIES,
 	"each message under way has one reply");
@@ -112,7 +109,7 @@ static void on_changed(struct loop_task *task)
 	log_debug(pipe ? "connected" : "disconnected", "worker", "%s",
 		worker_infos[peer->owner].name, NULL);
 	peer->pipe = pipe;
-	peer->down_since = clock_mono();
+	bus_redial_changed(&peer->redial);
 	if (pipe)
 		bus_peer_send(peer);
 	else
@@ -125,7 +122,7 @@ static void open_peer(struct bus_peer *peer)
 	int r;
 
 	bus_socket_path(peer->bus, peer->owner, BUS_CALLS_SOCKET, file);
-	peer->down_since = clock_mono();
+	bus_redial_changed(&peer->redial);
 	peer->opened = true;
 	r = bus_dialer_open(
 		&peer->dialer, BUS_DIAL_REQ, file, &peer->bus->post, on_changed);
@@ -140,20 +137,11 @@ static void open_peer(struct bus_peer *peer)
 void bus_peer_tick(struct bus_peer *peer, struct mono now)
 {
 	char file[108];
-	int r;
 
-	if (!peer->opened || peer->pipe ||
-		mono_diff_ms(now, peer->down_since) < REDIAL_MS)
+	if (!peer->opened || peer->pipe)
 		return;
 	bus_socket_path(peer->bus, peer->owner, BUS_CALLS_SOCKET, file);
-	if (access(file, F_OK) < 0)
-		return;
-	peer->down_since = now;
-	r = bus_dialer_redial(&peer->dialer);
-	if (r < 0)
-		log_warn("cannot redial a worker", "worker", "%s",
-			worker_infos[peer->owner].name, "error", "%s", strerror(-r),
-			NULL);
+	bus_redial_tick(&peer->redial, &peer->dialer, file, now);
 }
 
 /* ---- sending ---- */

@@ -4,6 +4,7 @@
  *   bus.c            open, start, drain, the tick, statistics
  *   bus_call.c       calls: made, refused, delivered
  *   bus_peer.c       the connection to one owner, its queue, repeats and deadlines
+ *   bus_redial.c     when a dialer that has given up is replaced
  *   bus_outgoing.c   one message in flight to an owner, and its reply
  *   bus_wait.c       calls from other threads
  *   bus_reply_slot.c where requests arrive and replies leave
@@ -77,6 +78,13 @@ struct bus_outgoing {
 	struct bus_outgoing *next; /* in alone or idle */
 };
 
+/* What is known of a connection that is wanted, and of the socket at its other end. */
+struct bus_redial {
+	struct mono down_since;
+	ino_t ino; /* of the socket at the last look */
+	struct timespec made;
+};
+
 /* The connection to one owner and the queue of calls to it. */
 struct bus_peer {
 	struct bus *bus;
@@ -84,7 +92,7 @@ struct bus_peer {
 	bool opened;
 	struct bus_dialer dialer;
 	uint32_t pipe; /* as last seen */
-	struct mono down_since;
+	struct bus_redial redial;
 	struct bus_calls waiting; /* METHOD_BATCH */
 	struct bus_calls waiting_alone;
 	struct bus_outgoing *window[BUS_WINDOW]; /* by seq modulo */
@@ -202,7 +210,7 @@ struct bus_feed {
 	bool wanted, opened;
 	struct bus_dialer dialer;
 	uint32_t pipe;
-	struct mono down_since;
+	struct bus_redial redial;
 	struct event *readable;
 	uint32_t heard_pipe; /* on which the last message came */
 	struct bus_seq seq;
@@ -279,6 +287,13 @@ void bus_end_rest(struct bus *bus);
 /* True if a peer's mistake may be logged now, at most once a second, so that a compromised
  * worker cannot fill the logs of others. *more: how many were suppressed since. */
 bool bus_may_complain(struct bus *bus, unsigned *more);
+
+/* bus_redial.c */
+/* A connection is wanted, has begun or has ended. */
+void bus_redial_changed(struct bus_redial *redial);
+/* In each tick without a connection. path: the socket of the owner. */
+void bus_redial_tick(struct bus_redial *redial, struct bus_dialer *dialer,
+	const char *path, struct mono now);
 
 /* bus_call.c */
 void bus_call_flush(struct bus *bus);

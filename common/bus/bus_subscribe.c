@@ -11,12 +11,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Events and bytes per turn of the loop and publisher, but for the rest of the last message. */
 #define EVENTS_PER_TURN 256
 #define BYTES_PER_TURN (1024u * 1024)
-#define REDIAL_MS 1000
 
 /* ---- the first event ---- */
 
@@ -175,7 +173,7 @@ static void on_changed(struct loop_task *task)
 	if (pipe == feed->pipe)
 		return;
 	feed->pipe = pipe;
-	feed->down_since = clock_mono();
+	bus_redial_changed(&feed->redial);
 	if (!pipe)
 		bus_end_rest(feed->bus);
 }
@@ -187,7 +185,7 @@ static int open_feed(struct bus_feed *feed)
 	int r;
 
 	bus_socket_path(bus, feed->from, BUS_EVENTS_SOCKET, path);
-	feed->down_since = clock_mono();
+	bus_redial_changed(&feed->redial);
 	r = bus_dialer_open(&feed->dialer, BUS_DIAL_SUB, path, &bus->post, on_changed);
 	if (r < 0)
 		return r;
@@ -215,15 +213,10 @@ static void tick(struct bus_feed *feed, struct mono now)
 	char path[108];
 
 	on_readable(-1, 0, feed); /* a wake-up that nng lost would stay lost otherwise */
-	if (feed->pipe || mono_diff_ms(now, feed->down_since) < REDIAL_MS)
+	if (feed->pipe)
 		return;
 	bus_socket_path(feed->bus, feed->from, BUS_EVENTS_SOCKET, path);
-	if (access(path, F_OK) < 0)
-		return;
-	feed->down_since = now;
-	if (bus_dialer_redial(&feed->dialer) < 0)
-		log_warn("cannot dial a worker again", "worker", "%s",
-			worker_infos[feed->from].name, NULL);
+	bus_redial_tick(&feed->redial, &feed->dialer, path, now);
 }
 
 void bus_subscribe_tick(struct bus *bus, struct mono now)

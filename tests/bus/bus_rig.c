@@ -203,6 +203,18 @@ int64_t *rig_ledger(const struct rig *rig, size_t *count)
 	return numbers;
 }
 
+bool rig_received(struct rig *rig, size_t count, int64_t ms)
+{
+	struct mono end = mono_add_ms(clock_mono(), ms);
+	size_t received = 0;
+
+	while (received < count && clock_mono().us < end.us) {
+		rig_turn(rig, 5);
+		free(rig_ledger(rig, &received));
+	}
+	return received == count;
+}
+
 int rig_open_fds(void)
 {
 	DIR *d = opendir("/proc/self/fd");

@@ -52,6 +52,8 @@ void rig_check_all_ok(const struct rig *rig);
 /* An integer of an answer, -1 without. */
 int64_t rig_number(const struct rig_call *call, const char *name);
 
+/* Turns the loop until the ledger has so many lines, at most so long. True when it has. */
+bool rig_received(struct rig *rig, size_t count, int64_t ms);
 /* The n of all lines in the ledger; *count of them, to be freed. */
 int64_t *rig_ledger(const struct rig *rig, size_t *count);
 int rig_open_fds(void);

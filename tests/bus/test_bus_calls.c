@@ -302,10 +302,10 @@ START_TEST(stop_answers_what_is_in_flight)
 	rig_start(&rig);
 	for (int i = 0; i < 10; i++)
 		rig_call(&rig, i % 2 ? READ_ALONE : READ_BATCH, 0,
-			"{\"n\":%d,\"delay\":200}", i);
-	rig_turn(&rig, 50);
+			"{\"n\":%d,\"delay\":250}", i);
+	ck_assert(rig_received(&rig, 10, 2000));
 	kill(store, SIGTERM);
-	rig_turn(&rig, 20);
+	rig_turn(&rig, 60);
 	late = rig_call(&rig, READ_ALONE, 0, "{\"n\":99}");
 	for (int i = 0; i < 40 && rig.answered < 10; i++)
 		rig_turn(&rig, 50);

@@ -5,6 +5,7 @@
 #include "tests/beside.h"
 #include "tests/bus/bus_rig.h"
 #include <check.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -363,6 +364,36 @@ START_TEST(a_dead_dialer_heals)
 }
 END_TEST
 
+/* Who hangs up while the owner greets deafens it: a socket that is new gets its time. */
+START_TEST(a_new_owner_is_not_hung_up_on)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/store/rep", rig.directory);
+	rig_start(&rig);
+	rig_call(&rig, TO_STORE, 30000, "{}");
+	for (int i = 0; i < 6; i++) {
+		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		char byte[8];
+		int peer;
+
+		unlink(a.sun_path);
+		ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+		ck_assert_int_eq(listen(fd, 5), 0);
+		rig_turn(&rig, 700);
+		peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		ck_assert_int_ge(peer, 0);
+		ck_assert_int_eq(recv(peer, byte, sizeof(byte), 0), sizeof(byte));
+		ck_assert_int_lt(recv(peer, byte, sizeof(byte), 0), 0);
+		ck_assert_int_eq(errno, EAGAIN);
+		/* Not greeted: the dialer tries the next one. */
+		send(peer, "nonsense", 8, MSG_NOSIGNAL);
+		close(peer);
+		close(fd);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const cases[] = {
@@ -377,7 +408,8 @@ int main(void)
 		a_deaf_publisher_heals,
 	};
 	/* The others beside them cost a connection now and then, and time, which is measured. */
-	const TTest *const alone[] = {a_dead_dialer_heals, relistening_loses_no_call};
+	const TTest *const alone[] = {a_dead_dialer_heals, a_new_owner_is_not_hung_up_on,
+		relistening_loses_no_call};
 	const struct beside how = {set_up, tear_down, 60};
 
 	int code = beside_run(&how, cases, sizeof(cases) / sizeof(cases[0]));
