@@ -112,6 +112,7 @@ static void on_tick(EVENT_UNUSED, void *arg)
 		bus_peer_tick(&bus->peers[i], now);
 	if (look)
 		bus_canary_tick(bus);
+	bus_affinity_tick(bus);
 	if (bus_nng_threads_watch(look))
 		log_error(
 			"the task thread of nng stood still; all of them work now", NULL);
@@ -207,6 +208,7 @@ int bus_start(struct bus *bus)
 
 	if (bus->started)
 		return 0;
+	bus_affinity_start(bus); /* nng's threads have the slice of this one */
 	bus_nng_threads_make(bus->epoch);
 	r = bus->server.listener.listener ? 0 : bus_serve_open(bus);
 	if (r == 0 && !bus->publisher.listener.listener)

@@ -98,6 +98,7 @@ void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now)
 	bus_message_shorten(message, most - len);
 	outgoing->state = BUS_OUTGOING_SENT;
 	peer->bus->sent_at = now;
+	bus_affinity_request(peer->bus, peer->owner, len);
 	bus_exchange_start(&outgoing->exchange, message);
 }
 

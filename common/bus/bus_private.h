@@ -14,6 +14,7 @@
  *   bus_subscribe.c  the events of others
  *   bus_canary.c     checks that our listeners still accept connections
  *   bus_tap.c        copies of messages for `paigectl tap`
+ *   bus_affinity.c   where and how soon the loop runs
  *
  * These have no state of the bus: bus_nng.c and bus_nng_threads.c (nng), loop_post.c (threads to
  * the loop), and the pure bus_order.c, bus_retry.c, bus_seq.c, bus_wire.c.
@@ -272,6 +273,10 @@ struct bus {
 	} heard;
 	void (*on_uncongested)(void *arg, enum worker_id owner);
 	void *on_uncongested_arg;
+	struct {
+		bool bound; /* to the processor of nng's threads */
+		bool large; /* a large request since the last tick */
+	} affinity;
 	int tap_fd; /* -1: nobody looks */
 	uint64_t tap_dropped;
 	struct bus_stats stats;
@@ -317,6 +322,13 @@ void bus_peer_tick(struct bus_peer *peer, struct mono now);
 struct bus_outgoing *bus_outgoing_get(struct bus_peer *peer, unsigned count);
 void bus_outgoing_put(struct bus_outgoing *outgoing);
 void bus_outgoing_send(struct bus_outgoing *outgoing, struct mono now);
+
+/* bus_affinity.c */
+/* Before anything of nng is opened. */
+void bus_affinity_start(const struct bus *bus);
+/* For each message with calls that goes to `with` or comes from it. */
+void bus_affinity_request(struct bus *bus, enum worker_id with, size_t request_bytes);
+void bus_affinity_tick(struct bus *bus);
 
 /* bus_reply_slot.c */
 void bus_serve_start(struct bus *bus);

@@ -459,6 +459,7 @@ void bus_serve_take(
 	/* Never later than now: the caller's clock is ours. */
 	if (head.sent_us > now.us)
 		head.sent_us = now.us;
+	bus_affinity_request(bus, head.caller, text.len);
 	if (head.seq == 0)
 		bus_batch_run(batch_new(bus, &head, message, text, reply_slot));
 	else

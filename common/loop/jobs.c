@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct jobs {
 	struct loop_post finished;
 	bool started;
 	pthread_t thread;
+	cpu_set_t processors; /* the loop may be bound to one by the first job */
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
 	STAILQ_HEAD(, job) waiting;
@@ -24,6 +26,8 @@ static void *work(void *arg)
 {
 	struct jobs *jobs = arg;
 
+	if (CPU_COUNT(&jobs->processors) > 0)
+		sched_setaffinity(0, sizeof(jobs->processors), &jobs->processors);
 	pthread_mutex_lock(&jobs->lock);
 	while (!jobs->ending) {
 		struct job *job = STAILQ_FIRST(&jobs->waiting);
@@ -65,6 +69,8 @@ struct jobs *jobs_new(struct event_base *base)
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->changed, NULL);
 	STAILQ_INIT(&jobs->waiting);
+	if (sched_getaffinity(0, sizeof(jobs->processors), &jobs->processors) < 0)
+		CPU_ZERO(&jobs->processors); /* more than the set has room for */
 	return jobs;
 }
 

@@ -3,7 +3,7 @@
  *
  * Jobs run one after another, in the order in which they were added; `done` is called on
  * the loop. The first job starts the thread. By then the process is confined, and so is the
- * thread.
+ * thread. It runs on the processors that the maker of `jobs` could use.
  */
 #pragma once
 

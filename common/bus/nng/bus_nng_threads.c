@@ -17,6 +17,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static bool awake; /* under lock: nobody sleeps any more */
 
+/* Where this process may run, and where nng's threads do; used only if placed. */
+static cpu_set_t everywhere, home;
+static bool placed;
+
 static atomic_bool probe_under_way;
 static nng_aio *probe;
 static int overdue;
@@ -114,9 +118,6 @@ static cpu_set_t choose(const cpu_set_t *allowed, uint64_t seed)
 
 void bus_nng_threads_make(uint64_t seed)
 {
-	cpu_set_t everywhere, home;
-	bool placed = false;
-
 	if (probe)
 		return;
 	/* Threads begin where the one that makes them may run. Fails beyond 1024
@@ -127,6 +128,16 @@ void bus_nng_threads_make(uint64_t seed)
 	}
 	if (nng_aio_alloc(&probe, probed, NULL) == 0)
 		park();
+	bus_nng_threads_leave();
+}
+
+bool bus_nng_threads_join(void)
+{
+	return placed && sched_setaffinity(0, sizeof(home), &home) == 0;
+}
+
+void bus_nng_threads_leave(void)
+{
 	if (placed)
 		sched_setaffinity(0, sizeof(everywhere), &everywhere);
 }

@@ -24,6 +24,10 @@
 /* Makes nng start its threads, once per process; the same `seed` gives the same
  * processor. Where the system refuses, nng's own placement stays. */
 void bus_nng_threads_make(uint64_t seed);
+/* Binds the calling thread to the processor of nng's threads. False if the system refuses. */
+bool bus_nng_threads_join(void);
+/* Lets it run wherever the process could when the threads were made. */
+void bus_nng_threads_leave(void);
 /* Call at each tick of the bus; a new look at the threads is begun only with `look`. True
  * if they had stalled and were all woken just now. */
 bool bus_nng_threads_watch(bool look);
