@@ -3,8 +3,10 @@
  * errors, deadlines and the stop of the owner are as for small ones.
  */
 #include "common/bus/bus_private.h"
+#include "common/loop/jobs.h"
 #include "tests/bus/bus_rig.h"
 #include "tests/check_run.h"
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -375,6 +377,56 @@ START_TEST(a_reply_among_many_is_not_kept)
 }
 END_TEST
 
+/* ---- where the loop runs (bus_affinity.c); this process plays the gateway ---- */
+
+static int processors(void)
+{
+	cpu_set_t set;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
+	return CPU_COUNT(&set);
+}
+
+struct counting {
+	struct job job;
+	int on_thread;
+};
+
+static void count_on_thread(struct job *job)
+{
+	CONTAINER_OF(job, struct counting, job)->on_thread = processors();
+}
+
+static void on_counted(struct job *job)
+{
+	(void)job;
+}
+
+START_TEST(the_loop_leaves_its_processor_for_large_requests)
+{
+	struct counting counting = {.job = {.run = count_on_thread, .done = on_counted}};
+	const int all = processors();
+	struct jobs *jobs = jobs_new(rig.base);
+	pid_t fswatch = rig_peer(&rig, "fswatch", NULL);
+
+	rig_turn(&rig, 1500);
+	ck_assert_int_eq(processors(), 1);
+	jobs_add(jobs, &counting.job);
+	jobs_free(jobs);
+	ck_assert_int_eq(counting.on_thread, all);
+	rig_call(&rig, METHOD_FS_OPEN_FILES, 0, "{\"n\":1}");
+	ck_assert(rig_wait(&rig, 5000));
+	ck_assert_int_eq(processors(), 1);
+	rig_call(&rig, METHOD_FS_OPEN_FILES, 0, "{\"n\":1,\"text\":\"%s\"}", large);
+	ck_assert(rig_wait(&rig, 5000));
+	ck_assert_int_eq(processors(), all);
+	rig_turn(&rig, 2500);
+	ck_assert_int_eq(processors(), 1);
+	rig_kill(&fswatch);
+	rig_check_all_ok(&rig);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("large");
@@ -393,5 +445,6 @@ int main(void)
 	tcase_add_test(tc, a_long_reply_stays_where_it_came);
 	tcase_add_test(tc, a_short_reply_is_not_kept);
 	tcase_add_test(tc, a_reply_among_many_is_not_kept);
+	tcase_add_test(tc, the_loop_leaves_its_processor_for_large_requests);
 	return check_run(tc);
 }
