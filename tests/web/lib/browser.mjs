@@ -45,16 +45,16 @@ export class Person {
     return this.page.getByRole('status').filter({ hasText: /^Connected/ }).waitFor();
   }
 
-  /** The text in the editor, as the page has it. */
+  /** The text in the editor, as the page has it, once there is an editor. */
   text() {
-    return this.page.evaluate(() => document.querySelector('.CodeMirror').CodeMirror.getValue());
+    return this.page.locator('.CodeMirror').evaluate((element) => element.CodeMirror.getValue());
   }
 
   /** Puts the cursor at the end of a line, counted from 1, once a file is in the editor. */
   async cursor(line) {
     await this.page.waitForFunction((n) => {
-      const mirror = document.querySelector('.CodeMirror').CodeMirror;
-      return !mirror.getOption('readOnly') && mirror.getValue() !== '' && mirror.lineCount() >= n;
+      const mirror = document.querySelector('.CodeMirror')?.CodeMirror;
+      return mirror && !mirror.getOption('readOnly') && mirror.getValue() !== '' && mirror.lineCount() >= n;
     }, line);
     await this.page.evaluate((n) => {
       const mirror = document.querySelector('.CodeMirror').CodeMirror;
