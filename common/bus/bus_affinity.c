@@ -7,9 +7,9 @@
  * parallel: after one, both are unbound until a whole tick has passed without another. The
  * loop is bound at the first tick and not before, so that the work of the start is spread.
  *
- * From Linux 6.12 on a thread may ask for a short slice. It gets no more of a processor
- * for that, but it gets it at once when others are at work. Threads that this one starts
- * have the same slice.
+ * From Linux 6.12 on a thread may ask for a short time slice. Its share of the processor
+ * does not grow, but it runs at once when it wakes, also beside busy processes. Threads
+ * that it starts later have the same slice.
  *
  * Called on the loop's thread: at the start, by the tick, and wherever a request leaves or
  * arrives.
@@ -22,7 +22,7 @@
 
 /* Reading so many bytes takes longer than waking a processor. */
 #define LARGE_REQUEST (32u * 1024)
-/* The shortest that the kernel knows. */
+/* The shortest that the kernel accepts. */
 #define SLICE_NS 100000
 
 /* What sched_setattr(2) takes; glibc declares it from 2.41 on. */

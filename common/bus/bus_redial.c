@@ -2,10 +2,10 @@
  * bus_redial.c - when a dialer of nng has given up, and is replaced.
  *
  * nng 1.5.2 stops dialing for ever when the owner dies between the connection and the
- * greeting. A dialer that is merely about to be greeted must be left alone: who hangs up
- * then deafens the owner (bus_canary.c). So a socket that is new, which is what a worker
- * makes when it starts, gets as long as one that has been there. Called by the tick for
- * bus_peer.c and bus_subscribe.c.
+ * greeting. But a dialer that waits for the greeting must be left alone: to hang up then
+ * makes the owner's listener deaf (bus_canary.c). A worker that starts makes a new socket,
+ * and its dialers get REDIAL_MS from then on. Called by the ticks of bus_peer.c and
+ * bus_subscribe.c.
  */
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"

@@ -1,5 +1,6 @@
 /*
- * bus_nng_threads.h - decides on which processor nng's threads run. Called by bus.c.
+ * bus_nng_threads.h - decides on which processor nng's threads run. Called by bus.c and
+ * bus_affinity.c.
  *
  * A message passes from the sender's loop through the other side's poll and task threads
  * to its loop, and nng 1.5.2 has no setting for any of them. Left alone, every step wakes
