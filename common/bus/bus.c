@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 /* How long a drain may take, and how long ago the last message must have been handed to
  * nng: time enough for it to reach the kernel, which keeps it for the other side. */
@@ -28,6 +29,11 @@
  * once a minute, and a multiple of what bus_canary.c counts. */
 #define REST_MS 30000
 #define REST_LOOK_TICKS 10
+
+/* After a connection is gone, what is wanted again is looked at this often, for this long:
+ * a tick apart, a dialer that has given up would keep its callers waiting for three. */
+#define DOWN_LOOK_MS 200
+#define DOWN_MS 5000
 
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108])
@@ -95,6 +101,13 @@ static bool is_at_rest(struct bus *bus, struct mono now)
 	return mono_diff_ms(now, bus->rest.since) > REST_MS;
 }
 
+static void look_at_connections(struct bus *bus, struct mono now)
+{
+	bus_subscribe_tick(bus, now);
+	for (int i = 0; i < WORKER_COUNT; i++)
+		bus_peer_tick(&bus->peers[i], now);
+}
+
 static void on_tick(EVENT_UNUSED, void *arg)
 {
 	struct bus *bus = arg;
@@ -107,9 +120,7 @@ static void on_tick(EVENT_UNUSED, void *arg)
 	look = !rest || bus->ticks % REST_LOOK_TICKS == 0;
 	bus_serve_tick(bus);
 	bus_publish_tick(bus);
-	bus_subscribe_tick(bus, now);
-	for (int i = 0; i < WORKER_COUNT; i++)
-		bus_peer_tick(&bus->peers[i], now);
+	look_at_connections(bus, now);
 	if (look)
 		bus_canary_tick(bus);
 	bus_affinity_tick(bus);
@@ -118,10 +129,21 @@ static void on_tick(EVENT_UNUSED, void *arg)
 			"the task thread of nng stood still; all of them work now", NULL);
 }
 
+static void on_down_look(EVENT_UNUSED, void *arg)
+{
+	struct bus *bus = arg;
+	struct mono now = clock_mono();
+
+	look_at_connections(bus, now);
+	if (mono_diff_ms(now, bus->down.since) < DOWN_MS)
+		event_add_ms(bus->down.look, DOWN_LOOK_MS);
+}
+
 void bus_end_rest(struct bus *bus)
 {
-	bus->rest.since = clock_mono();
+	bus->down.since = bus->rest.since = clock_mono();
 	event_add_in_step_ms(bus->tick, BUS_TICK_MS);
+	event_add_ms(bus->down.look, DOWN_LOOK_MS);
 }
 
 static void on_flush(EVENT_UNUSED, void *arg)
@@ -149,8 +171,9 @@ static int open_parts(struct bus *bus)
 	}
 	bus->flush = evtimer_new(bus->base, on_flush, bus);
 	bus->tick = evtimer_new(bus->base, on_tick, bus);
+	bus->down.look = evtimer_new(bus->base, on_down_look, bus);
 	bus->drain.event = event_new(bus->base, -1, EV_PERSIST, on_drain, bus);
-	if (!bus->flush || !bus->tick || !bus->drain.event)
+	if (!bus->flush || !bus->tick || !bus->down.look || !bus->drain.event)
 		return -ENOMEM;
 	return bus_canary_init(bus);
 }
@@ -232,6 +255,19 @@ void bus_start_serving(struct bus *bus)
 
 /* ---- drain ---- */
 
+/* Linux closes the connections of a process that ends before its listeners. A peer that
+ * dials in between sees its connection cut before the greeting, and nng gives up
+ * (bus_redial.c). */
+static void remove_sockets(const struct bus *bus)
+{
+	char path[108];
+
+	bus_socket_path(bus, bus->self, BUS_CALLS_SOCKET, path);
+	unlink(path);
+	bus_socket_path(bus, bus->self, BUS_EVENTS_SOCKET, path);
+	unlink(path);
+}
+
 static void on_drain(EVENT_UNUSED, void *arg)
 {
 	struct bus *bus = arg;
@@ -242,6 +278,7 @@ static void on_drain(EVENT_UNUSED, void *arg)
 			mono_diff_ms(now, bus->sent_at) < DRAIN_QUIET_MS))
 		return;
 	event_del(bus->drain.event);
+	remove_sockets(bus);
 	bus->drain.done(bus->drain.arg);
 }
 

@@ -256,6 +256,10 @@ struct bus {
 	struct event *tick;
 	unsigned ticks;
 	struct {
+		struct mono since; /* the last connection that was lost */
+		struct event *look;
+	} down;
+	struct {
 		struct mono since;
 		int64_t connections; /* at the last tick */
 		uint64_t sent;	     /* until then */
@@ -287,7 +291,8 @@ struct bus {
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108]);
 
-/* A connection is gone: the ticks come every BUS_TICK_MS again, at once. */
+/* A connection is gone: it is looked for often, and the ticks come every BUS_TICK_MS again,
+ * at once. */
 void bus_end_rest(struct bus *bus);
 /* True if a peer's mistake may be logged now, at most once a second, so that a compromised
  * worker cannot fill the logs of others. *more: how many were suppressed since. */

@@ -5,7 +5,7 @@
  * greeting. But a dialer that waits for the greeting must be left alone: to hang up then
  * makes the owner's listener deaf (bus_canary.c). A worker that starts makes a new socket,
  * and its dialers get REDIAL_MS from then on. Called by the ticks of bus_peer.c and
- * bus_subscribe.c.
+ * bus_subscribe.c, and more often after a connection is lost (bus.c).
  */
 #include "common/base/log.h"
 #include "common/bus/bus_private.h"

@@ -215,6 +215,14 @@ bool rig_received(struct rig *rig, size_t count, int64_t ms)
 	return received == count;
 }
 
+bool rig_has_socket(const struct rig *rig, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", rig->directory, name);
+	return access(path, F_OK) == 0;
+}
+
 int rig_open_fds(void)
 {
 	DIR *d = opendir("/proc/self/fd");

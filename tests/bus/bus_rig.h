@@ -56,4 +56,6 @@ int64_t rig_number(const struct rig_call *call, const char *name);
 bool rig_received(struct rig *rig, size_t count, int64_t ms);
 /* The n of all lines in the ledger; *count of them, to be freed. */
 int64_t *rig_ledger(const struct rig *rig, size_t *count);
+/* Whether WORKER/rep or WORKER/pub is there. */
+bool rig_has_socket(const struct rig *rig, const char *name);
 int rig_open_fds(void);

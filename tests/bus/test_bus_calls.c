@@ -314,6 +314,8 @@ START_TEST(stop_answers_what_is_in_flight)
 			rig.calls[i].done && rig.calls[i].status == BUS_OK, "call %d", i);
 	ck_assert(!late->done);
 	ck_assert_int_eq(rig_stop(&store), 0);
+	ck_assert(!rig_has_socket(&rig, "store/rep"));
+	ck_assert(!rig_has_socket(&rig, "store/pub"));
 	store = rig_peer(&rig, "store", NULL);
 	ck_assert(rig_wait(&rig, 2000));
 	rig_check_all_ok(&rig);
