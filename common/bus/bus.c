@@ -25,10 +25,11 @@
 #define DRAIN_QUIET_MS 5
 #define DRAIN_LOOK_MS 1
 
-/* After how long a bus is at rest, and in which ticks its parts are looked at then: about
- * once a minute, and a multiple of what bus_canary.c counts. */
+/* After how long a bus is at rest, and in which ticks its parts are looked at then: every
+ * ten minutes, and a multiple of what bus_canary.c counts. Only a stranger can deafen a
+ * listener then, and a peer that comes back has ended the rest by leaving. */
 #define REST_MS 30000
-#define REST_LOOK_TICKS 10
+#define REST_LOOK_TICKS 120
 
 /* After a connection is gone, what is wanted again is looked at this often, for this long:
  * a tick apart, a dialer that has given up would keep its callers waiting for three. */

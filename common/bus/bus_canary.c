@@ -3,7 +3,7 @@
  *
  * nng 1.5.2 stops accepting for ever when a peer vanishes during the handshake (nng
  * 1518). The transport goes on to greet, so a peer takes itself for connected and is
- * never heard. Every few seconds, or every minute while the bus is at rest, a plain
+ * never heard. Every few seconds, or every ten minutes while the bus is at rest, a plain
  * socket connects to each of our listeners, says the eight bytes of greeting that a peer
  * would say, and leaves once nng has told of a new connection, which is safe. Two misses
  * in a row: close the listener and listen again. nng closes the connections of a listener

@@ -1975,7 +1975,7 @@ export interface CtlWorker {
 	heartbeat_age_ms: number;
 	/** Resident memory. */
 	rss_bytes: number;
-	/** Of one core, over the last seconds. */
+	/** Of one core, over the last half minute at most. */
 	cpu_percent: number;
 	/** Time on a processor since its start. */
 	cpu_ms: number;

@@ -34,6 +34,8 @@
 /* Of the clients, connections of the gateway: others find a place whatever it does. */
 #define GATEWAY_CLIENTS_MAX 8
 #define LOG_LINES_DEFAULT 100
+/* Who asks again and again, such as `paigectl top`, sees the load of the last seconds. */
+#define STATUS_SAMPLE_MS 5000
 #define ANCESTORS_MAX 64
 /* Longer than the doctor may take. */
 #define DOCTOR_SECONDS 60
@@ -501,6 +503,7 @@ static void serve(struct ctl_client *c, const struct ctl_request *request)
 	switch ((enum ctl_command)request->command) {
 	case CTL_STATUS:
 		status_describe(d, &json);
+		process_table_sample(&d->processes, STATUS_SAMPLE_MS);
 		answer(c, &json);
 		return;
 	case CTL_CONFIG:

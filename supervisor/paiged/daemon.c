@@ -29,6 +29,7 @@
 
 /* In step with the heartbeats: a daemon at rest wakes once for all of it. */
 #define TICK_MS (WORKER_HEARTBEAT_MS / POLICY_HASTE)
+#define SAMPLE_MS (30000 / POLICY_HASTE)
 
 /* ---- stopping ---- */
 
@@ -182,8 +183,8 @@ static void on_tick(EVENT_UNUSED, void *arg)
 	}
 	d->last_tick = now;
 	notify_alive();
-	logs_check(d->logs, now);
-	process_table_sample(&d->processes);
+	logs_check(d->logs);
+	process_table_sample(&d->processes, SAMPLE_MS);
 	reap_strangers(d);
 	runtime_check(d);
 }

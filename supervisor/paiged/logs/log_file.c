@@ -130,9 +130,24 @@ static void announce_dropped(struct log_file *s, struct mono now)
 		s->dropped = 0;
 }
 
+/* Opens the file again if it was deleted or replaced. */
+static void check(struct log_file *s, struct mono now)
+{
+	struct stat st;
+
+	if (stat(s->path, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode) {
+		s->size = st.st_size; /* somebody may have cut it */
+		return;
+	}
+	close(s->fd);
+	open_file(s, now);
+}
+
 void log_file_write(
 	struct log_file *s, const char *data, size_t len, unsigned lines, struct mono now)
 {
+	if (s->fd >= 0)
+		check(s, now);
 	if (s->fd < 0 && now.us >= s->retry_at.us)
 		open_file(s, now);
 	if (s->fd >= 0 && s->dropped > 0)
@@ -141,20 +156,6 @@ void log_file_write(
 		return;
 	s->dropped += lines;
 	s->dropped_total += lines;
-}
-
-void log_file_check(struct log_file *s, struct mono now)
-{
-	struct stat st;
-
-	if (s->fd < 0)
-		return;
-	if (stat(s->path, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode) {
-		s->size = st.st_size; /* somebody may have cut it */
-		return;
-	}
-	close(s->fd);
-	open_file(s, now);
 }
 
 void log_file_close(struct log_file *s)

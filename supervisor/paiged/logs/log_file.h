@@ -36,9 +36,8 @@ struct log_file {
  * a daemon without log files is better than no daemon. */
 void log_file_open(
 	struct log_file *s, const char *dir, const char *name, struct mono now);
-/* `data` is whole lines, `lines` of them. */
+/* `data` is whole lines, `lines` of them. A file that was deleted or replaced is opened again
+ * first. */
 void log_file_write(struct log_file *s, const char *data, size_t len, unsigned lines,
 	struct mono now);
-/* Reopens the file if it was deleted or replaced. Call it now and then. */
-void log_file_check(struct log_file *s, struct mono now);
 void log_file_close(struct log_file *s);

@@ -220,13 +220,10 @@ uint64_t logs_dropped(const struct logs *logs)
 	return n;
 }
 
-void logs_check(struct logs *logs, struct mono now)
+void logs_check(struct logs *logs)
 {
 	if (logs->unheard > 0)
 		(void)say_unheard(logs); /* a second later again */
-	log_file_check(&logs->own, now);
-	for (int i = 0; i < WORKER_COUNT; i++)
-		log_file_check(&logs->streams[i].log_file, now);
 }
 
 void logs_free(struct logs *logs)

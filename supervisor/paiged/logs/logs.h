@@ -36,7 +36,6 @@ bool logs_recent(const struct logs *logs, struct str name,
 	const struct recent_query *query, struct recent_page *page, struct arena *arena);
 /* Lines that could not be written, of all workers. */
 uint64_t logs_dropped(const struct logs *logs);
-/* Reopens files that were deleted, and logs how many lines a journal that was behind
- * lacks. Called at each tick of the daemon. */
-void logs_check(struct logs *logs, struct mono now);
+/* Logs how many lines a journal that was behind lacks. Called at each tick of the daemon. */
+void logs_check(struct logs *logs);
 void logs_free(struct logs *logs);

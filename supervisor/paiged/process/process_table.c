@@ -220,15 +220,20 @@ void process_table_late(struct process_table *ps)
 		process_step(&ps->workers[i], POLICY_LATE);
 }
 
-void process_table_sample(struct process_table *ps)
+void process_table_sample(struct process_table *ps, int64_t age_ms)
 {
+	struct mono now = clock_mono();
+
+	if (mono_diff_ms(now, ps->sampled_at) < age_ms)
+		return;
+	ps->sampled_at = now;
 	for (int i = 0; i < WORKER_COUNT; i++) {
 		struct process *p = &ps->workers[i];
 		struct usage usage;
 
 		if (p->pid > 0 && usage_read(p->pid, &usage) == 0)
-			p->usage = (struct usage_sample){
-				.at = clock_mono(), .cpu_ms = usage.cpu_ms};
+			p->usage =
+				(struct usage_sample){.at = now, .cpu_ms = usage.cpu_ms};
 		process_look(p);
 	}
 }

@@ -12,6 +12,7 @@ struct process_table {
 	struct process_shared shared;
 	struct process workers[WORKER_COUNT];
 	struct mono started; /* of the daemon */
+	struct mono sampled_at;
 	bool hurried, abandoned;
 	bool stopped; /* on_stopped was called */
 	int stage;    /* of stopping */
@@ -39,8 +40,9 @@ void process_table_stop(struct process_table *ps);
 void process_table_abandon(struct process_table *ps);
 /* The supervisor did not run for a while: nobody is judged for that time. */
 void process_table_late(struct process_table *ps);
-/* Takes new samples of usage; called every few seconds. */
-void process_table_sample(struct process_table *ps);
+/* Takes new samples of usage, and looks at what the kernel allows, if the last ones are at
+ * least so old. */
+void process_table_sample(struct process_table *ps, int64_t age_ms);
 /* All that the settings ask for and nobody has stopped. */
 bool process_table_all_ready(const struct process_table *ps);
 int process_table_count(const struct process_table *ps);
