@@ -62,7 +62,7 @@ START_TEST(calls_made_before_the_owner_is_there_wait)
 	rig_turn(&rig, 300);
 	ck_assert_uint_eq(rig.answered, 0);
 	store = rig_peer(&rig, "store", NULL);
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	rig_check_all_ok(&rig);
 }
 END_TEST
@@ -76,7 +76,7 @@ START_TEST(unserved_and_malformed)
 	unserved = rig_call(&rig, UNSERVED, 0, "{\"include\":[]}");
 	not_json = rig_call(&rig, READ_BATCH, 0, "{\"n\":");
 	wrong = rig_call(&rig, METHOD_HINTS_LEVEL_CHANGE, 0, "{\"from\":7}");
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	ck_assert_int_eq(unserved->status, BUS_ERROR);
 	ck_assert(str_is(buf_str(&unserved->code), "NOT_IMPLEMENTED"));
 	ck_assert(str_is(buf_str(&unserved->message),
@@ -177,7 +177,7 @@ START_TEST(once_is_not_repeated)
 	llm = rig_peer(&rig, "llm", NULL);
 	rig_start(&rig);
 	once = rig_call(&rig, ONCE_ALONE, 0, "{\"n\":1,\"die\":\"done\"}");
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	ck_assert_int_eq(once->status, BUS_RESET);
 	ck_assert(str_is(buf_str(&once->code), "UNAVAILABLE"));
 	waitpid(llm, NULL, 0);
@@ -185,7 +185,7 @@ START_TEST(once_is_not_repeated)
 	later = rig_call(&rig, ONCE_ALONE, 0, "{\"n\":2}");
 	rig_turn(&rig, 100);
 	llm = rig_peer(&rig, "llm", NULL);
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	ck_assert_int_eq(later->status, BUS_OK);
 }
 END_TEST
@@ -260,7 +260,7 @@ START_TEST(says_at_once_that_nobody_will_come)
 	bus_set_stopped(rig.bus, WORKER_STORE, false);
 	store = rig_peer(&rig, "store", NULL);
 	later = rig_call(&rig, READ_ALONE, 0, "{}");
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	ck_assert_int_eq(later->status, BUS_OK);
 }
 END_TEST
@@ -273,7 +273,7 @@ START_TEST(two_hundred_restarts)
 	rig_start(&rig);
 	rig_call(&rig, READ_BATCH, 0, "{}");
 	rig_call(&rig, READ_ALONE, 0, "{}");
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	before = rig_open_fds();
 	for (int i = 0; i < 200; i++) {
 		rig_call(&rig, READ_BATCH, 0, "{\"n\":%d}", i);

@@ -247,13 +247,13 @@ static bool listens(const char *name)
 		"B 1 llm 0 0 9 0 0 0 0\nC 1 session.newest 5000 - 2\n{}";
 	static const char head[13] = {
 		1, 0, 0, 0, 0, 0, 0, 0, sizeof(request) - 1 + 4, (char)0x80, 0, 0, 1};
-	const struct timeval wait = {0, 300000};
+	const struct timeval greeting_wait = {5, 0}, answer_wait = {0, 300000};
 	bool rep = strcmp(name, "store/rep") == 0;
 	char answer[64];
 	int fd = connect_raw(name);
 	bool heard;
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &greeting_wait, sizeof(greeting_wait));
 	ck_assert_int_eq(send(fd, rep ? greeting_req : greeting_sub, 8, MSG_NOSIGNAL), 8);
 	ck_assert_int_eq(recv(fd, answer, 8, MSG_WAITALL), 8);
 	if (rep) {
@@ -262,6 +262,7 @@ static bool listens(const char *name)
 		ck_assert_int_eq(send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL),
 			sizeof(request) - 1);
 	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &answer_wait, sizeof(answer_wait));
 	heard = recv(fd, answer, 9, MSG_WAITALL) == 9;
 	close(fd);
 	return heard;
@@ -386,10 +387,10 @@ START_TEST(a_new_owner_is_not_hung_up_on)
 		ck_assert_int_eq(recv(peer, byte, sizeof(byte), 0), sizeof(byte));
 		ck_assert_int_lt(recv(peer, byte, sizeof(byte), 0), 0);
 		ck_assert_int_eq(errno, EAGAIN);
-		/* Not greeted: the dialer tries the next one. */
+		/* Not greeted: the dialer tries the next one, this one being closed. */
+		close(fd);
 		send(peer, "nonsense", 8, MSG_NOSIGNAL);
 		close(peer);
-		close(fd);
 	}
 }
 END_TEST

@@ -38,13 +38,13 @@ START_TEST(deadlines_are_kept)
 	rig_start(&rig);
 	rig_call(&rig, READ_BATCH, 0, "{}");
 	rig_call(&rig, READ_ALONE, 0, "{}");
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	kill(store, SIGSTOP);
 	batch = rig_call(&rig, READ_BATCH, 200, "{\"n\":1}");
 	alone = rig_call(&rig, KEYED_ALONE, 200, "{\"n\":2}");
 	rig_turn(&rig, 50);
 	waiting = rig_call(&rig, READ_BATCH, 150, "{\"n\":3}");
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	ck_assert_int_eq(batch->status, BUS_TIMEOUT);
 	ck_assert_int_eq(alone->status, BUS_TIMEOUT);
 	ck_assert_int_eq(waiting->status, BUS_TIMEOUT);
@@ -54,7 +54,7 @@ START_TEST(deadlines_are_kept)
 	/* What came too late is not done, and the way is free again. */
 	ck_assert_int_eq(rig_call(&rig, READ_BATCH, 0, "{\"n\":4}")->done, false);
 	rig_call(&rig, READ_ALONE, 0, "{\"n\":5}");
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	ck_assert_int_eq(rig.calls[rig.count - 1].status, BUS_OK);
 	ck_assert_int_eq(rig.calls[rig.count - 2].status, BUS_OK);
 	{
@@ -156,7 +156,7 @@ START_TEST(congestion_and_refusal)
 	rig_start(&rig);
 	bus_on_uncongested(rig.bus, on_uncongested, &reliefs);
 	rig_call(&rig, READ_BATCH, 0, "{}");
-	ck_assert(rig_wait(&rig, 2000));
+	ck_assert(rig_wait(&rig, 5000));
 	kill(store, SIGSTOP);
 	for (int i = 0; i < BUS_MAX_CALLS + 50; i++) {
 		rig_call(&rig, READ_BATCH, 0, "{}");
