@@ -31,8 +31,8 @@
 #define REST_MS 30000
 #define REST_LOOK_TICKS 120
 
-/* After a connection is gone, what is wanted again is looked at this often, for this long:
- * a tick apart, a dialer that has given up would keep its callers waiting for three. */
+/* How often, and for how long, connections are looked at after one was lost. With a look per
+ * tick, callers would wait up to three seconds for a dialer that has given up. */
 #define DOWN_LOOK_MS 200
 #define DOWN_MS 5000
 

@@ -145,16 +145,17 @@ scenario('gh is told its own login and how to reach the network, not the key for
   assert.ok(!/PAIGE_/.test(title), title);
 });
 
-scenario('paige-gh has no key for Claude; when it is killed, llm is started anew and gh works again', async (t) => {
+scenario('paige-gh has no key for Claude; when it is killed, llm is started anew and gh works again; a title that was missed comes', async (t) => {
   const tools = t.directory('tools');
   // It writes where it likes: llm itself could not.
   fs.writeFileSync(path.join(tools, 'gh'), `#!/bin/sh\necho "$*" >>${tools}/asked && printf '{"title":"number %s"}' "$(wc -l <${tools}/asked)"\n`, { mode: 0o755 });
   const { daemon, editor } = await world(t, { PATH: `${tools}:${process.env.PATH}` });
-  const title = async (wanted) => {
+  const start = async () => {
     editor.send('session:start', { issueNumber: 7 });
-    const { sessionId } = (await editor.next('session:started')).payload;
-    await until(`the title ${wanted}`, async () => (await daemon.sql(`SELECT 1 FROM sessions WHERE id = '${sessionId}' AND issue_title = '${wanted}'`)).length);
+    return (await editor.next('session:started')).payload.sessionId;
   };
+  const titled = (sessionId, wanted) => until(`the title ${wanted}`, async () => (await daemon.sql(`SELECT 1 FROM sessions WHERE id = '${sessionId}' AND issue_title = '${wanted}'`)).length);
+  const title = async (wanted) => titled(await start(), wanted);
   const helper = () => children(daemon.worker('llm').pid).find((entry) => entry.name === 'gh-helper');
   await title('number 1');
   const environment = fs.readFileSync(`/proc/${helper().pid}/environ`, 'utf8');
@@ -165,6 +166,11 @@ scenario('paige-gh has no key for Claude; when it is killed, llm is started anew
   await daemon.replaced('llm', llm);
   assert.ok(daemon.everythingWritten().includes('the process that starts gh has ended'));
   await title('number 2');
+  // Its event comes while nobody is there to hear it.
+  assert.equal((await daemon.ctl('stop', 'llm')).code, 0);
+  const missed = await start();
+  assert.equal((await daemon.ctl('start', 'llm')).code, 0);
+  await titled(missed, 'number 3');
 });
 
 const message = (content, stop) => ({ id: 'm', type: 'message', role: 'assistant', model: 'x', content, stop_reason: stop, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 5 } });

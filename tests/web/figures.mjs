@@ -1,8 +1,10 @@
 // figures.mjs - what the web client costs: transferred bytes of the first visit, first paint, ready to type, keystroke to painted in
-// a file of 10,000 lines, a tree of 100,000 files until it is usable, memory of the gateway with ten pages open. Prints them; what
-// does not depend on the machine is held against its bound: bytes and requests. `node tests/web/figures.mjs [FILES]`
+// a file of 10,000 lines, a tree of 100,000 files until it is usable, memory of the gateway with ten pages open. Prints them, beside
+// the times that this browser takes for a page of one word and for the editor's library alone; what does not depend on the machine
+// is held against its bound: bytes and requests. `node tests/web/figures.mjs [FILES]`
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import http from 'node:http';
 import { Daemon } from '../integration/lib/daemon.mjs';
 import { scratch, smallProject } from '../integration/lib/project.mjs';
 import { launch, Person } from './lib/browser.mjs';
@@ -15,6 +17,8 @@ const LINES = 10000;
 const KEYS = 300;
 const VISITS = 5;
 const PAGES = 10;
+const LIBRARY = '/usr/share/javascript/codemirror';
+const LONG = Array.from({ length: LINES }, (_, i) => `export const value${i} = compute(${i}, "text of line ${i}"); // and why\n`).join('');
 
 const at = (values, share) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)];
 const print = (what, value) => console.log(`${what.padEnd(52)} ${value}`);
@@ -55,26 +59,71 @@ async function worked(session) {
   return metrics.find(({ name }) => name === 'TaskDuration').value * 1000;
 }
 
-/** Times from a key to the frame that shows its letter, and what the page works for one key on average. */
-async function keystrokes(browser, daemon) {
-  const person = await Person.at(browser, daemon, { hash: '#/work/long.ts' });
-  await person.page.getByRole('button', { name: 'Close long.ts' }).waitFor();
-  await person.cursor(LINES / 2);
-  await person.page.evaluate(() => {
+/** Times from a key to the frame that shows its letter, and what the page works for one key on average. The cursor is in the editor. */
+async function typed(page) {
+  await page.evaluate(() => {
     window.times = [];
     document.addEventListener('keydown', () => {
       const began = performance.now();
       requestAnimationFrame(() => setTimeout(() => window.times.push(performance.now() - began)));
     }, true);
   });
-  const session = await person.context.newCDPSession(person.page);
+  const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   const before = await worked(session);
-  await person.page.keyboard.type('abcde fghi'.repeat(KEYS / 10), { delay: 30 });
+  await page.keyboard.type('abcde fghi'.repeat(KEYS / 10), { delay: 30 });
   const work = (await worked(session)) - before;
-  const times = await person.page.evaluate(() => window.times);
+  return { times: await page.evaluate(() => window.times), each: work / KEYS };
+}
+
+async function keystrokes(browser, daemon) {
+  const person = await Person.at(browser, daemon, { hash: '#/work/long.ts' });
+  await person.page.getByRole('button', { name: 'Close long.ts' }).waitFor();
+  await person.cursor(LINES / 2);
+  const figures = await typed(person.page);
   await person.close();
-  return { times, each: work / KEYS };
+  return figures;
+}
+
+/** What no page can do without: a page of one word, and the editor's library with the same file and nothing else. */
+async function least(browser) {
+  const files = {
+    '/word': '<!doctype html><title>word</title><p>word',
+    '/editor': `<!doctype html><title>editor</title><link rel=stylesheet href=/codemirror.css><style>.CodeMirror { height: 700px }</style><div id=at></div>
+      <script src=/codemirror.js></script><script src=/javascript.js></script>
+      <script>window.mirror = CodeMirror(document.getElementById('at'), { lineNumbers: true, mode: 'application/typescript', value: ${JSON.stringify(LONG)} })</script>`,
+    '/codemirror.css': fs.readFileSync(`${LIBRARY}/lib/codemirror.css`),
+    '/codemirror.js': fs.readFileSync(`${LIBRARY}/lib/codemirror.js`),
+    '/javascript.js': fs.readFileSync(`${LIBRARY}/mode/javascript/javascript.js`),
+  };
+  const types = { css: 'text/css', js: 'text/javascript' };
+  const server = http.createServer(({ url }, response) => {
+    response.writeHead(files[url] ? 200 : 404, { 'Content-Type': types[url.split('.')[1]] ?? 'text/html; charset=utf-8' });
+    response.end(files[url]);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  const open = async (path) => {
+    const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+    await page.goto(origin + path, { waitUntil: 'load' });
+    return page;
+  };
+  const paints = [];
+  for (let i = 0; i < VISITS; i += 1) {
+    const page = await open('/word');
+    await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length);
+    paints.push(await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime));
+    await page.context().close();
+  }
+  const page = await open('/editor');
+  await page.evaluate((n) => {
+    window.mirror.focus();
+    window.mirror.setCursor({ line: n, ch: 0 });
+  }, LINES / 2);
+  const figures = await typed(page);
+  await page.context().close();
+  server.close();
+  return { paints, ...figures };
 }
 
 function residentKiB(pid) {
@@ -92,8 +141,6 @@ async function memory(browser, daemon) {
   return after - before;
 }
 
-const line = (n) => `export const value${n} = compute(${n}, "text of line ${n}"); // and why\n`;
-
 async function measure(projectDir, body) {
   const dataDir = scratch('data');
   const daemon = new Daemon({ projectDir, dataDir });
@@ -110,7 +157,7 @@ async function measure(projectDir, body) {
   }
 }
 
-await measure(smallProject({ 'long.ts': Array.from({ length: LINES }, (_, i) => line(i)).join('') }), async (browser, daemon) => {
+await measure(smallProject({ 'long.ts': LONG }), async (browser, daemon) => {
   const visits = [];
   for (let i = 0; i < VISITS; i += 1) visits.push(await firstVisit(browser, daemon));
   const of = (name) => visits.map((visit) => visit[name]);
@@ -122,6 +169,9 @@ await measure(smallProject({ 'long.ts': Array.from({ length: LINES }, (_, i) => 
   const { times, each } = await keystrokes(browser, daemon);
   print(`keystroke to painted, ${LINES} lines (p50, p95, most)`, `${[0.5, 0.95, 1].map((share) => at(times, share).toFixed(1)).join(', ')} ms`);
   print('processor time of the page for a key', `${each.toFixed(1)} ms`);
+  const floor = await least(browser);
+  print('the same browser: paint of a page of one word', `${at(floor.paints, 0.5).toFixed(0)} ms, ${at(floor.paints, 1).toFixed(0)} ms`);
+  print('a key in the editor\'s library alone (p50, p95, most)', `${[0.5, 0.95, 1].map((share) => at(floor.times, share).toFixed(1)).join(', ')} ms; processor ${floor.each.toFixed(1)} ms`);
   await printMemory(', which are given that file, unsaved');
   assert.ok(at(of('bytes'), 1) > 0 && at(of('bytes'), 1) <= BYTES_MAX, `the first visit transfers at most ${BYTES_MAX} bytes`);
   assert.ok(at(of('requests'), 1) <= REQUESTS_MAX, `in at most ${REQUESTS_MAX} requests`);

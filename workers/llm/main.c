@@ -127,6 +127,16 @@ static void on_session_started(void *arg, const struct bus_event *event)
 		flow_spawn(llm->flows, flow_fetch_title, event->body);
 }
 
+static void on_gap(void *arg, enum worker_id from, uint64_t missed)
+{
+	struct llm *llm = arg;
+
+	(void)from;
+	(void)missed;
+	if (llm->github)
+		flow_spawn(llm->flows, flow_fetch_missed_title, STR_LIT(""));
+}
+
 static void on_reconciled(void *arg, const struct bus_reply *reply)
 {
 	(void)arg;
@@ -159,6 +169,7 @@ static int init(struct worker *w)
 	pthread_mutex_init(&llm->wrap_up, NULL);
 	pthread_mutex_init(&llm->issues, NULL);
 	pthread_mutex_init(&llm->materials, NULL);
+	pthread_mutex_init(&llm->titles, NULL);
 	flow_turns_init(&llm->dashboards);
 	call_client_init(&llm->client);
 	llm->memory = memory_new(w->settings);
@@ -179,6 +190,7 @@ static int init(struct worker *w)
 	bus_serve(w->bus, METHOD_FLOW_LOST, serve_lost, llm);
 	bus_serve(w->bus, METHOD_LLM_CAPABILITIES, serve_capabilities, llm);
 	bus_subscribe(w->bus, WORKER_STORE, "session/started", on_session_started, llm);
+	bus_on_gap(w->bus, WORKER_STORE, on_gap, llm);
 	reconcile(w);
 	return WORKER_EXIT_OK;
 }

@@ -22,3 +22,4 @@ flow_fn flow_dashboard_refresh_issues; /* dashboard.refresh_issues */
 /* Nobody waits for these. */
 flow_fn flow_connect_memory; /* at the start */
 flow_fn flow_fetch_title; /* of the issue of a session that began; body: session_event */
+flow_fn flow_fetch_missed_title; /* of the active session, whose event may have been missed */

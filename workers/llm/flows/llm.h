@@ -19,6 +19,7 @@ struct llm {
 	struct paid *paid;
 	pthread_mutex_t wrap_up;
 	pthread_mutex_t issues, materials; /* held while Claude is asked for them */
+	pthread_mutex_t titles;		   /* held while gh is asked for one */
 	struct flow_turns dashboards;
 	bool github; /* gh is on PATH */
 };
