@@ -21,6 +21,8 @@ const LIBRARY = '/usr/share/javascript/codemirror';
 const LONG = Array.from({ length: LINES }, (_, i) => `export const value${i} = compute(${i}, "text of line ${i}"); // and why\n`).join('');
 
 const at = (values, share) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)];
+const middleAndMost = (values) => `${at(values, 0.5).toFixed(0)} ms, ${at(values, 1).toFixed(0)} ms`;
+const shares = (values) => `${[0.5, 0.95, 1].map((share) => at(values, share).toFixed(1)).join(', ')} ms`;
 const print = (what, value) => console.log(`${what.padEnd(52)} ${value}`);
 
 /** Runs in the page before its scripts: when it could be typed into, in milliseconds from the navigation. */
@@ -162,16 +164,16 @@ await measure(smallProject({ 'long.ts': LONG }), async (browser, daemon) => {
   for (let i = 0; i < VISITS; i += 1) visits.push(await firstVisit(browser, daemon));
   const of = (name) => visits.map((visit) => visit[name]);
   print('transferred at the first visit', `${(at(of('bytes'), 1) / 1024).toFixed(0)} KiB in ${at(of('requests'), 1)} requests`);
-  print('first paint (median, most)', `${at(of('paint'), 0.5).toFixed(0)} ms, ${at(of('paint'), 1).toFixed(0)} ms`);
-  print('ready to type (median, most)', `${at(of('ready'), 0.5).toFixed(0)} ms, ${at(of('ready'), 1).toFixed(0)} ms`);
+  print('first paint (median, most)', middleAndMost(of('paint')));
+  print('ready to type (median, most)', middleAndMost(of('ready')));
   const printMemory = async (what) => print(`memory of the gateway with ${PAGES} pages more${what}`, `${((await memory(browser, daemon)) / 1024).toFixed(1)} MiB`);
   await printMemory('');
   const { times, each } = await keystrokes(browser, daemon);
-  print(`keystroke to painted, ${LINES} lines (p50, p95, most)`, `${[0.5, 0.95, 1].map((share) => at(times, share).toFixed(1)).join(', ')} ms`);
+  print(`keystroke to painted, ${LINES} lines (p50, p95, most)`, shares(times));
   print('processor time of the page for a key', `${each.toFixed(1)} ms`);
   const floor = await least(browser);
-  print('the same browser: paint of a page of one word', `${at(floor.paints, 0.5).toFixed(0)} ms, ${at(floor.paints, 1).toFixed(0)} ms`);
-  print('a key in the editor\'s library alone (p50, p95, most)', `${[0.5, 0.95, 1].map((share) => at(floor.times, share).toFixed(1)).join(', ')} ms; processor ${floor.each.toFixed(1)} ms`);
+  print('the same browser: paint of a page of one word', middleAndMost(floor.paints));
+  print('a key in the editor\'s library alone (p50, p95, most)', `${shares(floor.times)}; processor ${floor.each.toFixed(1)} ms`);
   await printMemory(', which are given that file, unsaved');
   assert.ok(at(of('bytes'), 1) > 0 && at(of('bytes'), 1) <= BYTES_MAX, `the first visit transfers at most ${BYTES_MAX} bytes`);
   assert.ok(at(of('requests'), 1) <= REQUESTS_MAX, `in at most ${REQUESTS_MAX} requests`);
@@ -182,5 +184,5 @@ manyFiles(many, FILES);
 await measure(many, async (browser, daemon) => {
   const visits = [];
   for (let i = 0; i < VISITS; i += 1) visits.push(await firstVisit(browser, daemon));
-  print(`a tree of ${FILES} files until usable (median, most)`, `${at(visits.map(({ tree }) => tree), 0.5).toFixed(0)} ms, ${at(visits.map(({ tree }) => tree), 1).toFixed(0)} ms`);
+  print(`a tree of ${FILES} files until usable (median, most)`, middleAndMost(visits.map(({ tree }) => tree)));
 });
