@@ -31,8 +31,10 @@
 #define REST_MS 30000
 #define REST_LOOK_TICKS 120
 
-/* How often, and for how long, connections are looked at after one was lost. With a look per
- * tick, callers would wait up to three seconds for a dialer that has given up. */
+/* How often, and for how long, the sockets of others are looked for after the start and
+ * after a connection was lost; with each tick later on. */
+#define DOWN_SOON_LOOK_MS 4
+#define DOWN_SOON_MS 1000
 #define DOWN_LOOK_MS 200
 #define DOWN_MS 5000
 
@@ -102,11 +104,15 @@ static bool is_at_rest(struct bus *bus, struct mono now)
 	return mono_diff_ms(now, bus->rest.since) > REST_MS;
 }
 
-static void look_at_connections(struct bus *bus, struct mono now)
+/* True if all that are wanted are there. */
+static bool look_at_connections(struct bus *bus, struct mono now)
 {
-	bus_subscribe_tick(bus, now);
+	bool all = bus_subscribe_look(bus, now);
+
 	for (int i = 0; i < WORKER_COUNT; i++)
-		bus_peer_tick(&bus->peers[i], now);
+		if (!bus_peer_look(&bus->peers[i], now))
+			all = false;
+	return all;
 }
 
 static void on_tick(EVENT_UNUSED, void *arg)
@@ -133,18 +139,19 @@ static void on_tick(EVENT_UNUSED, void *arg)
 static void on_down_look(EVENT_UNUSED, void *arg)
 {
 	struct bus *bus = arg;
-	struct mono now = clock_mono();
+	const struct mono now = clock_mono();
+	const int64_t down = mono_diff_ms(now, bus->down.since);
 
-	look_at_connections(bus, now);
-	if (mono_diff_ms(now, bus->down.since) < DOWN_MS)
-		event_add_ms(bus->down.look, DOWN_LOOK_MS);
+	if (!look_at_connections(bus, now) && down < DOWN_MS)
+		event_add_ms(bus->down.look,
+			down < DOWN_SOON_MS ? DOWN_SOON_LOOK_MS : DOWN_LOOK_MS);
 }
 
 void bus_end_rest(struct bus *bus)
 {
 	bus->down.since = bus->rest.since = clock_mono();
 	event_add_in_step_ms(bus->tick, BUS_TICK_MS);
-	event_add_ms(bus->down.look, DOWN_LOOK_MS);
+	event_add_ms(bus->down.look, DOWN_SOON_LOOK_MS);
 }
 
 static void on_flush(EVENT_UNUSED, void *arg)
@@ -242,8 +249,7 @@ int bus_start(struct bus *bus)
 	if (r < 0)
 		return r;
 	bus->started = true;
-	bus->rest.since = clock_mono();
-	event_add_in_step_ms(bus->tick, BUS_TICK_MS);
+	bus_end_rest(bus);
 	bus_call_ask_flush(bus);
 	return 0;
 }
@@ -256,9 +262,7 @@ void bus_start_serving(struct bus *bus)
 
 /* ---- drain ---- */
 
-/* Linux closes the connections of a process that ends before its listeners. A peer that
- * dials in between sees its connection cut before the greeting, and nng gives up
- * (bus_redial.c). */
+/* So that nobody dials a worker that is gone (bus_dial.c). */
 static void remove_sockets(const struct bus *bus)
 {
 	char path[108];

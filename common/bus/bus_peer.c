@@ -109,11 +109,22 @@ static void on_changed(struct loop_task *task)
 	log_debug(pipe ? "connected" : "disconnected", "worker", "%s",
 		worker_infos[peer->owner].name, NULL);
 	peer->pipe = pipe;
-	bus_redial_changed(&peer->redial);
+	bus_dial_changed(&peer->dial);
 	if (pipe)
 		bus_peer_send(peer);
 	else
 		bus_end_rest(peer->bus);
+}
+
+bool bus_peer_look(struct bus_peer *peer, struct mono now)
+{
+	char file[108];
+
+	if (!peer->opened || peer->pipe)
+		return true;
+	bus_socket_path(peer->bus, peer->owner, BUS_CALLS_SOCKET, file);
+	bus_dial_look(&peer->dial, &peer->dialer, file, now);
+	return false;
 }
 
 static void open_peer(struct bus_peer *peer)
@@ -122,26 +133,17 @@ static void open_peer(struct bus_peer *peer)
 	int r;
 
 	bus_socket_path(peer->bus, peer->owner, BUS_CALLS_SOCKET, file);
-	bus_redial_changed(&peer->redial);
 	peer->opened = true;
 	r = bus_dialer_open(
 		&peer->dialer, BUS_DIAL_REQ, file, &peer->bus->post, on_changed);
 	if (r < 0) {
-		log_error("cannot dial a worker", "worker", "%s",
+		log_error("cannot open the socket to a worker", "worker", "%s",
 			worker_infos[peer->owner].name, "error", "%s", strerror(-r),
 			NULL);
 		abort();
 	}
-}
-
-void bus_peer_tick(struct bus_peer *peer, struct mono now)
-{
-	char file[108];
-
-	if (!peer->opened || peer->pipe)
-		return;
-	bus_socket_path(peer->bus, peer->owner, BUS_CALLS_SOCKET, file);
-	bus_redial_tick(&peer->redial, &peer->dialer, file, now);
+	bus_peer_look(peer, clock_mono());
+	bus_end_rest(peer->bus);
 }
 
 /* ---- sending ---- */

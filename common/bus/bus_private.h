@@ -4,7 +4,7 @@
  *   bus.c            open, start, drain, the tick, statistics
  *   bus_call.c       calls: made, refused, delivered
  *   bus_peer.c       the connection to one owner, its queue, repeats and deadlines
- *   bus_redial.c     when a dialer that has given up is replaced
+ *   bus_dial.c       when an owner is dialed
  *   bus_outgoing.c   one message in flight to an owner, and its reply
  *   bus_wait.c       calls from other threads
  *   bus_reply_slot.c where requests arrive and replies leave
@@ -23,6 +23,7 @@
 
 #include "common/base/buf.h"
 #include "common/bus/bus.h"
+#include "common/bus/bus_dial.h"
 #include "common/bus/nng/bus_nng.h"
 #include "common/bus/rules/bus_order.h"
 #include "common/bus/rules/bus_seq.h"
@@ -80,12 +81,6 @@ struct bus_outgoing {
 };
 
 /* What is known of a connection that is wanted, and of the socket at its other end. */
-struct bus_redial {
-	struct mono down_since;
-	ino_t ino; /* of the socket at the last look */
-	struct timespec made;
-};
-
 /* The connection to one owner and the queue of calls to it. */
 struct bus_peer {
 	struct bus *bus;
@@ -93,7 +88,7 @@ struct bus_peer {
 	bool opened;
 	struct bus_dialer dialer;
 	uint32_t pipe; /* as last seen */
-	struct bus_redial redial;
+	struct bus_dial dial;
 	struct bus_calls waiting; /* METHOD_BATCH */
 	struct bus_calls waiting_alone;
 	struct bus_outgoing *window[BUS_WINDOW]; /* by seq modulo */
@@ -211,7 +206,7 @@ struct bus_feed {
 	bool wanted, opened;
 	struct bus_dialer dialer;
 	uint32_t pipe;
-	struct bus_redial redial;
+	struct bus_dial dial;
 	struct event *readable;
 	uint32_t heard_pipe; /* on which the last message came */
 	struct bus_seq seq;
@@ -291,19 +286,12 @@ struct bus {
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108]);
 
-/* A connection is gone: it is looked for often, and the ticks come every BUS_TICK_MS again,
- * at once. */
+/* A connection is wanted: it is looked for often, and the ticks come every BUS_TICK_MS
+ * again, at once. */
 void bus_end_rest(struct bus *bus);
 /* True if a peer's mistake may be logged now, at most once a second, so that a compromised
  * worker cannot fill the logs of others. *more: how many were suppressed since. */
 bool bus_may_complain(struct bus *bus, unsigned *more);
-
-/* bus_redial.c */
-/* A connection is wanted, has begun or has ended. */
-void bus_redial_changed(struct bus_redial *redial);
-/* In each tick without a connection. path: the socket of the owner. */
-void bus_redial_tick(struct bus_redial *redial, struct bus_dialer *dialer,
-	const char *path, struct mono now);
 
 /* bus_call.c */
 void bus_call_flush(struct bus *bus);
@@ -320,7 +308,8 @@ void bus_call_ask_flush(struct bus *bus);
 int bus_peer_init(struct bus_peer *peer, struct bus *bus, enum worker_id owner);
 void bus_peer_add(struct bus_peer *peer, struct bus_call *call);
 void bus_peer_send(struct bus_peer *peer);
-void bus_peer_tick(struct bus_peer *peer, struct mono now);
+/* Dials the owner if it may be there. False while it is wanted and not connected. */
+bool bus_peer_look(struct bus_peer *peer, struct mono now);
 
 /* bus_outgoing.c */
 /* An idle one, with room for `count` calls. */
@@ -382,7 +371,8 @@ void bus_publish_flush(struct bus *bus);
 
 /* bus_subscribe.c */
 int bus_subscribe_open(struct bus *bus);
-void bus_subscribe_tick(struct bus *bus, struct mono now);
+/* The same for all publishers. */
+bool bus_subscribe_look(struct bus *bus, struct mono now);
 
 /* bus_tap.c; each does nothing while no tap is open. */
 void bus_tap_call(const struct bus_request *request, struct str method);

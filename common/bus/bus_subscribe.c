@@ -173,7 +173,7 @@ static void on_changed(struct loop_task *task)
 	if (pipe == feed->pipe)
 		return;
 	feed->pipe = pipe;
-	bus_redial_changed(&feed->redial);
+	bus_dial_changed(&feed->dial);
 	if (!pipe)
 		bus_end_rest(feed->bus);
 }
@@ -185,7 +185,6 @@ static int open_feed(struct bus_feed *feed)
 	int r;
 
 	bus_socket_path(bus, feed->from, BUS_EVENTS_SOCKET, path);
-	bus_redial_changed(&feed->redial);
 	r = bus_dialer_open(&feed->dialer, BUS_DIAL_SUB, path, &bus->post, on_changed);
 	if (r < 0)
 		return r;
@@ -208,22 +207,26 @@ int bus_subscribe_open(struct bus *bus)
 	return 0;
 }
 
-static void tick(struct bus_feed *feed, struct mono now)
+static bool look(struct bus_feed *feed, struct mono now)
 {
 	char path[108];
 
 	on_readable(-1, 0, feed); /* a wake-up that nng lost would stay lost otherwise */
 	if (feed->pipe)
-		return;
+		return true;
 	bus_socket_path(feed->bus, feed->from, BUS_EVENTS_SOCKET, path);
-	bus_redial_tick(&feed->redial, &feed->dialer, path, now);
+	bus_dial_look(&feed->dial, &feed->dialer, path, now);
+	return false;
 }
 
-void bus_subscribe_tick(struct bus *bus, struct mono now)
+bool bus_subscribe_look(struct bus *bus, struct mono now)
 {
+	bool all = true;
+
 	for (int i = 0; i < WORKER_COUNT; i++)
-		if (bus->feeds[i].opened)
-			tick(&bus->feeds[i], now);
+		if (bus->feeds[i].opened && !look(&bus->feeds[i], now))
+			all = false;
+	return all;
 }
 
 /* ---- subscribing ---- */

@@ -253,21 +253,16 @@ static void dialer_disconnected(nng_pipe pipe, nng_pipe_ev what, void *arg)
 {
 	struct bus_dialer *d = arg;
 	uint32_t gone = (uint32_t)nng_pipe_id(pipe);
+	nng_dialer dialer = nng_pipe_dialer(pipe);
+	uint32_t ended = dialer.id;
 
 	(void)what;
+	/* Before nng dials again (bus_dial.c). */
+	nng_dialer_close(dialer);
+	atomic_compare_exchange_strong(&d->dialer, &ended, 0);
 	/* The next connection may have been reported before the end of this one. */
 	if (atomic_compare_exchange_strong(&d->pipe, &gone, 0))
 		loop_post(d->post, &d->changed);
-}
-
-static int dialer_dial(struct bus_dialer *d)
-{
-	nng_dialer dialer;
-	int rv = nng_dial((nng_socket){d->socket}, d->url, &dialer, NNG_FLAG_NONBLOCK);
-
-	if (rv == 0)
-		d->dialer = dialer.id;
-	return to_errno(rv);
 }
 
 static int subscribe_all(struct bus_dialer *d, nng_socket s)
@@ -298,7 +293,7 @@ int bus_dialer_open(struct bus_dialer *d, enum bus_dialer_kind kind, const char 
 		(rv = nng_socket_set_size(s, NNG_OPT_RECVMAXSZ, BUS_RECEIVE_MAX)) != 0 ||
 		(rv = nng_socket_set_ms(s, NNG_OPT_RECONNMINT, RECONNECT_MIN_MS)) != 0 ||
 		(rv = nng_socket_set_ms(s, NNG_OPT_RECONNMAXT, RECONNECT_MAX_MS)) != 0 ||
-		(rv = nng_pipe_notify(s, NNG_PIPE_EV_ADD_POST, dialer_connected, d)) !=
+		(rv = nng_pipe_notify(s, NNG_PIPE_EV_ADD_PRE, dialer_connected, d)) !=
 			0 ||
 		(rv = nng_pipe_notify(s, NNG_PIPE_EV_REM_POST, dialer_disconnected, d)) !=
 			0)
@@ -310,15 +305,29 @@ int bus_dialer_open(struct bus_dialer *d, enum bus_dialer_kind kind, const char 
 	if (rv != 0)
 		return to_errno(rv);
 	d->socket = s.id;
-	return dialer_dial(d);
+	return 0;
 }
 
-int bus_dialer_redial(struct bus_dialer *d)
+int bus_dialer_dial(struct bus_dialer *d)
 {
-	if (d->dialer)
-		nng_dialer_close((nng_dialer){d->dialer});
-	d->dialer = 0;
-	return dialer_dial(d);
+	uint32_t old = atomic_exchange(&d->dialer, 0);
+	nng_dialer dialer;
+	int rv;
+
+	if (old)
+		nng_dialer_close((nng_dialer){old});
+	rv = nng_dialer_create(&dialer, (nng_socket){d->socket}, d->url);
+	if (rv == 0) {
+		/* Before it can end by itself. */
+		atomic_store(&d->dialer, dialer.id);
+		rv = nng_dialer_start(dialer, NNG_FLAG_NONBLOCK);
+	}
+	return to_errno(rv);
+}
+
+bool bus_dialer_dials(const struct bus_dialer *d)
+{
+	return atomic_load(&d->dialer) != 0;
 }
 
 int bus_dialer_fd(const struct bus_dialer *d)

@@ -88,9 +88,9 @@ bool bus_reception_free(struct bus_reception *r);
 
 struct bus_dialer {
 	uint32_t socket;
-	uint32_t dialer;
+	_Atomic uint32_t dialer; /* 0 when nobody dials and there is no connection */
+	_Atomic uint32_t pipe;	 /* of the connection, 0 when there is none */
 	char url[BUS_URL_SIZE];
-	_Atomic uint32_t pipe; /* of the connection, 0 when there is none */
 	struct loop_post *post;
 	struct loop_task changed;
 	/* SUB only */
@@ -100,13 +100,16 @@ struct bus_dialer {
 
 enum bus_dialer_kind { BUS_DIAL_REQ, BUS_DIAL_SUB };
 
-/* Keeps trying to connect. `changed` runs when a connection comes up or goes down. */
+/* Does not dial. `changed` runs when a connection comes up or goes down. */
 int bus_dialer_open(struct bus_dialer *d, enum bus_dialer_kind kind, const char *path,
 	struct loop_post *post, void (*changed)(struct loop_task *task))
 	__attribute__((warn_unused_result));
-/* Replaces the dialer. nng's own gives up for good when its peer dies between connect and
- * greeting, so the bus does not rely on it. */
-int bus_dialer_redial(struct bus_dialer *d) __attribute__((warn_unused_result));
+/* Dials, and hangs up what there is. nng tries until there is a connection, and not again
+ * when it is lost; it gives up for good when the peer dies between the connection and the
+ * greeting. */
+int bus_dialer_dial(struct bus_dialer *d) __attribute__((warn_unused_result));
+/* True while nng dials, has given up, or is connected. */
+bool bus_dialer_dials(const struct bus_dialer *d);
 /* SUB: readable while events wait; and the next event, which the caller takes, or NULL.
  */
 int bus_dialer_fd(const struct bus_dialer *d);

@@ -1,4 +1,5 @@
-/* What the bus decides: fate of calls, pauses, gaps in events, order of batches. */
+/* What the bus decides: fate of calls, pauses, when to dial, gaps in events, order of batches. */
+#include "common/bus/bus_dial.h"
 #include "common/bus/bus_retry.h"
 #include "common/bus/rules/bus_order.h"
 #include "common/bus/rules/bus_seq.h"
@@ -43,6 +44,47 @@ START_TEST(pauses_grow_and_end)
 	for (unsigned i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		ck_assert_int_eq(bus_pause_ms(i), expected[i]);
 	ck_assert_int_eq(bus_pause_ms(4000000000u), 200);
+}
+END_TEST
+
+/* ---- when an owner is dialed ---- */
+
+START_TEST(an_owner_is_dialed_when_it_has_made_its_socket)
+{
+	static const struct {
+		const char *what;
+		ino_t ino;
+		long made; /* ns */
+		bool lost, dials, due;
+		int ms; /* from the start */
+	} steps[] = {
+		{"the first socket", 1, 1, .due = true, .ms = 0},
+		{"nng dials", 1, 1, .dials = true, .ms = 999},
+		{"it may have given up", 1, 1, .dials = true, .due = true, .ms = 1000},
+		{"the time runs anew", 1, 1, .dials = true, .ms = 1999},
+		{"a new socket while nng dials", 2, 1, .dials = true, .ms = 1999},
+		{"which has its own time", 2, 1, .dials = true, .ms = 2998},
+		{"and no more", 2, 1, .dials = true, .due = true, .ms = 2999},
+		{"just lost: who dies has its socket", 2, 1, .lost = true, .ms = 5000},
+		{"not there again", 2, 1, .ms = 5199},
+		{"there again", 3, 1, .due = true, .ms = 5199},
+		{"lost, and never away", 3, 1, .lost = true, .ms = 6000},
+		{"dialed after a while", 3, 1, .due = true, .ms = 6200},
+		{"another with the same number", 3, 2, .due = true, .ms = 6201},
+	};
+	struct bus_dial dial = {.ino = 0};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct stat found = {
+			.st_ino = steps[i].ino, .st_ctim = {1, steps[i].made}};
+		struct mono now = mono_add_ms((struct mono){1}, steps[i].ms);
+
+		if (steps[i].lost)
+			dial.since = now;
+		ck_assert_msg(bus_dial_is_due(&dial, &found, steps[i].dials, now) ==
+				      steps[i].due,
+			"%s", steps[i].what);
+	}
 }
 END_TEST
 
@@ -245,6 +287,7 @@ int main(void)
 
 	tcase_add_test(tc, fate);
 	tcase_add_test(tc, pauses_grow_and_end);
+	tcase_add_test(tc, an_owner_is_dialed_when_it_has_made_its_socket);
 	tcase_add_test(tc, failures_name_worker_and_method);
 	check_add_table(tc, gaps, stories);
 	tcase_add_test(tc, batches_run_in_order);
