@@ -103,6 +103,33 @@ scenario('a session that is wrapped up is not watched again, whatever the learne
   await ending;
 });
 
+const interruptions = {
+  cancelled: async (w, wrapUp) => wrapUp.abort(),
+  'cut off by a restart of llm': async ({ daemon }) => assert.equal((await daemon.ctl('restart', 'llm')).code, 0),
+  'cut off by a kill -9 of llm': async ({ daemon }) => daemon.replaced('llm', await daemon.kill9('llm')),
+};
+
+for (const [how, interrupt] of Object.entries(interruptions)) {
+  scenario(`a wrap-up that is ${how}: the session goes on, and is watched`, async (t) => {
+    const w = await world(t);
+    const { claude, editor, mcp } = w;
+    await begin(editor);
+    await editor.next('observer:status', { where: ({ active }) => active });
+    claude.disturb = () => true; // never answered
+    const wrapUp = new AbortController();
+    mcp.client.callTool({ name: 'paige_end_session', arguments: { sessionTranscript: 'learner: done.' } }, undefined, { signal: wrapUp.signal }).catch(() => {});
+    await editor.next('observer:status', { where: ({ active }) => !active });
+    await until('Claude is asked', () => claude.requests.length === 1);
+    await interrupt(w, wrapUp);
+    await editor.next('observer:status', { where: ({ active }) => active });
+    claude.disturb = () => false;
+    await mcp.reopen();
+    await mcp.ok('paige_end_session', { sessionTranscript: 'learner: done.' });
+    await editor.next('session:completed');
+    await editor.next('observer:status', { where: ({ active }) => !active });
+  });
+}
+
 scenario('a window that asks for the dashboard again and again gets a state for each question', async (t) => {
   const { editor } = await world(t);
   const periods = Array.from({ length: 40 }, (_, i) => ['7d', '30d', 'all'][i % 3]);

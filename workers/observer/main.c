@@ -41,14 +41,35 @@ static void on_session(void *arg, const struct bus_event *event)
 	}
 }
 
+/* A wrap-up came to nothing: the session is watched again if it is still active. */
+static void end_wrap_up(struct observer *o)
+{
+	if (!o->wrapping_up)
+		return;
+	o->wrapping_up = false;
+	catch_up_missed(&o->catch_up);
+	missed_ask(o);
+}
+
 /* The session is active until its wrap-up is done, but not watched any more (P10.13). */
 static void on_wrap_up(void *arg, const struct bus_event *event)
 {
 	struct observer *o = arg;
 
-	(void)event;
-	o->wrapping_up = true;
-	observer_stop(o);
+	if (str_is(event->topic, "wrap_up/begun")) {
+		o->wrapping_up = true;
+		observer_stop(o);
+	} else {
+		end_wrap_up(o);
+	}
+}
+
+/* An llm worker that was started anew wraps nothing up until it is asked again. */
+static void on_llm_gap(void *arg, enum worker_id from, uint64_t missed)
+{
+	(void)from;
+	(void)missed;
+	end_wrap_up(arg);
 }
 
 /* ---- what happens in it ---- */
@@ -94,13 +115,16 @@ struct mute_call {
 	struct observer *observer;
 	struct bus_request *request;
 	bool muted;
+	uint64_t generation; /* when it asked */
 };
 
 static void on_session_to_mute(void *arg, const struct bus_reply *reply)
 {
 	struct mute_call *call = arg;
 
-	(void)missed_take_session(call->observer, reply);
+	/* Unless an event told of another session meanwhile. */
+	if (call->generation == call->observer->generation)
+		(void)missed_take_session(call->observer, reply);
 	observer_mute(call->observer, call->muted);
 	bus_answer(call->request, STR_LIT("{}"));
 }
@@ -109,10 +133,11 @@ static void on_session_to_mute(void *arg, const struct bus_reply *reply)
 static void serve_mute(void *arg, struct bus_request *request, const void *message)
 {
 	struct mute_call *call = arena_alloc(&request->arena, sizeof(*call));
+	struct observer *o = arg;
 
-	*call = (struct mute_call){
-		arg, request, ((const struct observer_mute *)message)->muted};
-	missed_ask_session(arg, on_session_to_mute, call);
+	*call = (struct mute_call){o, request,
+		((const struct observer_mute *)message)->muted, o->generation};
+	missed_ask_session(o, on_session_to_mute, call);
 }
 
 static void serve_decisions(void *arg, struct bus_request *request, const void *message)
@@ -137,6 +162,7 @@ static int init(struct worker *w)
 	bus_subscribe(w->bus, WORKER_FSWATCH, "buffer/", on_buffer, o);
 	bus_subscribe(w->bus, WORKER_LLM, "wrap_up/", on_wrap_up, o);
 	bus_on_gap(w->bus, WORKER_STORE, on_gap, o);
+	bus_on_gap(w->bus, WORKER_LLM, on_llm_gap, o);
 	catch_up_missed(&o->catch_up);
 	missed_ask(o);
 	return WORKER_EXIT_OK;

@@ -18,6 +18,7 @@ struct wrap_up {
 	struct flow *flow;
 	const struct tool_end_session_input *input;
 	struct context_session session;
+	bool begun, completed;
 	struct wrap_up_context context;
 	struct tool_end_session_output output;
 	struct str gaps; /* [{topic, severity}] of this session, for the memories */
@@ -175,6 +176,7 @@ static void finish(struct wrap_up *w)
 		fail_with(w->flow, &reply);
 		return;
 	}
+	w->completed = true;
 	flow_publish(
 		w->flow, "ui/session:completed", session_completed_type(), &completed);
 	flow_answer_message(w->flow, tool_end_session_output_type(), &w->output);
@@ -196,6 +198,12 @@ static void answer_repeated(struct wrap_up *w)
 		flow_fail(w->flow, "NO_SESSION", "No active session");
 }
 
+static void publish(const struct wrap_up *w, const char *topic)
+{
+	flow_publish(w->flow, topic, session_event_type(),
+		&(struct session_event){.session_id = w->session.id});
+}
+
 static void run(struct wrap_up *w)
 {
 	struct coaching_context context;
@@ -211,8 +219,8 @@ static void run(struct wrap_up *w)
 	w->session = context.session;
 	query.session_id = w->session.id;
 	/* Before the calls, so that nobody is nudged meanwhile (P10.13). */
-	flow_publish(w->flow, "wrap_up/begun", session_event_type(),
-		&(struct session_event){.session_id = w->session.id});
+	w->begun = true;
+	publish(w, "wrap_up/begun");
 	if (ask(w->flow, METHOD_WRAP_UP_CONTEXT, &query, &w->context, &reply) < 0) {
 		fail_with(w->flow, &reply);
 		return;
@@ -244,5 +252,7 @@ void flow_wrap_up(struct flow *flow)
 	/* Two at once: the second waits and finds the session completed (P9.9). */
 	pthread_mutex_lock(&llm_of(flow)->wrap_up);
 	run(&w);
+	if (w.begun && !w.completed)
+		publish(&w, "wrap_up/failed");
 	pthread_mutex_unlock(&llm_of(flow)->wrap_up);
 }
