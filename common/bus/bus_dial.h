@@ -5,6 +5,7 @@
 #include "common/bus/nng/bus_nng.h"
 #include <sys/stat.h>
 
+/* What is known of a connection that is wanted, and of the socket at its other end. */
 struct bus_dial {
 	struct mono since; /* the last change: dialed, connected, lost, a new socket */
 	ino_t ino;	   /* of the owner's socket at the last look */

@@ -80,7 +80,6 @@ struct bus_outgoing {
 	struct bus_outgoing *next; /* in alone or idle */
 };
 
-/* What is known of a connection that is wanted, and of the socket at its other end. */
 /* The connection to one owner and the queue of calls to it. */
 struct bus_peer {
 	struct bus *bus;

@@ -240,6 +240,7 @@ bool bus_reception_free(struct bus_reception *r)
 
 /* ---- dialing ---- */
 
+/* Before the connection can end: the end of one that is short may be told before its begin. */
 static void dialer_connected(nng_pipe pipe, nng_pipe_ev what, void *arg)
 {
 	struct bus_dialer *d = arg;
