@@ -151,7 +151,7 @@ void bus_end_rest(struct bus *bus)
 {
 	bus->down.since = bus->rest.since = clock_mono();
 	event_add_in_step_ms(bus->tick, BUS_TICK_MS);
-	event_add_ms(bus->down.look, DOWN_SOON_LOOK_MS);
+	event_add_ms(bus->down.look, 0);
 }
 
 static void on_flush(EVENT_UNUSED, void *arg)

@@ -3,12 +3,12 @@
  *
  * nng 1.5.2 left to itself dials from a few milliseconds after a connection is lost until
  * there is another. Each of these tries costs a turn of the supervisor, which connects for a
- * confined worker, and two of nng's threads spin meanwhile: a third of the processor time
- * of a start, which takes 1.5 times as long, on a busy machine, too. And it stops for ever
- * when it meets an owner that dies between the connection and the greeting. So its dialer
- * ends with its connection (bus_nng.c), and a new one is made when the owner has a new
- * socket, or the same one for a while. A dialer that waits for the greeting is left alone:
- * to hang up then makes the owner's listener deaf (bus_canary.c).
+ * confined worker, and two of nng's threads spin meanwhile. That was a third of the
+ * processor time of a start and made it 1.5 times as long, on a quiet and on a busy machine.
+ * And nng stops for ever when it meets an owner that dies between the connection and the
+ * greeting. So its dialer ends with its connection (bus_nng.c), and a new one is made when
+ * the owner has a new socket, or the same one for a while. A dialer that waits for the
+ * greeting is left alone: to hang up then makes the owner's listener deaf (bus_canary.c).
  *
  * Called by the ticks of bus_peer.c and bus_subscribe.c, and more often after the start and
  * after a connection is lost (bus.c).
@@ -56,9 +56,9 @@ void bus_dial_changed(struct bus_dial *dial)
 	dial->since = clock_mono();
 }
 
-void bus_dial_look(struct bus_dial *dial, struct bus_dialer *dialer, const char *path,
-	struct mono now)
+void bus_dial_look(struct bus_dial *dial, struct bus_dialer *dialer, struct mono now)
 {
+	const char *path = bus_dialer_path(dialer);
 	struct stat found;
 	int r;
 

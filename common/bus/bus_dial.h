@@ -18,6 +18,5 @@ bool bus_dial_is_due(
 	struct bus_dial *dial, const struct stat *found, bool dials, struct mono now);
 /* A connection has begun or has ended. */
 void bus_dial_changed(struct bus_dial *dial);
-/* In each look without a connection. path: the socket of the owner. */
-void bus_dial_look(struct bus_dial *dial, struct bus_dialer *dialer, const char *path,
-	struct mono now);
+/* In each look without a connection. */
+void bus_dial_look(struct bus_dial *dial, struct bus_dialer *dialer, struct mono now);

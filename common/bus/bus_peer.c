@@ -118,12 +118,9 @@ static void on_changed(struct loop_task *task)
 
 bool bus_peer_look(struct bus_peer *peer, struct mono now)
 {
-	char file[108];
-
 	if (!peer->opened || peer->pipe)
 		return true;
-	bus_socket_path(peer->bus, peer->owner, BUS_CALLS_SOCKET, file);
-	bus_dial_look(&peer->dial, &peer->dialer, file, now);
+	bus_dial_look(&peer->dial, &peer->dialer, now);
 	return false;
 }
 
@@ -142,7 +139,6 @@ static void open_peer(struct bus_peer *peer)
 			NULL);
 		abort();
 	}
-	bus_peer_look(peer, clock_mono());
 	bus_end_rest(peer->bus);
 }
 

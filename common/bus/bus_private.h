@@ -285,8 +285,8 @@ struct bus {
 void bus_socket_path(
 	const struct bus *bus, enum worker_id worker, const char *suffix, char out[108]);
 
-/* A connection is wanted: it is looked for often, and the ticks come every BUS_TICK_MS
- * again, at once. */
+/* A connection is wanted: it is looked for in the next turn and often from then on, and the
+ * ticks come every BUS_TICK_MS again. */
 void bus_end_rest(struct bus *bus);
 /* True if a peer's mistake may be logged now, at most once a second, so that a compromised
  * worker cannot fill the logs of others. *more: how many were suppressed since. */

@@ -209,13 +209,10 @@ int bus_subscribe_open(struct bus *bus)
 
 static bool look(struct bus_feed *feed, struct mono now)
 {
-	char path[108];
-
 	on_readable(-1, 0, feed); /* a wake-up that nng lost would stay lost otherwise */
 	if (feed->pipe)
 		return true;
-	bus_socket_path(feed->bus, feed->from, BUS_EVENTS_SOCKET, path);
-	bus_dial_look(&feed->dial, &feed->dialer, path, now);
+	bus_dial_look(&feed->dial, &feed->dialer, now);
 	return false;
 }
 

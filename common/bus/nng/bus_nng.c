@@ -1,7 +1,7 @@
 /*
  * bus_nng.c - nng 1.5 behind bus_nng.h. Called by the other bus_*.c; with
  * bus_nng_threads.c the only file that includes <nng/nng.h>. Callbacks on nng's threads
- * do nothing but post a task.
+ * note what happened and post a task; the one of a lost connection also closes its dialer.
  *
  * Kept in mind (each was measured or read in nng's source):
  * - REQ resends by itself after 60 s and on reconnect unless RESENDTIME is infinite.
@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#define URL_SCHEME "ipc://"
 #define RECONNECT_MIN_MS 5
 #define RECONNECT_MAX_MS 50
 #define PUB_DEPTH 1024
@@ -58,7 +59,7 @@ static int url_of(const char *path, char url[BUS_URL_SIZE])
 
 	if (strlen(path) >= sizeof(a.sun_path))
 		return -ENAMETOOLONG;
-	snprintf(url, BUS_URL_SIZE, "ipc://%s", path);
+	snprintf(url, BUS_URL_SIZE, URL_SCHEME "%s", path);
 	return 0;
 }
 
@@ -240,7 +241,7 @@ bool bus_reception_free(struct bus_reception *r)
 
 /* ---- dialing ---- */
 
-/* Before the connection can end: the end of one that is short may be told before its begin. */
+/* Called before the connection is used: nng may tell of its end before it says that it is used. */
 static void dialer_connected(nng_pipe pipe, nng_pipe_ev what, void *arg)
 {
 	struct bus_dialer *d = arg;
@@ -324,6 +325,11 @@ int bus_dialer_dial(struct bus_dialer *d)
 		rv = nng_dialer_start(dialer, NNG_FLAG_NONBLOCK);
 	}
 	return to_errno(rv);
+}
+
+const char *bus_dialer_path(const struct bus_dialer *d)
+{
+	return d->url + strlen(URL_SCHEME);
 }
 
 bool bus_dialer_dials(const struct bus_dialer *d)

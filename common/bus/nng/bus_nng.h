@@ -108,6 +108,8 @@ int bus_dialer_open(struct bus_dialer *d, enum bus_dialer_kind kind, const char 
  * when it is lost; it gives up for good when the peer dies between the connection and the
  * greeting. */
 int bus_dialer_dial(struct bus_dialer *d) __attribute__((warn_unused_result));
+/* Of the owner's socket. Borrowed. */
+const char *bus_dialer_path(const struct bus_dialer *d);
 /* True while nng dials, has given up, or is connected. */
 bool bus_dialer_dials(const struct bus_dialer *d);
 /* SUB: readable while events wait; and the next event, which the caller takes, or NULL.

@@ -65,11 +65,11 @@ START_TEST(an_owner_is_dialed_when_it_has_made_its_socket)
 		{"a new socket while nng dials", 2, 1, .dials = true, .ms = 1999},
 		{"which has its own time", 2, 1, .dials = true, .ms = 2998},
 		{"and no more", 2, 1, .dials = true, .due = true, .ms = 2999},
-		{"just lost: who dies has its socket", 2, 1, .lost = true, .ms = 5000},
-		{"not there again", 2, 1, .ms = 5199},
-		{"there again", 3, 1, .due = true, .ms = 5199},
-		{"lost, and never away", 3, 1, .lost = true, .ms = 6000},
-		{"dialed after a while", 3, 1, .due = true, .ms = 6200},
+		{"just lost: the owner may be dying", 2, 1, .lost = true, .ms = 5000},
+		{"its old socket is still there", 2, 1, .ms = 5199},
+		{"it has made a new one", 3, 1, .due = true, .ms = 5199},
+		{"lost again", 3, 1, .lost = true, .ms = 6000},
+		{"the owner did not end", 3, 1, .due = true, .ms = 6200},
 		{"another with the same number", 3, 2, .due = true, .ms = 6201},
 	};
 	struct bus_dial dial = {.ino = 0};

@@ -18,7 +18,7 @@ struct wrap_up {
 	struct flow *flow;
 	const struct tool_end_session_input *input;
 	struct context_session session;
-	bool begun, completed;
+	bool under_way; /* begun, and not completed */
 	struct wrap_up_context context;
 	struct tool_end_session_output output;
 	struct str gaps; /* [{topic, severity}] of this session, for the memories */
@@ -176,7 +176,7 @@ static void finish(struct wrap_up *w)
 		fail_with(w->flow, &reply);
 		return;
 	}
-	w->completed = true;
+	w->under_way = false;
 	flow_publish(
 		w->flow, "ui/session:completed", session_completed_type(), &completed);
 	flow_answer_message(w->flow, tool_end_session_output_type(), &w->output);
@@ -219,7 +219,7 @@ static void run(struct wrap_up *w)
 	w->session = context.session;
 	query.session_id = w->session.id;
 	/* Before the calls, so that nobody is nudged meanwhile (P10.13). */
-	w->begun = true;
+	w->under_way = true;
 	publish(w, "wrap_up/begun");
 	if (ask(w->flow, METHOD_WRAP_UP_CONTEXT, &query, &w->context, &reply) < 0) {
 		fail_with(w->flow, &reply);
@@ -252,7 +252,7 @@ void flow_wrap_up(struct flow *flow)
 	/* Two at once: the second waits and finds the session completed (P9.9). */
 	pthread_mutex_lock(&llm_of(flow)->wrap_up);
 	run(&w);
-	if (w.begun && !w.completed)
+	if (w.under_way)
 		publish(&w, "wrap_up/failed");
 	pthread_mutex_unlock(&llm_of(flow)->wrap_up);
 }
