@@ -486,7 +486,7 @@ test('a second daemon on the same DATA_DIR refuses, names the first, and does it
 const socketsOf = (d) => fs.readFileSync(path.join(d.dataDir, 'paiged.lock'), 'utf8').split('\n')[1];
 
 test('the directory of the sockets is removed: it is made again, and all workers are restarted', async (t) => {
-  const d = await new Daemon(t).start();
+  const d = await new Daemon(t, { hasty: true }).start(); // it looks once in half a second
   const restarted = async (old) => {
     await until(async () => WORKERS.every((name) => d.worker(name)) && !old.some(alive), 'every worker is another process');
     await until(async () => (await d.ctl('status', '--json').then(({ stdout }) => stdout && JSON.parse(stdout).workers))?.every((w) => w.state === 'ready'), 'all are ready');
